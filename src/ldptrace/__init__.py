@@ -1,0 +1,1 @@
+"""Synthetic trajectories under local differential privacy."""

@@ -1,0 +1,42 @@
+"""Everything that can go wrong, as one tree.
+
+    LdptraceError
+    ├── InputError          what a user gave cannot be used (exit code 2)
+    │   ├── FormatError     a file is not what it says it is
+    │   └── PlanError       a plan is malformed or promises what it does not keep
+    └── ProtocolError       bytes from a device or a curator break the protocol
+
+A message says what is wrong, where, what is allowed and what was given, in one sentence.
+Warnings that concern the privacy claim are `PrivacyWarning`; a model that does not match its
+statistics is a `FitWarning`.
+"""
+
+from __future__ import annotations
+
+
+class LdptraceError(Exception):
+    """Root of all errors that this package raises on purpose."""
+
+
+class InputError(LdptraceError, ValueError):
+    """What the user gave cannot be used; the message says why."""
+
+
+class FormatError(InputError):
+    """A file is not in the format its name or `--format` says."""
+
+
+class PlanError(InputError):
+    """A plan is malformed, or its parts do not add up to its privacy claim."""
+
+
+class ProtocolError(LdptraceError, ValueError):
+    """A message breaks the wire protocol."""
+
+
+class PrivacyWarning(UserWarning):
+    """Something the user asked for is not eps-LDP, or reads raw data."""
+
+
+class FitWarning(UserWarning):
+    """A fitted model does not match the statistics it was fitted to."""

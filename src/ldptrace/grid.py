@@ -1,0 +1,91 @@
+"""The public grid: bounds and N x N cells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.lattice import axis_origin_and_step, moves
+
+Bounds = tuple[float, float, float, float]
+MAX_N = 256
+
+
+@dataclass(frozen=True)
+class Grid:
+    """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
+
+    Bounds are a parameter of the collection, never taken from private data without saying so.
+
+    >>> grid = Grid((0, 0, 6, 6), 6)
+    >>> grid.cells, grid.moves.shape[0]
+    (36, 220)
+    """
+
+    bounds: Bounds
+    n: int
+
+    def __post_init__(self) -> None:
+        try:
+            x0, y0, x1, y1 = (float(value) for value in self.bounds)
+        except (TypeError, ValueError):
+            raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {self.bounds!r}") from None
+        if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x0 >= x1 or y0 >= y1:
+            raise InputError(
+                f"bounds must be finite with x0 < x1 and y0 < y1, got x0={x0:g}, y0={y0:g}, x1={x1:g}, y1={y1:g}"
+            )
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 2 <= self.n <= MAX_N:
+            raise InputError(f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}")
+        object.__setattr__(self, "bounds", (x0, y0, x1, y1))
+        object.__setattr__(self, "n", int(self.n))
+
+    @property
+    def cells(self) -> int:
+        return self.n * self.n
+
+    @cached_property
+    def origin(self) -> tuple[float, float]:
+        """Lower left corner of the lattice (a hair outside the bounds)."""
+        x0, y0, x1, y1 = self.bounds
+        return axis_origin_and_step(x0, x1, self.n)[0], axis_origin_and_step(y0, y1, self.n)[0]
+
+    @cached_property
+    def step(self) -> tuple[float, float]:
+        """Width and height of a cell."""
+        x0, y0, x1, y1 = self.bounds
+        return axis_origin_and_step(x0, x1, self.n)[1], axis_origin_and_step(y0, y1, self.n)[1]
+
+    @cached_property
+    def moves(self) -> NDArray[np.int32]:
+        """Feasible moves, one row (cell, direction, target) each; the row number is the item number."""
+        return np.array(list(moves(self.n)), dtype=np.int32)
+
+    @cached_property
+    def move_items(self) -> NDArray[np.int32]:
+        """Item number of the move in direction `k` out of cell `c`, at index `8 * c + k`; -1 leaves the map."""
+        items = np.full(8 * self.cells, -1, dtype=np.int32)
+        cell, number, _ = self.moves.T
+        items[8 * cell + number] = np.arange(len(self.moves), dtype=np.int32)
+        return items
+
+    def contains(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which points lie in the bounds, the border included."""
+        x0, y0, x1, y1 = self.bounds
+        inside: NDArray[np.bool_] = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        return inside
+
+    def cell_bounds(self, cell: int) -> Bounds:
+        """Rectangle (x0, y0, x1, y1) of one cell."""
+        i, j = divmod(cell, self.n)
+        (ox, oy), (sx, sy) = self.origin, self.step
+        return ox + i * sx, oy + j * sy, ox + (i + 1) * sx, oy + (j + 1) * sy
+
+    def polygon(self, cell: int) -> list[tuple[float, float]]:
+        """Closed ring of the cell's corners, counter-clockwise."""
+        x0, y0, x1, y1 = self.cell_bounds(cell)
+        return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]

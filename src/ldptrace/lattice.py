@@ -1,0 +1,94 @@
+"""The scalar rules of the lattice: which cell a point is in, which moves there are, how paths bend.
+
+Plain functions of numbers, standard library only, written so that the device runs them as they are and
+the simulator compiles them: both sides of the protocol follow one text. Cells are numbered
+`i * n + j`, `i` along x and `j` along y.
+
+The eight moves out of a cell are numbered as the reference implementation numbers them::
+
+    0 1 2      north-west, north, north-east      j + 1
+    3 . 4      west,              east
+    5 6 7      south-west, south, south-east      j - 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+# The lattice reaches this far beyond the bounds, so that a point on the border is inside after rounding.
+PAD = 1e-6
+
+DIRECTION_DI = (-1, 0, 1, -1, 1, -1, 0, 1)
+DIRECTION_DJ = (1, 1, 1, 0, 0, -1, -1, -1)
+# Heading of each direction in eighths of a turn, counter-clockwise from east.
+DIRECTION_HEADING = (3, 2, 1, 4, 0, 5, 6, 7)
+TURNS = 5
+
+
+def axis_origin_and_step(low: float, high: float, n: int) -> tuple[float, float]:
+    """Where the lattice starts on one axis, and how wide a cell is."""
+    origin = low - PAD
+    return origin, ((high + PAD) - origin) / n
+
+
+def axis_cell(value: float, origin: float, step: float, n: int) -> int:
+    """Index of the closed interval that holds `value`; on a shared border the lower one, outside the nearest.
+
+    >>> [axis_cell(v, 0.0, 1.0, 3) for v in (-5.0, 0.0, 1.0, 1.5, 9.0)]
+    [0, 0, 0, 1, 2]
+    """
+    position = (value - origin) / step
+    if not position > 0.0:
+        return 0
+    if position >= n:
+        return n - 1
+    index = int(position)
+    if index > 0 and value <= origin + step * (index - 1) + step:
+        index -= 1
+    return index
+
+
+def direction(di: int, dj: int) -> int:
+    """Number of the king move (di, dj).
+
+    >>> [direction(di, dj) for di, dj in zip(DIRECTION_DI, DIRECTION_DJ)]
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    if dj == 1:
+        return di + 1
+    if dj == 0:
+        return 3 if di < 0 else 4
+    return di + 6
+
+
+def towards(here: int, there: int) -> int:
+    """One step of the greedy king path along one axis."""
+    if there > here:
+        return here + 1
+    if there < here:
+        return here - 1
+    return here
+
+
+def turn(before: int, after: int) -> int:
+    """Angle between two consecutive moves in steps of 45 degrees, left and right alike: 0 (straight on) to 4.
+
+    >>> turn(4, 4), turn(4, 2), turn(4, 7), turn(4, 3)
+    (0, 1, 1, 4)
+    """
+    bend = (DIRECTION_HEADING[after] - DIRECTION_HEADING[before]) % 8
+    return 8 - bend if bend > 4 else bend
+
+
+def moves(n: int) -> Iterator[tuple[int, int, int]]:
+    """All feasible moves (cell, direction, target cell) of the n x n lattice; their order is their item number.
+
+    >>> len(list(moves(6)))
+    220
+    """
+    for i in range(n):
+        for j in range(n):
+            for number in range(8):
+                i2, j2 = i + DIRECTION_DI[number], j + DIRECTION_DJ[number]
+                if 0 <= i2 < n and 0 <= j2 < n:
+                    yield i * n + j, number, i2 * n + j2

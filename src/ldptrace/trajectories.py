@@ -1,0 +1,192 @@
+"""Trajectories as ragged columns: x, y and optional t, cut into trajectories by offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """Many trajectories in one set of columns; trajectory `k` is the points `offsets[k]:offsets[k + 1]`.
+
+    `t` is in seconds, `ids` are the data set's own identifiers, `extra` holds further columns of one value
+    per trajectory, `crs` is a label such as "EPSG:4326" (None: planar, unknown).
+
+    >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
+    >>> len(two), two.points, two.sizes.tolist()
+    (2, 3, [2, 1])
+    """
+
+    x: Floats
+    y: Floats
+    offsets: Ints
+    t: Floats | None = None
+    ids: Ints | None = None
+    crs: str | None = None
+    extra: pa.Table | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "x", np.ascontiguousarray(self.x, dtype=np.float64))
+        set_(self, "y", np.ascontiguousarray(self.y, dtype=np.float64))
+        set_(self, "offsets", np.ascontiguousarray(self.offsets, dtype=np.int64))
+        if self.t is not None:
+            set_(self, "t", np.ascontiguousarray(self.t, dtype=np.float64))
+        if self.ids is not None:
+            set_(self, "ids", np.ascontiguousarray(self.ids, dtype=np.int64))
+        for name in ("y", "t"):
+            column = getattr(self, name)
+            if column is not None and len(column) != len(self.x):
+                raise InputError(f"column {name} has {len(column)} points where x has {len(self.x)}")
+        if len(self.offsets) == 0 or self.offsets[0] != 0 or self.offsets[-1] != len(self.x):
+            raise InputError(f"offsets must run from 0 to the number of points, {len(self.x)}")
+        if np.any(np.diff(self.offsets) < 0):
+            raise InputError("offsets must not decrease")
+        if self.ids is not None and len(self.ids) != len(self):
+            raise InputError(f"there are {len(self.ids)} ids for {len(self)} trajectories")
+        if self.extra is not None and self.extra.num_rows != len(self):
+            raise InputError(f"extra columns have {self.extra.num_rows} rows for {len(self)} trajectories")
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def points(self) -> int:
+        return len(self.x)
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of points of each trajectory."""
+        return np.diff(self.offsets)
+
+    @property
+    def is_geographic(self) -> bool:
+        """Whether x is longitude and y latitude, in degrees."""
+        return self.crs is not None and self.crs.upper() in {"EPSG:4326", "OGC:CRS84", "WGS84"}
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Smallest box around all points. It is derived from the raw data: not private."""
+        if self.points == 0:
+            raise InputError("a set without points has no bounds")
+        return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
+
+    def take(self, indices: ArrayLike) -> Trajectories:
+        """The trajectories at `indices` (numbers or a mask), in that order."""
+        picked = np.asarray(indices)
+        picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
+        sizes = self.sizes[picked]
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return replace(
+            self,
+            x=self.x[source],
+            y=self.y[source],
+            offsets=offsets,
+            t=None if self.t is None else self.t[source],
+            ids=None if self.ids is None else self.ids[picked],
+            extra=None if self.extra is None else self.extra.take(pa.array(picked)),
+        )
+
+    @staticmethod
+    def concat(parts: Sequence[Trajectories]) -> Trajectories:
+        """One set after the other; t and ids are kept where every part has them."""
+        if not parts:
+            return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
+        labels = {part.crs for part in parts}
+        if len(labels) > 1:
+            raise InputError(f"sets of different coordinate systems cannot be joined: {sorted(map(str, labels))}")
+        starts = np.cumsum([0] + [part.points for part in parts])
+        offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
+        times = [part.t for part in parts if part.t is not None]
+        ids = [part.ids for part in parts if part.ids is not None]
+        extras = [part.extra for part in parts if part.extra is not None]
+        same_columns = len(extras) == len(parts) and len({tuple(extra.column_names) for extra in extras}) == 1
+        return Trajectories(
+            x=np.concatenate([part.x for part in parts]),
+            y=np.concatenate([part.y for part in parts]),
+            offsets=np.concatenate([*offsets, starts[-1:]]),
+            t=np.concatenate(times) if len(times) == len(parts) else None,
+            ids=np.concatenate(ids) if len(ids) == len(parts) else None,
+            crs=parts[0].crs,
+            extra=pa.concat_tables(extras, promote_options="permissive") if same_columns else None,
+        )
+
+    @staticmethod
+    def from_lists(
+        trajectories: Sequence[Sequence[tuple[float, float]]], *, crs: str | None = None
+    ) -> Trajectories:
+        """From Python lists of (x, y), for examples and tests."""
+        flat = [point for trajectory in trajectories for point in trajectory]
+        columns = np.array(flat, dtype=np.float64).reshape(-1, 2)
+        offsets = np.cumsum([0] + [len(trajectory) for trajectory in trajectories])
+        return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
+
+    @staticmethod
+    def from_arrow(table: pa.Table, *, crs: str | None = None) -> Trajectories:
+        """From a table with one row per trajectory: list columns `x`, `y`, optional `t`, `traj_id` and others."""
+        for name in ("x", "y"):
+            if name not in table.column_names:
+                raise InputError(f"the table has no list column {name!r}; its columns are {table.column_names}")
+        x, offsets = _ragged(table, "x")
+        y, y_offsets = _ragged(table, "y")
+        if not np.array_equal(offsets, y_offsets):
+            row = int(np.flatnonzero(np.diff(offsets) != np.diff(y_offsets))[0])
+            raise InputError(f"row {row} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y")
+        t = None
+        if "t" in table.column_names and _is_list(table.schema.field("t").type):
+            t, t_offsets = _ragged(table, "t")
+            if not np.array_equal(offsets, t_offsets):
+                raise InputError("column t has other list lengths than x")
+        ids = None
+        if "traj_id" in table.column_names:
+            ids = table["traj_id"].to_numpy()
+            if not np.issubdtype(ids.dtype, np.integer):
+                raise InputError(f"column traj_id must hold whole numbers, it holds {table.schema.field('traj_id').type}")
+        rest = [name for name in table.column_names if name not in {"x", "y", "traj_id"} and (name != "t" or t is None)]
+        return Trajectories(x, y, offsets, t=t, ids=ids, crs=crs, extra=table.select(rest) if rest else None)
+
+    def to_arrow(self) -> pa.Table:
+        """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, then the extra columns; no copies of points."""
+        large = self.points > np.iinfo(np.int32).max
+        array_type = pa.LargeListArray if large else pa.ListArray
+        offsets = pa.array(self.offsets if large else self.offsets.astype(np.int32))
+        ids = np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
+        columns = {"traj_id": pa.array(ids)}
+        for name in ("x", "y", "t"):
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = array_type.from_arrays(offsets, pa.array(values))
+        if self.extra is not None:
+            columns |= {name: self.extra[name] for name in self.extra.column_names if name not in columns}
+        return pa.table(columns)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
+    """Values and offsets of a list column; a null list is an empty one."""
+    kind = table.schema.field(name).type
+    if not _is_list(kind) or not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
+        raise InputError(f"column {name!r} must hold lists of numbers, it holds {kind}")
+    values, sizes = [], []
+    for chunk in table[name].chunks:
+        sizes.append(chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+        flat = chunk.flatten()
+        values.append(flat.to_numpy(zero_copy_only=False) if flat.null_count == 0 else flat.cast(pa.float64()).to_numpy(False))
+    x = np.concatenate(values).astype(np.float64, copy=False) if values else np.empty(0)
+    offsets = np.zeros(table.num_rows + 1, dtype=np.int64)
+    if sizes:
+        np.cumsum(np.concatenate(sizes), out=offsets[1:])
+    return x, offsets
