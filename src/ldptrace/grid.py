@@ -1,16 +1,22 @@
-"""The public grid: bounds and N x N cells."""
+"""The public grid: bounds and N x N cells.
+
+A device knows the grid too, so this module needs the standard library only; the tables that the curator
+works with are NumPy arrays and load it when they are asked for.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError
-from ldptrace.lattice import axis_origin_and_step, moves
+from ldptrace.lattice import axis_cell, axis_origin_and_step, moves
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Bounds = tuple[float, float, float, float]
 MAX_N = 256
@@ -39,7 +45,7 @@ class Grid:
             raise InputError(
                 f"bounds must be finite with x0 < x1 and y0 < y1, got x0={x0:g}, y0={y0:g}, x1={x1:g}, y1={y1:g}"
             )
-        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 2 <= self.n <= MAX_N:
+        if isinstance(self.n, bool) or not hasattr(self.n, "__index__") or not 2 <= self.n <= MAX_N:
             raise InputError(f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}")
         object.__setattr__(self, "bounds", (x0, y0, x1, y1))
         object.__setattr__(self, "n", int(self.n))
@@ -60,14 +66,23 @@ class Grid:
         x0, y0, x1, y1 = self.bounds
         return axis_origin_and_step(x0, x1, self.n)[1], axis_origin_and_step(y0, y1, self.n)[1]
 
+    def cell(self, x: float, y: float) -> int:
+        """Number of the cell that holds the point, or of the nearest one."""
+        (ox, oy), (sx, sy) = self.origin, self.step
+        return axis_cell(x, ox, sx, self.n) * self.n + axis_cell(y, oy, sy, self.n)
+
     @cached_property
     def moves(self) -> NDArray[np.int32]:
         """Feasible moves, one row (cell, direction, target) each; the row number is the item number."""
+        import numpy as np
+
         return np.array(list(moves(self.n)), dtype=np.int32)
 
     @cached_property
     def move_items(self) -> NDArray[np.int32]:
         """Item number of the move in direction `k` out of cell `c`, at index `8 * c + k`; -1 leaves the map."""
+        import numpy as np
+
         items = np.full(8 * self.cells, -1, dtype=np.int32)
         cell, number, _ = self.moves.T
         items[8 * cell + number] = np.arange(len(self.moves), dtype=np.int32)

@@ -1,0 +1,122 @@
+"""How far a trajectory goes: travel distance and diameter, in the units of the plane or in metres."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.grid import Grid
+from ldptrace.parallel import map_chunks
+from ldptrace.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+EARTH_RADIUS = 6_371_008.8
+# Below this many points all pairs are cheaper than a convex hull.
+FEW = 24
+
+
+def metric_scale(grid: Grid, *, geographic: bool) -> tuple[float, float]:
+    """Metres per unit of x and y: the equirectangular plane at the centre of the bounds; (1, 1) when planar.
+
+    >>> metric_scale(Grid((0, 0, 1, 1), 2), geographic=False)
+    (1.0, 1.0)
+    """
+    if not geographic:
+        return 1.0, 1.0
+    _, south, _, north = grid.bounds
+    per_degree = math.radians(1.0) * EARTH_RADIUS
+    return per_degree * math.cos(math.radians((south + north) / 2)), per_degree
+
+
+def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
+    """Sum of the distances between consecutive points of each trajectory.
+
+    >>> travel_distances(Trajectories.from_lists([[(0, 0), (3, 4), (3, 5)], [(1, 1)]])).tolist()
+    [6.0, 0.0]
+    """
+    return _per_trajectory(_travel_distances, trajectories, scale)
+
+
+def diameters(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
+    """Largest distance between any two points of each trajectory.
+
+    >>> diameters(Trajectories.from_lists([[(0, 0), (3, 4), (0, 1)], [(1, 1)]])).tolist()
+    [5.0, 0.0]
+    """
+    return _per_trajectory(_diameters, trajectories, scale)
+
+
+def _per_trajectory(kernel, trajectories: Trajectories, scale: tuple[float, float]) -> Floats:  # type: ignore[no-untyped-def]
+    out = np.empty(len(trajectories))
+
+    def work(_: int, start: int, stop: int) -> None:
+        kernel(trajectories.x, trajectories.y, trajectories.offsets, start, stop, scale[0], scale[1], out)
+
+    map_chunks(work, len(trajectories))
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def _travel_distances(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-untyped-def]
+    for k in range(start, stop):
+        total = 0.0
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            dx = (x[p] - x[p - 1]) * kx
+            dy = (y[p] - y[p - 1]) * ky
+            total += math.sqrt(dx * dx + dy * dy)
+        out[k] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-untyped-def]
+    largest = 0
+    for k in range(start, stop):
+        largest = max(largest, offsets[k + 1] - offsets[k])
+    hx = np.empty(2 * largest)
+    hy = np.empty(2 * largest)
+    for k in range(start, stop):
+        first, last = offsets[k], offsets[k + 1]
+        if last - first <= FEW:
+            out[k] = _farthest(x[first:last], y[first:last], last - first, kx, ky)
+        else:
+            size = _hull(x[first:last], y[first:last], hx, hy)
+            out[k] = _farthest(hx, hy, size, kx, ky)
+
+
+@numba.njit(cache=True, nogil=True)
+def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
+    best = 0.0
+    for i in range(size):
+        for j in range(i):
+            dx = (x[i] - x[j]) * kx
+            dy = (y[i] - y[j]) * ky
+            best = max(best, dx * dx + dy * dy)
+    return math.sqrt(best)
+
+
+@numba.njit(cache=True, nogil=True)
+def _hull(x, y, hx, hy):  # type: ignore[no-untyped-def]
+    """Vertices of the convex hull (monotone chain) into hx, hy; returns how many.
+
+    Points with the same x need no order among themselves: a vertex too many costs time, never the result.
+    """
+    order = np.argsort(x)
+    size = 0
+    for pass_ in range(2):
+        floor = size
+        for step in range(len(order)):
+            p = order[step] if pass_ == 0 else order[len(order) - 1 - step]
+            while size - floor >= 2:
+                cross = (hx[size - 1] - hx[size - 2]) * (y[p] - hy[size - 2]) - (
+                    hy[size - 1] - hy[size - 2]
+                ) * (x[p] - hx[size - 2])
+                if cross > 0.0:
+                    break
+                size -= 1
+            hx[size] = x[p]
+            hy[size] = y[p]
+            size += 1
+    return size

@@ -1,0 +1,66 @@
+"""Exact numbers for privacy: epsilon as a decimal, e^epsilon as a rational that is never too large."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation, localcontext
+from fractions import Fraction
+
+from ldptrace.errors import InputError
+
+RATIO_BITS = 40
+_DIGITS = 80
+MAX_EPSILON = 20
+
+
+def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
+    """The privacy budget as the decimal number a person wrote.
+
+    >>> epsilon_fraction(0.1)
+    Fraction(1, 10)
+    """
+    try:
+        value = epsilon if isinstance(epsilon, Fraction) else Fraction(Decimal(str(epsilon)))
+    except (InvalidOperation, ValueError, OverflowError):
+        raise InputError(f"epsilon must be a number, got {epsilon!r}") from None
+    if not 0 < value <= MAX_EPSILON:
+        raise InputError(f"epsilon must be above 0 and at most {MAX_EPSILON}, got {epsilon}")
+    return value
+
+
+def ratio_at_most(epsilon: Fraction) -> Fraction:
+    """The largest multiple of 2^-40 that is not above e^epsilon: what a randomizer may use of its budget.
+
+    >>> ratio = ratio_at_most(Fraction(1))
+    >>> 2**40 % ratio.denominator == 0, round(float(ratio), 9)
+    (True, 2.718281828)
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        scaled = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp() * (1 << RATIO_BITS)
+        # The quotient and exp are correct to far more digits than this margin.
+        return Fraction(int(scaled * (1 - Decimal(10) ** (20 - _DIGITS))), 1 << RATIO_BITS)
+
+
+def log(ratio: Fraction) -> Decimal:
+    """Natural logarithm, to many digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()
+
+
+def decimal_text(value: Fraction) -> str:
+    """A finite decimal written out, or the fraction `a/b`.
+
+    >>> decimal_text(Fraction(1, 10)), decimal_text(Fraction(1, 3))
+    ('0.1', '1/3')
+    """
+    denominator = value.denominator
+    for prime in (2, 5):
+        while denominator % prime == 0:
+            denominator //= prime
+    if denominator != 1:
+        return f"{value.numerator}/{value.denominator}"
+    with localcontext() as context:
+        context.prec = _DIGITS
+        text = format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

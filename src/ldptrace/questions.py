@@ -1,0 +1,271 @@
+"""What is asked of a path: a finite domain, and a set of at most `capacity` items of it per slot.
+
+Most questions have one slot. The paper's per-transition reports have one slot per transition, so a
+question answers with a list of slots, always the same number of them; an empty slot is a null answer.
+Standard library only: devices run this. The simulator's compiled counterparts are in
+`ldptrace.simulation.answers`, tested to agree.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ldptrace.errors import PlanError
+from ldptrace.lattice import TURNS, direction, moves, turn
+from ldptrace.randomness import Source
+
+Slots = list[list[int]]
+
+
+@dataclass(frozen=True)
+class Question(ABC):
+    """A question about a path on an n x n grid."""
+
+    n: int
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def domain(self) -> int:
+        """Number of items."""
+
+    @property
+    def capacity(self) -> int:
+        """Most items in one slot."""
+        return 1
+
+    @property
+    def slots(self) -> int:
+        return 1
+
+    @abstractmethod
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        """The path's items, slot by slot. A choice among many is made at random by `source`."""
+
+    def parameters(self) -> dict[str, Any]:
+        """What the plan document says of this question besides the grid."""
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "n"}
+        return {"name": self.name} | own
+
+
+@dataclass(frozen=True)
+class Length(Question):
+    """Number of cells of the path, at most `cap` (section 5.3): item 0 is one cell.
+
+    >>> Length(6, cap=36).answer([7, 8], Source())
+    [[1]]
+    """
+
+    cap: int
+
+    name: ClassVar[str] = "length"
+
+    def __post_init__(self) -> None:
+        _whole("cap", self.cap, 2, 1 << 16)
+
+    @property
+    def domain(self) -> int:
+        return self.cap
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [[min(len(path), self.cap) - 1]] if path else [[]]
+
+
+@dataclass(frozen=True)
+class Start(Question):
+    """First cell: the beginning transition A_i (section 5.5)."""
+
+    name: ClassVar[str] = "start"
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [[path[0]]] if path else [[]]
+
+
+@dataclass(frozen=True)
+class End(Question):
+    """Last cell: the terminated transition B_j (section 5.5)."""
+
+    name: ClassVar[str] = "end"
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [[path[-1]]] if path else [[]]
+
+
+@dataclass(frozen=True)
+class CutEnd(Question):
+    """Last cell among the first `cells` ones: what the published code sends as the end of a cut path."""
+
+    cells: int
+
+    name: ClassVar[str] = "cut-end"
+
+    def __post_init__(self) -> None:
+        _whole("cells", self.cells, 1, 1 << 16)
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [[path[min(len(path), self.cells) - 1]]] if path else [[]]
+
+
+@dataclass(frozen=True)
+class Moves(Question):
+    """The set of different moves of the path; a uniformly random `most` of them when there are more.
+
+    >>> Moves(2, most=3).answer([0, 1, 3], Source())  # north, then east
+    [[0, 4]]
+    """
+
+    most: int
+
+    name: ClassVar[str] = "moves"
+
+    def __post_init__(self) -> None:
+        _whole("most", self.most, 1, len(self._items))
+
+    @cached_property
+    def _items(self) -> dict[int, int]:
+        return _move_items(self.n)
+
+    @property
+    def domain(self) -> int:
+        return len(self._items)
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        items = sorted({self._items[key] for key in _move_keys(path, self.n)})
+        return [source.subset(items, self.most) if len(items) > self.most else items]
+
+
+@dataclass(frozen=True)
+class Turns(Question):
+    """Angle at one uniformly random bend of the path: 0 (straight on), 1 (45 degrees) to 4 (back)."""
+
+    name: ClassVar[str] = "turns"
+
+    @property
+    def domain(self) -> int:
+        return TURNS
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        if len(path) < 3:
+            return [[]]
+        first = source.below(len(path) - 2)
+        before, after = (key % 8 for key in _move_keys(path[first : first + 3], self.n))
+        return [[turn(before, after)]]
+
+
+@dataclass(frozen=True)
+class Steps(Question):
+    """The first `count` moves in order, one slot each (section 5.4): empty slots after the path's end."""
+
+    count: int
+
+    name: ClassVar[str] = "steps"
+
+    def __post_init__(self) -> None:
+        _whole("count", self.count, 1, 1 << 16)
+
+    @cached_property
+    def _items(self) -> dict[int, int]:
+        return _move_items(self.n)
+
+    @property
+    def domain(self) -> int:
+        return len(self._items)
+
+    @property
+    def slots(self) -> int:
+        return self.count
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        taken = [[self._items[key]] for key in _move_keys(path[: self.count + 1], self.n)]
+        return taken + [[] for _ in range(self.count - len(taken))]
+
+
+@dataclass(frozen=True)
+class CombinedSteps(Question):
+    """Beginning, moves and end over one common domain, one slot each: the variant CombTran (section 6.5).
+
+    Items are the moves, then the cells as beginnings, then the cells as ends.
+    """
+
+    count: int
+
+    name: ClassVar[str] = "combined-steps"
+
+    def __post_init__(self) -> None:
+        _whole("count", self.count, 1, 1 << 16)
+
+    @cached_property
+    def _items(self) -> dict[int, int]:
+        return _move_items(self.n)
+
+    @property
+    def domain(self) -> int:
+        return len(self._items) + 2 * self.n * self.n
+
+    @property
+    def slots(self) -> int:
+        return self.count + 2
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        if not path:
+            return [[] for _ in range(self.slots)]
+        kept = path[: self.count + 1]
+        begin, end = len(self._items) + kept[0], len(self._items) + self.n * self.n + kept[-1]
+        taken = [[begin]] + [[self._items[key]] for key in _move_keys(kept, self.n)] + [[end]]
+        return taken + [[] for _ in range(self.slots - len(taken))]
+
+
+QUESTIONS: dict[str, type[Question]] = {
+    kind.name: kind for kind in (Length, Start, End, CutEnd, Moves, Turns, Steps, CombinedSteps)
+}
+
+
+def question(n: int, parameters: dict[str, Any]) -> Question:
+    """The question that a plan document describes."""
+    own = dict(parameters)
+    kind = QUESTIONS.get(own.pop("name", None))
+    if kind is None:
+        raise PlanError(f"unknown question {parameters.get('name')!r}; known are {', '.join(sorted(QUESTIONS))}")
+    wanted = {field.name for field in fields(kind)} - {"n"}
+    if set(own) != wanted:
+        raise PlanError(f"question {kind.name!r} takes {sorted(wanted)}, got {sorted(own)}")
+    return kind(n, **own)
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+
+
+def _move_items(n: int) -> dict[int, int]:
+    """Item number of each feasible move by its key, 8 * cell + direction."""
+    return {8 * cell + number: item for item, (cell, number, _) in enumerate(moves(n))}
+
+
+def _move_keys(path: Sequence[int], n: int) -> list[int]:
+    keys = []
+    for here, there in zip(path, path[1:], strict=False):
+        (i, j), (i2, j2) = divmod(here, n), divmod(there, n)
+        keys.append(8 * here + direction(i2 - i, j2 - j))
+    return keys

@@ -1,0 +1,144 @@
+"""PrivSet: a set in, a subset of fixed size out. With capacity 1 it is Subset Selection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar
+
+from ldptrace.errors import PlanError, ProtocolError
+from ldptrace.randomizers.base import Randomizer, decode_bits, encode_bits
+from ldptrace.randomness import Source
+
+
+@dataclass(frozen=True)
+class PrivSet(Randomizer):
+    """Names a subset of exactly `size` items; a subset that meets the user's set is `ratio` times as likely.
+
+    The domain is filled up with `capacity` nulls (items domain..domain+capacity-1), and a set with fewer
+    items is filled up with distinct nulls, so that every set has exactly `capacity` members and the
+    normaliser is the same for all. Proof: docs/proofs/privset.md.
+
+    >>> from ldptrace.exact import ratio_at_most
+    >>> moves = PrivSet.best(220, 8, ratio_at_most(Fraction(1)))
+    >>> moves.size, round(moves.variance(1), 1)
+    (7, 30.6)
+    """
+
+    size: int
+
+    kind: ClassVar[str] = "privset"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.size <= self.domain:
+            raise PlanError(f"PrivSet's subset size must be 1 to {self.domain}, got {self.size}")
+
+    @staticmethod
+    def best(domain: int, capacity: int, ratio: Fraction) -> PrivSet:
+        """The subset size with the smallest variance."""
+        low, high = 1, max(1, domain // 2)
+        # The variance falls and then rises with the size, so a search by thirds finds its lowest point.
+        while high - low > 3:
+            left, right = low + (high - low) // 3, high - (high - low) // 3
+            if _unit_variance(domain, capacity, ratio, left) <= _unit_variance(domain, capacity, ratio, right):
+                high = right
+            else:
+                low = left
+        size = min(range(low, high + 1), key=lambda k: _unit_variance(domain, capacity, ratio, k))
+        return PrivSet(domain, capacity, ratio, size)
+
+    @property
+    def outputs(self) -> int:
+        return self.domain + self.capacity
+
+    @cached_property
+    def hit_weights(self) -> tuple[int, ...]:
+        """Integer weight of naming j of the user's own items, for j = 0, 1, ... (all subsets together)."""
+        strangers = self.outputs - self.capacity
+        return tuple(
+            math.comb(self.capacity, j)
+            * math.comb(strangers, self.size - j)
+            * (self.ratio.numerator if j else self.ratio.denominator)
+            for j in range(min(self.capacity, self.size) + 1)
+        )
+
+    @cached_property
+    def probabilities(self) -> tuple[Fraction, Fraction]:
+        total = sum(self.hit_weights)
+        numerator, denominator = self.ratio.numerator, self.ratio.denominator
+        containing = math.comb(self.outputs - 1, self.size - 1)
+        # Subsets that contain one given stranger and none of the user's own items.
+        missing = math.comb(self.outputs - 1 - self.capacity, self.size - 1)
+        return (
+            Fraction(containing * numerator, total),
+            Fraction(missing * denominator + (containing - missing) * numerator, total),
+        )
+
+    def filled(self, items: Sequence[int]) -> list[int]:
+        """The set with nulls added until it has `capacity` members."""
+        return [*sorted(items), *range(self.domain, self.domain + self.capacity - len(items))]
+
+    def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
+        self.check(items)
+        own = self.filled(items)
+        drawn = source.below(sum(self.hit_weights))
+        hits = 0
+        while drawn >= self.hit_weights[hits]:
+            drawn -= self.hit_weights[hits]
+            hits += 1
+        members = set(own)
+        strangers = [item for item in range(self.outputs) if item not in members]
+        return tuple(sorted(source.subset(own, hits) + source.subset(strangers, self.size - hits)))
+
+    def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
+        self.check(items)
+        meets = not set(named).isdisjoint(self.filled(items))
+        return Fraction(self.ratio.numerator if meets else self.ratio.denominator, sum(self.hit_weights))
+
+    def all_reports(self) -> Iterator[tuple[int, ...]]:
+        return combinations(range(self.outputs), self.size)
+
+    @property
+    def _item_bytes(self) -> int:
+        return ((self.outputs - 1).bit_length() + 7) // 8 or 1
+
+    @property
+    def lists_items(self) -> bool:
+        """Whether a report lists its items (few of them) or sends one bit per item (many)."""
+        return self.size * self._item_bytes < (self.outputs + 7) // 8
+
+    @property
+    def payload_bytes(self) -> int:
+        return self.size * self._item_bytes if self.lists_items else (self.outputs + 7) // 8
+
+    def encode(self, named: Sequence[int]) -> bytes:
+        if self.lists_items:
+            return b"".join(item.to_bytes(self._item_bytes, "big") for item in named)
+        return encode_bits(named, self.outputs)
+
+    def decode(self, payload: bytes) -> tuple[int, ...]:
+        if len(payload) != self.payload_bytes:
+            raise ProtocolError(f"the payload must be {self.payload_bytes} bytes, got {len(payload)}")
+        if self.lists_items:
+            width = self._item_bytes
+            named = tuple(int.from_bytes(payload[at : at + width], "big") for at in range(0, len(payload), width))
+            if any(a >= b for a, b in zip(named, named[1:], strict=False)) or named[-1] >= self.outputs:
+                raise ProtocolError(f"the payload must list ascending items below {self.outputs}, got {named}")
+        else:
+            named = decode_bits(payload, self.outputs)
+            if len(named) != self.size:
+                raise ProtocolError(f"the payload must name {self.size} items, got {len(named)}")
+        return named
+
+    def parameters(self) -> dict[str, Any]:
+        return {"kind": self.kind, "size": self.size}
+
+
+def _unit_variance(domain: int, capacity: int, ratio: Fraction, size: int) -> float:
+    variance: float = PrivSet(domain, capacity, ratio, size).variance(1)
+    return variance
