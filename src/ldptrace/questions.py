@@ -128,7 +128,7 @@ class Moves(Question):
     """The set of different moves of the path; a uniformly random `most` of them when there are more.
 
     >>> Moves(2, most=3).answer([0, 1, 3], Source())  # north, then east
-    [[0, 4]]
+    [[0, 3]]
     """
 
     most: int
