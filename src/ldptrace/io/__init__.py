@@ -1,0 +1,1 @@
+"""Trajectory files: readers, writers and the report of what was read."""
