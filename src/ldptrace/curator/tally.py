@@ -1,0 +1,99 @@
+"""Counts per question: all that the curator keeps of the reports. A monoid, so any engine can add it up."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.plan import Plan, Round
+
+FORMAT = "ldptrace-tally"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """For each question of one round: how often each item was named, by how many reports, of how many users.
+
+    A user fills several slots where the question has several, so `reports` can be more than `users`.
+    """
+
+    plan_id: str
+    round: int
+    counts: tuple[NDArray[np.int64], ...]
+    reports: tuple[int, ...]
+    users: tuple[int, ...]
+
+    @staticmethod
+    def zero(plan: Plan, round_: int = 0) -> Tally:
+        """Nothing counted yet."""
+        asks = _round(plan, round_).asks
+        zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
+        return Tally(plan.id, round_, zeros, (0,) * len(asks), (0,) * len(asks))
+
+    def __add__(self, other: Tally) -> Tally:
+        if (self.plan_id, self.round) != (other.plan_id, other.round):
+            raise InputError("tallies of different plans or rounds cannot be added")
+        return Tally(
+            self.plan_id,
+            self.round,
+            tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
+            tuple(a + b for a, b in zip(self.reports, other.reports, strict=True)),
+            tuple(a + b for a, b in zip(self.users, other.users, strict=True)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tally) and self.document() == other.document()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def merge(parts: list[Tally]) -> Tally:
+        """Sum of at least one tally."""
+        return reduce(Tally.__add__, parts)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "plan": self.plan_id,
+            "round": self.round,
+            "asks": [
+                {"counts": counts.tolist(), "reports": reports, "users": users}
+                for counts, reports, users in zip(self.counts, self.reports, self.users, strict=True)
+            ],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.document(), sort_keys=True, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Tally:
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT or data["version"] != VERSION:
+                raise FormatError(f"expected {FORMAT!r} version {VERSION}, got {data['format']!r} {data['version']!r}")
+            asks = data["asks"]
+            return Tally(
+                data["plan"],
+                data["round"],
+                tuple(np.array(ask["counts"], dtype=np.int64) for ask in asks),
+                tuple(int(ask["reports"]) for ask in asks),
+                tuple(int(ask["users"]) for ask in asks),
+            )
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError(f"this is not a tally: {error}") from None
+
+
+def _round(plan: Plan, number: int) -> Round:
+    if not 0 <= number < len(plan.rounds):
+        raise InputError(f"the plan has {len(plan.rounds)} rounds, there is no round {number}")
+    return plan.rounds[number]

@@ -1,0 +1,120 @@
+"""The answers of many paths at once: the compiled counterpart of `ldptrace.questions`.
+
+Answers are an integer array with one row per slot and one column per item of the slot; -1 is an empty place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace import lattice
+from ldptrace.parallel import chunks, map_chunks
+from ldptrace.paths import CellPaths, direction_of
+from ldptrace.questions import CombinedSteps, CutEnd, End, Length, Moves, Question, Start, Steps, Turns
+
+Rows = NDArray[np.int32]
+
+_turn = numba.njit(cache=True)(lattice.turn)
+
+
+def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng: np.random.Generator) -> Rows:
+    """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows."""
+    first, last = paths.offsets[users], paths.offsets[users + 1]
+    here = last > first
+    match question:
+        case Length(cap=cap):
+            return _column(np.minimum(last - first, cap) - 1)
+        case Start():
+            return _cells_at(paths, first, here)
+        case End():
+            return _cells_at(paths, last - 1, here)
+        case CutEnd(cells=cells):
+            return _cells_at(paths, np.minimum(last, first + cells) - 1, here)
+        case Turns():
+            rows = np.full((len(users), 1), -1, dtype=np.int32)
+            return _filled(_turns, rows, len(users), rng, (paths.cells, first, last, paths.grid.n))
+        case Moves(most=most):
+            rows = np.full((len(users), most), -1, dtype=np.int32)
+            table = paths.grid.move_items
+            return _filled(_moves, rows, len(users), rng, (paths.cells, first, last, paths.grid.n, table))
+        case Steps(count=count):
+            steps = np.full((len(users), count), -1, dtype=np.int32)
+            _steps(steps, paths.cells, first, last, paths.grid.n, paths.grid.move_items)
+            return steps.reshape(-1, 1)
+        case CombinedSteps(count=count):
+            steps = np.full((len(users), count), -1, dtype=np.int32)
+            _steps(steps, paths.cells, first, last, paths.grid.n, paths.grid.move_items)
+            cut = np.minimum(last, first + count + 1) - 1
+            begin, end = _cells_at(paths, first, here), _cells_at(paths, cut, here)
+            moves, cells = len(paths.grid.moves), paths.grid.cells
+            begin = np.where(begin >= 0, begin + moves, -1)
+            end = np.where(end >= 0, end + moves + cells, -1)
+            return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
+    raise NotImplementedError(f"the simulator cannot answer {question.name!r}")
+
+
+def _column(items: NDArray[np.int64]) -> Rows:
+    return items.astype(np.int32).reshape(-1, 1)
+
+
+def _cells_at(paths: CellPaths, positions: NDArray[np.int64], here: NDArray[np.bool_]) -> Rows:
+    if len(paths.cells) == 0:
+        return np.full((len(positions), 1), -1, dtype=np.int32)
+    return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
+
+
+def _filled(
+    kernel: Callable[..., None], rows: Rows, n: int, rng: np.random.Generator, arguments: tuple[object, ...]
+) -> Rows:
+    """Run a random kernel over chunks of the rows, each with its own child of the source."""
+    sources = rng.spawn(len(chunks(n)))
+    map_chunks(lambda number, start, stop: kernel(rows, start, stop, sources[number], *arguments), n)
+    return rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _step_key(cells, at, n):  # type: ignore[no-untyped-def]
+    """Key 8 * cell + direction of the move at this position."""
+    here, there = cells[at], cells[at + 1]
+    return 8 * here + direction_of(there // n - here // n, there % n - here % n)
+
+
+@numba.njit(cache=True, nogil=True)
+def _moves(rows, start, stop, rng, cells, first, last, n, table):  # type: ignore[no-untyped-def]
+    """Different moves of each path; a reservoir keeps a uniformly random choice where there are too many."""
+    most = rows.shape[1]
+    seen = np.full(len(table), -1, dtype=np.int64)
+    for user in range(start, stop):
+        different = 0
+        for at in range(first[user], last[user] - 1):
+            item = table[_step_key(cells, at, n)]
+            if seen[item] == user:
+                continue
+            seen[item] = user
+            if different < most:
+                rows[user, different] = item
+            else:
+                place = int(rng.random() * (different + 1))
+                if place < most:
+                    rows[user, place] = item
+            different += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _turns(rows, start, stop, rng, cells, first, last, n):  # type: ignore[no-untyped-def]
+    for user in range(start, stop):
+        bends = last[user] - first[user] - 2
+        if bends > 0:
+            at = first[user] + int(rng.random() * bends)
+            rows[user, 0] = _turn(_step_key(cells, at, n) % 8, _step_key(cells, at + 1, n) % 8)
+
+
+@numba.njit(cache=True, nogil=True)
+def _steps(rows, cells, first, last, n, table):  # type: ignore[no-untyped-def]
+    for user in range(len(rows)):
+        for step in range(min(last[user] - first[user] - 1, rows.shape[1])):
+            rows[user, step] = table[_step_key(cells, first[user] + step, n)]
