@@ -99,21 +99,22 @@ def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _hull(x, y, hx, hy):  # type: ignore[no-untyped-def]
-    """Vertices of the convex hull (monotone chain) into hx, hy; returns how many.
-
-    Points with the same x need no order among themselves: a vertex too many costs time, never the result.
-    """
+    """Vertices of the convex hull (monotone chain, lower side then upper) into hx, hy; returns how many."""
     order = np.argsort(x)
     size = 0
-    for pass_ in range(2):
+    for side in range(2):
         floor = size
+        up = 1.0 - 2.0 * side
         for step in range(len(order)):
-            p = order[step] if pass_ == 0 else order[len(order) - 1 - step]
+            p = order[step] if side == 0 else order[len(order) - 1 - step]
+            if size > floor and hx[size - 1] == x[p]:
+                # Of the points above each other only the outermost one of this side can be a vertex.
+                if up * (y[p] - hy[size - 1]) >= 0.0:
+                    continue
+                size -= 1
             while size - floor >= 2:
-                cross = (hx[size - 1] - hx[size - 2]) * (y[p] - hy[size - 2]) - (
-                    hy[size - 1] - hy[size - 2]
-                ) * (x[p] - hx[size - 2])
-                if cross > 0.0:
+                a, b = size - 2, size - 1
+                if (hx[b] - hx[a]) * (y[p] - hy[a]) > (hy[b] - hy[a]) * (x[p] - hx[a]):
                     break
                 size -= 1
             hx[size] = x[p]

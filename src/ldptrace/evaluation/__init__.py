@@ -1,0 +1,1 @@
+"""How good and how private a synthetic set is: nine metrics, two attacks, one scorecard."""

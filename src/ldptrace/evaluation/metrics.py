@@ -1,0 +1,225 @@
+"""The nine utility metrics of section 6.2, valued exactly as the public reference implementation values them.
+
+Each metric is a function of a `Comparison` with its metadata beside it. A `Yardstick` holds the real side,
+so that many synthetic sets are measured against it without doing the real side's work again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms, reference_histograms
+from ldptrace.evaluation.extents import metric_scale
+from ldptrace.evaluation.patterns import TOP, support
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
+from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
+from ldptrace.evaluation.summary import Summary
+from ldptrace.grid import Grid
+from ldptrace.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Level = Literal["global", "trajectory", "semantic"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A real and a synthetic set on one grid, with the answers of both to the same queries."""
+
+    real: Summary
+    synthetic: Summary
+    real_answers: Ints
+    synthetic_answers: Ints
+    real_points: int
+
+    @cached_property
+    def synthetic_support(self) -> Ints:
+        """How often the real set's most frequent patterns occur in the synthetic set."""
+        return support(self.synthetic.paths, self.real.patterns)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number about a comparison, and what one must know to read it."""
+
+    name: str
+    title: str
+    level: Level
+    goal: Literal["min", "max"]
+    range: tuple[float, float]
+    unit: str
+    section: str
+    of: Callable[[Comparison], float]
+    meaning: str
+
+    def better(self, first: float, second: float) -> bool:
+        """Whether `first` is a better value than `second`."""
+        return first < second if self.goal == "min" else first > second
+
+
+def density_error(pair: Comparison) -> float:
+    """Divergence of the visited cells."""
+    return count_divergence(pair.real.density, pair.synthetic.density)
+
+
+def query_error(pair: Comparison) -> float:
+    """Mean relative error of 200 squares; the original is resampled from its cells, counts are not scaled."""
+    return average_relative_error(pair.real_answers, pair.synthetic_answers, pair.real_points)
+
+
+def hotspot_query_error(pair: Comparison) -> float:
+    """1 - NDCG of the five most visited cells."""
+    return 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density)
+
+
+def kendall(pair: Comparison) -> float:
+    """Agreement of the order of the cells by the number of trajectories that pass through."""
+    return kendall_tau(pair.real.coverage, pair.synthetic.coverage)
+
+
+def trip_error(pair: Comparison) -> float:
+    """Divergence of the pairs (first cell, last cell)."""
+    (real, real_counts), (synthetic, synthetic_counts) = pair.real.trips, pair.synthetic.trips
+    both = np.union1d(real, synthetic)
+    histograms = np.zeros((2, len(both)))
+    histograms[0, np.searchsorted(both, real)] = real_counts
+    histograms[1, np.searchsorted(both, synthetic)] = synthetic_counts
+    return count_divergence(histograms[0], histograms[1])
+
+
+def length_error(pair: Comparison) -> float:
+    """Divergence of the travel distances in the reference's twenty buckets."""
+    return _bucket_error(pair.real.lengths, pair.synthetic.lengths)
+
+
+def diameter_error(pair: Comparison) -> float:
+    """Divergence of the diameters in the reference's twenty buckets."""
+    return _bucket_error(pair.real.diameters, pair.synthetic.diameters)
+
+
+def pattern_f1(pair: Comparison) -> float:
+    """Share of the hundred most frequent patterns that both sets have; NaN when the real set has none.
+
+    The reference divides by a hundred also when there are fewer.
+    """
+    if len(pair.real.patterns) == 0:
+        return math.nan
+    return len(set(pair.real.patterns.keys()) & set(pair.synthetic.patterns.keys())) / TOP
+
+
+def pattern_error(pair: Comparison) -> float:
+    """Mean relative error of the counts of the hundred most frequent real patterns; NaN when none."""
+    counts = pair.real.patterns.counts
+    if len(counts) == 0:
+        return math.nan
+    return float(np.sum(np.abs(counts - pair.synthetic_support) / counts)) / TOP
+
+
+def _bucket_error(real: Floats, synthetic: Floats) -> float:
+    """As in the reference; where its buckets hold no real value at all, with buckets that do."""
+    histograms = reference_histograms(real, synthetic)
+    return count_divergence(*(histograms if histograms[0].sum() else full_histograms(real, synthetic)))
+
+
+_JSD = (0.0, MAX_JSD)
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "density_error", "Density error", "global", "min", _JSD, "nats (JSD)", "6.2", density_error,
+            "how differently visits are spread over the cells",
+        ),
+        Metric(
+            "query_error", "Query error", "global", "min", (0.0, math.inf), "relative error", "6.2",
+            query_error, "how wrong counts of points in random squares are",
+        ),
+        Metric(
+            "hotspot_query_error", "Hotspot query error", "global", "min", (0.0, 1.0), "1 - NDCG@5", "6.2",
+            hotspot_query_error, "whether the five busiest cells are found, in order",
+        ),
+        Metric(
+            "kendall_tau", "Kendall's tau", "global", "max", (-1.0, 1.0), "rank correlation", "6.2", kendall,
+            "whether cells keep their order by popularity",
+        ),
+        Metric(
+            "trip_error", "Trip error", "trajectory", "min", _JSD, "nats (JSD)", "6.2", trip_error,
+            "how differently origins and destinations are paired",
+        ),
+        Metric(
+            "length_error", "Length error", "trajectory", "min", _JSD, "nats (JSD)", "6.2", length_error,
+            "how differently travel distances are spread",
+        ),
+        Metric(
+            "diameter_error", "Diameter error", "trajectory", "min", _JSD, "nats (JSD)", "6.2",
+            diameter_error, "how differently the extents of trajectories are spread",
+        ),
+        Metric(
+            "pattern_f1", "Pattern F1", "semantic", "max", (0.0, 1.0), "share", "6.2", pattern_f1,
+            "how many of the hundred most frequent routes are found",
+        ),
+        Metric(
+            "pattern_error", "Pattern error", "semantic", "min", (0.0, math.inf), "relative error", "6.2",
+            pattern_error, "how wrong the counts of the hundred most frequent routes are",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The real side of an evaluation: its summary, the queries, and its answers to them."""
+
+    real: Summary
+    crs: str | None
+    queries: SquareQueries
+    answers: Ints
+    points: int
+
+    @staticmethod
+    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Yardstick:
+        """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
+        return Yardstick.drawn(Summary.of(real, grid), real, rng)
+
+    @staticmethod
+    def drawn(summary: Summary, real: Trajectories, rng: np.random.Generator) -> Yardstick:
+        """A yardstick with fresh queries for a real set that is already summarised."""
+        scale = metric_scale(summary.grid, geographic=real.is_geographic)
+        queries = SquareQueries.draw(rng, summary.grid, scale=scale)
+        x, y = resample(summary.paths, rng)
+        return Yardstick(summary, real.crs, queries, queries.count(x, y), len(x))
+
+    def compare(self, synthetic: Trajectories) -> Comparison:
+        """The synthetic set beside the real one."""
+        if synthetic.crs != self.crs:
+            raise InputError(
+                f"the sets have different coordinate systems: real {self.crs or 'unknown'}, "
+                f"synthetic {synthetic.crs or 'unknown'}"
+            )
+        summary = Summary.of(synthetic, self.real.grid)
+        answers = self.queries.count(synthetic.x, synthetic.y)
+        return Comparison(self.real, summary, self.answers, answers, self.points)
+
+    def score(self, synthetic: Trajectories) -> dict[str, float]:
+        """The nine metrics of a synthetic set, by name."""
+        pair = self.compare(synthetic)
+        return {name: metric.of(pair) for name, metric in METRICS.items()}
+
+
+def score(
+    real: Trajectories, synthetic: Trajectories, grid: Grid, rng: np.random.Generator
+) -> dict[str, float]:
+    """The nine metrics of one pair of sets; for many synthetic sets keep a `Yardstick`.
+
+    >>> city = Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)], [(2.5, 2.5), (1.5, 1.5)]])
+    >>> score(city, city, Grid((0, 0, 3, 3), 3), np.random.default_rng(1))["density_error"]
+    0.0
+    """
+    return Yardstick.of(real, grid, rng).score(synthetic)

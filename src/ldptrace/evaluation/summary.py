@@ -1,0 +1,104 @@
+"""What the metrics need to know of one set of trajectories, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.evaluation import extents
+from ldptrace.evaluation.patterns import Patterns, mine
+from ldptrace.grid import Grid
+from ldptrace.parallel import map_chunks
+from ldptrace.paths import CellPaths
+from ldptrace.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """One set on a grid: its cell paths, and how far its trajectories go.
+
+    `lengths` and `diameters` are in units of the plane, or in metres where the coordinates are geographic.
+
+    >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
+    >>> tiny.density.tolist(), tiny.lengths.tolist()
+    ([1, 0, 0, 1, 0, 0, 0, 0, 0], [1.0])
+    """
+
+    paths: CellPaths
+    lengths: Floats
+    diameters: Floats
+
+    @staticmethod
+    def of(trajectories: Trajectories, grid: Grid) -> Summary:
+        """Summary of the trajectories that have points."""
+        if np.any(trajectories.sizes == 0):
+            trajectories = trajectories.take(trajectories.sizes > 0)
+        if len(trajectories) == 0:
+            raise InputError("a set without any point cannot be evaluated")
+        scale = extents.metric_scale(grid, geographic=trajectories.is_geographic)
+        return Summary(
+            CellPaths.from_trajectories(trajectories, grid),
+            extents.travel_distances(trajectories, scale),
+            extents.diameters(trajectories, scale),
+        )
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    @property
+    def grid(self) -> Grid:
+        return self.paths.grid
+
+    def take(self, indices: Ints) -> Summary:
+        """Summary of the trajectories at `indices`, repeats allowed."""
+        return Summary(self.paths.take(indices), self.lengths[indices], self.diameters[indices])
+
+    @cached_property
+    def density(self) -> Ints:
+        """How often each cell is visited."""
+        return np.bincount(self.paths.cells, minlength=self.grid.cells)
+
+    @cached_property
+    def coverage(self) -> Ints:
+        """How many trajectories pass through each cell."""
+
+        def work(_: int, start: int, stop: int) -> Ints:
+            out = np.zeros(self.grid.cells, dtype=np.int64)
+            _coverage(self.paths.cells, self.paths.offsets, start, stop, out)
+            return out
+
+        return np.sum(map_chunks(work, len(self)), axis=0)
+
+    @cached_property
+    def trips(self) -> tuple[Ints, Ints]:
+        """Pairs (first cell * cells + last cell) that occur, ascending, and how often."""
+        pairs = self.paths.starts().astype(np.int64) * self.grid.cells + self.paths.ends()
+        return np.unique(pairs, return_counts=True)
+
+    @cached_property
+    def cell_lengths(self) -> Ints:
+        """How many paths have 0, 1, 2 ... cells."""
+        return np.bincount(self.paths.sizes)
+
+    @cached_property
+    def patterns(self) -> Patterns:
+        """The hundred most frequent patterns."""
+        return mine(self.paths)
+
+
+@numba.njit(cache=True, nogil=True)
+def _coverage(cells, offsets, start, stop, out):  # type: ignore[no-untyped-def]
+    last = np.full(len(out), -1, dtype=np.int64)
+    for k in range(start, stop):
+        for p in range(offsets[k], offsets[k + 1]):
+            if last[cells[p]] != k:
+                last[cells[p]] = k
+                out[cells[p]] += 1
