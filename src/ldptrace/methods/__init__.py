@@ -1,0 +1,20 @@
+"""Methods by name."""
+
+from __future__ import annotations
+
+from ldptrace.errors import InputError
+from ldptrace.methods import paper
+from ldptrace.methods.base import Job, Method, Synthesis
+
+METHODS: dict[str, Method] = {method.name: method for method in paper.METHODS}
+DEFAULT = "paper"
+
+
+def method(name: str) -> Method:
+    """The method of that name, or an error that lists them."""
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+__all__ = ["DEFAULT", "METHODS", "Job", "Method", "Synthesis", "method"]

@@ -1,0 +1,55 @@
+"""What a method is: a named recipe from real paths, seen only through its randomizer, to synthetic paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ldptrace.curator.estimates import Estimates
+from ldptrace.models.base import MobilityModel
+from ldptrace.paths import CellPaths
+from ldptrace.plan import Plan
+from ldptrace.simulation.channels import Mode
+from ldptrace.stages import Stages
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One run of a method: whose paths, how much privacy, how many synthetic paths, which randomness."""
+
+    paths: CellPaths
+    epsilon: float
+    count: int
+    rng: np.random.Generator
+    simulation: Mode = "counts"
+    stages: Stages = field(default_factory=Stages)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Synthesis:
+    """What a method made: synthetic paths and everything that explains them."""
+
+    paths: CellPaths
+    plan: Plan | None = None
+    estimates: Estimates | None = None
+    model: MobilityModel | None = None
+    # How points are placed in the cells of these paths (see `ldptrace.points`).
+    placement: str = "uniform"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Method:
+    """A recipe behind the one `synthesize` face."""
+
+    name: str
+    summary: str
+    run: Callable[[Job], Synthesis]
+    # Why this method is not eps-LDP for the whole trajectory, where it is not.
+    leaks: str | None = None
+    # Options it understands, with their defaults.
+    options: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,48 @@
+"""The paper's mechanism and its variants (sections 5 and 6.5): split budget, OUE, re-weighted walk."""
+
+from __future__ import annotations
+
+from ldptrace.curator.estimates import Estimates
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.models.lengths import length_quantile
+from ldptrace.models.markov import MarkovModel
+from ldptrace.plan import Plan
+from ldptrace.simulation import collect
+
+OPTIONS = {"quantile": 0.9, "alpha": 0.3, "beta": 0.2, "capped": False}
+
+
+def _run(job: Job, name: str) -> Synthesis:
+    grid, options = job.paths.grid, OPTIONS | job.options
+    plan = Plan.paper(grid, job.epsilon, method=name)
+    with job.stages("collect lengths"):
+        tally = collect(plan, job.paths, job.rng, mode=job.simulation)
+    with job.stages("estimate lengths"):
+        estimates = Estimates.from_tally(plan, tally)
+        plan = plan.paper_second_round(length_quantile(estimates["length"], options["quantile"]))
+    with job.stages("collect transitions"):
+        tally = collect(plan, job.paths, job.rng, round_=1, mode=job.simulation)
+    with job.stages("estimate model"):
+        estimates = estimates.joined(Estimates.from_tally(plan, tally))
+        alpha, beta = (1.0, 0.0) if name == "noadapt" else (options["alpha"], options["beta"])
+        model = MarkovModel.from_estimates(grid, estimates, alpha=alpha, beta=beta, capped=options["capped"])
+    with job.stages("synthesise"):
+        paths = model.sample(job.count, job.rng)
+    return Synthesis(paths, plan, estimates, model)
+
+
+def _method(name: str, summary: str, leaks: str | None = None) -> Method:
+    return Method(name, summary, lambda job: _run(job, name), leaks, dict(OPTIONS))
+
+
+METHODS = (
+    _method("paper", "the paper's mechanism, padded with null reports so that it is eps-LDP"),
+    _method(
+        "paper-unpadded",
+        "the paper's mechanism as printed and coded",
+        leaks="the number of reports a user sends tells the length of the trajectory",
+    ),
+    _method("randsyn", "variant RandSyn: no beginning and terminated transitions"),
+    _method("combtran", "variant CombTran: beginnings and ends reported together with the moves"),
+    _method("noadapt", "variant NoAdapt: no re-weighting of the end"),
+)

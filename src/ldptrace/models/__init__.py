@@ -1,0 +1,1 @@
+"""Mobility models: the paper's Markov chain and the calibrated path model."""

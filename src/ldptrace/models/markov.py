@@ -1,0 +1,148 @@
+"""The paper's mobility model: a first-order chain with virtual start and end (eq. 12), walked by Algorithm 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.curator.estimates import Estimates
+from ldptrace.grid import Grid
+from ldptrace.models.base import MobilityModel, load_arrays, save_arrays
+from ldptrace.models.lengths import length_distribution
+from ldptrace.parallel import chunks, map_chunks
+from ldptrace.paths import CellPaths
+
+Floats = NDArray[np.float64]
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovModel(MobilityModel):
+    """Weights of starts, moves and ends, and the distribution of lengths.
+
+    `alpha` and `beta` re-weight the end by the number of cells so far (eq. 14). Printed: alpha + beta * l, l
+    cells so far. With `capped` as in the published code: min(1, alpha + beta * (l - 1)).
+    """
+
+    grid: Grid
+    lengths: Floats
+    starts: Floats
+    moves: Floats
+    ends: Floats
+    alpha: float = 0.3
+    beta: float = 0.2
+    capped: bool = False
+
+    @staticmethod
+    def from_estimates(
+        grid: Grid, estimates: Estimates, *, alpha: float = 0.3, beta: float = 0.2, capped: bool = False
+    ) -> MarkovModel:
+        """The aggregated model of eq. 12: unbiased counts, negative ones set to zero.
+
+        Understands the paper's questions (`steps`, `start`, `cut-end`), CombTran's `combined-steps`, and
+        RandSyn's lack of beginnings and ends: starts are uniform then, and walks run to their length.
+        """
+        cells, moves = grid.cells, len(grid.moves)
+        if "combined-steps" in estimates:
+            combined = np.maximum(estimates["combined-steps"].frequencies, 0)
+            steps, starts, ends = np.split(combined, [moves, moves + cells])
+        else:
+            steps = np.maximum(estimates["steps"].frequencies, 0)
+            starts, ends = np.ones(cells), np.zeros(cells)
+            if "start" in estimates:
+                starts = np.maximum(estimates["start"].frequencies, 0)
+                ends = np.maximum(estimates["cut-end"].frequencies, 0)
+        if starts.sum() <= 0:
+            starts = np.ones(cells)
+        lengths = length_distribution(estimates["length"])
+        return MarkovModel(grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped)
+
+    def transition_matrix(self) -> Floats:
+        """Pr(M_ij) over the cells and, last, the virtual points: row -> column, start as a row, end as a column."""
+        cells = self.grid.cells
+        matrix = np.zeros((cells + 1, cells + 1))
+        cell, _, target = self.grid.moves.T
+        matrix[cell, target] = self.moves
+        matrix[:cells, cells] = self.ends
+        matrix[cells, :cells] = self.starts
+        sums = matrix.sum(axis=1, keepdims=True)
+        return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
+
+    def sample(self, count: int, rng: np.random.Generator) -> CellPaths:
+        """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
+        weights = np.zeros((self.grid.cells, 8))
+        targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
+        cell, number, target = self.grid.moves.T
+        weights[cell, number] = self.moves
+        targets[cell, number] = target
+        onward = np.cumsum(weights, axis=1)
+        lengths, starts = np.cumsum(self.lengths), np.cumsum(self.starts)
+        sources = rng.spawn(len(chunks(count)))
+
+        def walk(number: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+            sizes = np.zeros(stop - start, dtype=np.int64)
+            reweight = (self.alpha, self.beta, self.capped)
+            return _walks(lengths, starts, onward, targets, self.ends, reweight, sizes, sources[number]), sizes
+
+        parts = map_chunks(walk, count)
+        offsets = np.zeros(count + 1, dtype=np.int64)
+        if parts:
+            np.cumsum(np.concatenate([sizes for _, sizes in parts]), out=offsets[1:])
+        cells = np.concatenate([cells for cells, _ in parts]) if parts else np.empty(0, dtype=np.int32)
+        return CellPaths(cells, offsets, self.grid)
+
+    def save(self, path: str | Path) -> None:
+        grid = {"bounds": list(self.grid.bounds), "n": self.grid.n}
+        reweight = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped}
+        header = {"model": "markov", "version": VERSION, "grid": grid, **reweight}
+        arrays = {name: getattr(self, name) for name in ("lengths", "starts", "moves", "ends")}
+        save_arrays(path, header, arrays)
+
+    @staticmethod
+    def load(path: str | Path) -> MarkovModel:
+        header, arrays = load_arrays(path, "markov", VERSION)
+        grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
+        reweight = {name: header[name] for name in ("alpha", "beta", "capped")}
+        return MarkovModel(grid, **arrays, **reweight)
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw(cumulative, u):  # type: ignore[no-untyped-def]
+    """First index whose cumulative weight exceeds u times the total."""
+    return np.searchsorted(cumulative, u * cumulative[-1], side="right")
+
+
+@numba.njit(cache=True, nogil=True)
+def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # type: ignore[no-untyped-def]
+    alpha, beta, capped = reweight
+    cells = np.empty(8 * len(sizes) + 64, dtype=np.int32)
+    filled = 0
+    for walk in range(len(sizes)):
+        longest = min(_draw(lengths, rng.random()), len(lengths) - 1) + 1
+        while filled + longest > len(cells):
+            larger = np.empty(2 * len(cells), dtype=np.int32)
+            larger[:filled] = cells[:filled]
+            cells = larger
+        here = min(_draw(starts, rng.random()), len(starts) - 1)
+        cells[filled] = here
+        length = 1
+        while length < longest:
+            factor = min(1.0, alpha + beta * (length - 1)) if capped else alpha + beta * length
+            moving = onward[here, 7]
+            total = moving + factor * ends[here]
+            u = rng.random() * total
+            if total <= 0.0 or u >= moving:
+                break
+            direction = 0
+            while onward[here, direction] <= u:
+                direction += 1
+            here = targets[here, direction]
+            cells[filled + length] = here
+            length += 1
+        filled += length
+        sizes[walk] = length
+    return cells[:filled].copy()

@@ -1,0 +1,115 @@
+"""From real trajectories to synthetic ones: every trajectory is a simulated device, the rest is the real pipeline."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.exact import decimal_text, epsilon_fraction
+from ldptrace.grid import Bounds, Grid
+from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
+from ldptrace.paths import CellPaths
+from ldptrace.points import place
+from ldptrace.simulation.channels import Mode
+from ldptrace.stages import Stages
+from ldptrace.trajectories import Trajectories
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A finished synthesis: the data, how it came about, and how long each stage took."""
+
+    trajectories: Trajectories
+    synthesis: Synthesis
+    method: Method
+    epsilon: float
+    seed: int
+    seconds: dict[str, float]
+
+    def privacy(self) -> dict[str, Any]:
+        """What was promised, as plain data for files and reports."""
+        plan = self.synthesis.plan
+        return {
+            "method": self.method.name,
+            "summary": self.method.summary,
+            "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
+            "leaks": self.method.leaks,
+            "seed": self.seed,
+            "notes": list(self.synthesis.notes),
+            "plan": None if plan is None else plan.document(),
+            "plan_id": None if plan is None else plan.id,
+        }
+
+
+def synthesize(
+    real: Trajectories,
+    epsilon: float,
+    *,
+    bounds: Bounds,
+    grid: int = 6,
+    method: str = DEFAULT,
+    count: int | None = None,
+    seed: int | None = None,
+    simulation: Mode = "counts",
+    **options: Any,
+) -> Trajectories:
+    """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
+
+    Every trajectory of `real` plays one user's device; points outside `bounds` count for the nearest border
+    cell, as on a device. `bounds` are public knowledge about the area, not taken from the data.
+    """
+    run = run_method(
+        real, epsilon, bounds=bounds, grid=grid, method=method, count=count, seed=seed, simulation=simulation, **options
+    )
+    return run.trajectories
+
+
+def run_method(
+    real: Trajectories,
+    epsilon: float,
+    *,
+    bounds: Bounds,
+    grid: int = 6,
+    method: str = DEFAULT,
+    count: int | None = None,
+    seed: int | None = None,
+    simulation: Mode = "counts",
+    stages: Stages | None = None,
+    **options: Any,
+) -> Run:
+    """As `synthesize`, with the plan, the estimates, the model and the time of each stage."""
+    chosen = _checked(method, real, count, simulation, options)
+    epsilon_fraction(epsilon)
+    if chosen.leaks:
+        warnings.warn(f"method {chosen.name} is not eps-LDP: {chosen.leaks}", PrivacyWarning, stacklevel=3)
+    stages = stages or Stages()
+    seed = secrets.randbits(63) if seed is None else seed
+    rng = np.random.default_rng(seed)
+    with stages("discretise"):
+        paths = CellPaths.from_trajectories(real, Grid(bounds, grid))
+    wanted = len(real) if count is None else count
+    synthesis = chosen.run(Job(paths, epsilon, wanted, rng, simulation, stages, options))
+    with stages("place points"):
+        trajectories = place(synthesis.paths, rng)
+    if real.crs is not None:
+        trajectories = Trajectories(trajectories.x, trajectories.y, trajectories.offsets, crs=real.crs)
+    return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds)
+
+
+def _checked(name: str, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]) -> Method:
+    chosen = method(name)
+    if len(real) == 0:
+        raise InputError("there are no trajectories: at least one user is needed")
+    if count is not None and count < 0:
+        raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
+    if simulation not in ("counts", "devices"):
+        raise InputError(f"simulation must be counts or devices, got {simulation!r}")
+    unknown = set(options) - set(chosen.options)
+    if unknown:
+        raise InputError(f"method {name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}")
+    return chosen
