@@ -51,7 +51,8 @@ def reference_histograms(real: Floats, synthetic: Floats) -> tuple[Floats, Float
     def count(values: Floats) -> Floats:
         ordered = np.sort(values)
         inside = np.searchsorted(ordered, ends, side="right") - np.searchsorted(ordered, starts, side="left")
-        return inside.astype(np.float64)
+        counts: Floats = inside.astype(np.float64)
+        return counts
 
     return count(real), count(synthetic)
 

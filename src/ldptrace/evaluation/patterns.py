@@ -6,6 +6,7 @@ most frequent only if it occurs more often than the least of those found so far,
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numba
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from ldptrace.parallel import map_chunks
 from ldptrace.paths import CellPaths, direction_of
 
+Codes = NDArray[np.int32]
+
 TOP = 100
 SHORTEST, LONGEST = 2, 8
 
@@ -23,7 +26,7 @@ SHORTEST, LONGEST = 2, 8
 class Patterns:
     """The most frequent patterns, most frequent first; row k of `cells` is padded with -1."""
 
-    cells: NDArray[np.int32]
+    cells: Codes
     counts: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -75,9 +78,7 @@ def mine(paths: CellPaths, top: int = TOP) -> Patterns:
         renumber = np.full(children, -1, dtype=np.int32)
         renumber[extended] = np.arange(len(extended), dtype=np.int32)
 
-        def descend(
-            _: int, start: int, stop: int, size: int = size, renumber: NDArray[np.int32] = renumber
-        ) -> None:
+        def descend(_: int, start: int, stop: int, size: int = size, renumber: Codes = renumber) -> None:
             _descend(nodes, moves, offsets[start], offsets[stop], size, renumber)
 
         map_chunks(descend, len(paths))
@@ -115,7 +116,7 @@ def directions(paths: CellPaths) -> NDArray[np.int8]:
     return moves
 
 
-def _trie(patterns: Patterns, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _trie(patterns: Patterns, n: int) -> tuple[Codes, Codes, Codes]:
     """Node of each first cell, child of each node by move, and the pattern that ends in a node (-1: none)."""
     roots = np.full(n * n, -1, dtype=np.int32)
     children, names = [], []
@@ -130,7 +131,7 @@ def _trie(patterns: Patterns, n: int) -> tuple[NDArray[np.int32], NDArray[np.int
         if roots[cells[0]] < 0:
             roots[cells[0]] = node()
         here = int(roots[cells[0]])
-        for before, after in zip(cells, cells[1:], strict=False):
+        for before, after in itertools.pairwise(cells):
             move = direction_of(after // n - before // n, after % n - before % n)
             if children[here][move] < 0:
                 children[here][move] = node()
@@ -149,7 +150,7 @@ def _directions(cells, offsets, start, stop, n, moves):  # type: ignore[no-untyp
 
 @numba.njit(cache=True, nogil=True)
 def _count_children(nodes, moves, start, stop, size, found, seen):  # type: ignore[no-untyped-def]
-    """Count the patterns of `size` cells by their beginning (a node) and last move; note where each is first."""
+    """Count the patterns of `size` cells by their beginning (a node) and last move; note the first of each."""
     for p in range(start, stop - size + 1):
         if nodes[p] >= 0 and moves[p + size - 2] >= 0:
             child = 8 * nodes[p] + moves[p + size - 2]

@@ -44,7 +44,7 @@ class SquareQueries:
         fraction: float = FRACTION,
         scale: tuple[float, float] = (1.0, 1.0),
     ) -> SquareQueries:
-        """Squares of `fraction` of the map's area with centres uniform on the map; square in the scaled plane."""
+        """Squares of `fraction` of the map's area with uniform centres; square in the scaled plane."""
         (ox, oy), (sx, sy) = grid.origin, grid.step
         width, height = sx * grid.n, sy * grid.n
         edge = math.sqrt(width * scale[0] * height * scale[1] * fraction)
@@ -91,7 +91,7 @@ def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats
     return ox + sx * (i + rng.random(len(cells))), oy + sy * (j + rng.random(len(cells)))
 
 
-def average_relative_error(real: Ints, synthetic: NDArray[np.generic], total: float) -> float:
+def average_relative_error(real: Ints, synthetic: Ints | Floats, total: float) -> float:
     """Mean of |Q(real) - Q(synthetic)| / max(Q(real), 1 % of all real points)."""
     return float(np.mean(np.abs(real - synthetic) / np.maximum(real, total * SANITY)))
 
@@ -112,7 +112,8 @@ def _lookup(edges: Floats) -> NDArray[np.int32]:
         return np.zeros(1, dtype=np.int32)
     # One step back makes up for rounding when a point is put into a step.
     at = edges[0] + (np.arange(_TABLE) - 1) * ((edges[-1] - edges[0]) / _TABLE)
-    return np.searchsorted(edges, at, side="left").astype(np.int32)
+    table: NDArray[np.int32] = np.searchsorted(edges, at, side="left").astype(np.int32)
+    return table
 
 
 @numba.njit(cache=True, nogil=True)

@@ -75,7 +75,8 @@ class Summary:
             _coverage(self.paths.cells, self.paths.offsets, start, stop, out)
             return out
 
-        return np.sum(map_chunks(work, len(self)), axis=0)
+        total: Ints = np.sum(map_chunks(work, len(self)), axis=0)
+        return total
 
     @cached_property
     def trips(self) -> tuple[Ints, Ints]:
