@@ -31,19 +31,79 @@ Level = Literal["global", "trajectory", "semantic"]
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """A real and a synthetic set on one grid, with the answers of both to the same queries."""
+class Yardstick:
+    """The real side of an evaluation: its summary, the queries, and its answers to them."""
 
+    trajectories: Trajectories
     real: Summary
+    queries: SquareQueries
+    answers: Ints
+    points: int
+
+    @staticmethod
+    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Yardstick:
+        """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
+        return Yardstick._drawn(real, Summary.of(real, grid), rng)
+
+    def redrawn(self, rng: np.random.Generator) -> Yardstick:
+        """The same real side with other queries, resampled again."""
+        return Yardstick._drawn(self.trajectories, self.real, rng)
+
+    @staticmethod
+    def _drawn(real: Trajectories, summary: Summary, rng: np.random.Generator) -> Yardstick:
+        scale = metric_scale(summary.grid, geographic=real.is_geographic)
+        queries = SquareQueries.draw(rng, summary.grid, scale=scale)
+        x, y = resample(summary.paths, rng)
+        return Yardstick(real, summary, queries, queries.count(x, y), len(x))
+
+    @cached_property
+    def raw_answers(self) -> Ints:
+        """The queries asked of the raw points."""
+        return self.queries.count(self.trajectories.x, self.trajectories.y)
+
+    def compare(self, synthetic: Trajectories) -> Comparison:
+        """The synthetic set beside the real one."""
+        if synthetic.crs != self.trajectories.crs:
+            raise InputError(
+                "the sets have different coordinate systems: "
+                f"real {self.trajectories.crs or 'unknown'}, synthetic {synthetic.crs or 'unknown'}"
+            )
+        answers = self.queries.count(synthetic.x, synthetic.y)
+        return Comparison(self, Summary.of(synthetic, self.real.grid), answers, answers, synthetic.points)
+
+    def score(self, synthetic: Trajectories) -> dict[str, float]:
+        """The nine metrics of a synthetic set, by name."""
+        pair = self.compare(synthetic)
+        return {name: metric.of(pair) for name, metric in METRICS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A real and a synthetic set on one grid, with the answers of both to the same queries.
+
+    `answers` are compared with the real set resampled from its cells, `raw_answers` (of `points` points in
+    all) with its raw points. For a synthetic set they are the same; a bootstrap of the real set has both.
+    """
+
+    yardstick: Yardstick
     synthetic: Summary
-    real_answers: Ints
-    synthetic_answers: Ints
-    real_points: int
+    answers: Ints
+    raw_answers: Ints
+    points: int
+
+    @property
+    def real(self) -> Summary:
+        return self.yardstick.real
 
     @cached_property
     def synthetic_support(self) -> Ints:
         """How often the real set's most frequent patterns occur in the synthetic set."""
         return support(self.synthetic.paths, self.real.patterns)
+
+    @cached_property
+    def real_support(self) -> Ints:
+        """How often the synthetic set's most frequent patterns occur in the real set."""
+        return support(self.real.paths, self.synthetic.patterns)
 
 
 @dataclass(frozen=True)
@@ -59,6 +119,8 @@ class Metric:
     section: str
     of: Callable[[Comparison], float]
     meaning: str
+    # Name of the metric of which this is a corrected variant.
+    corrects: str | None = None
 
     def better(self, first: float, second: float) -> bool:
         """Whether `first` is a better value than `second`."""
@@ -72,7 +134,7 @@ def density_error(pair: Comparison) -> float:
 
 def query_error(pair: Comparison) -> float:
     """Mean relative error of 200 squares; the original is resampled from its cells, counts are not scaled."""
-    return average_relative_error(pair.real_answers, pair.synthetic_answers, pair.real_points)
+    return average_relative_error(pair.yardstick.answers, pair.answers, pair.yardstick.points)
 
 
 def hotspot_query_error(pair: Comparison) -> float:
@@ -112,7 +174,7 @@ def pattern_f1(pair: Comparison) -> float:
     """
     if len(pair.real.patterns) == 0:
         return math.nan
-    return len(set(pair.real.patterns.keys()) & set(pair.synthetic.patterns.keys())) / TOP
+    return len(set(pair.real.patterns.names()) & set(pair.synthetic.patterns.names())) / TOP
 
 
 def pattern_error(pair: Comparison) -> float:
@@ -171,46 +233,6 @@ METRICS: dict[str, Metric] = {
         ),
     )
 }  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Yardstick:
-    """The real side of an evaluation: its summary, the queries, and its answers to them."""
-
-    real: Summary
-    crs: str | None
-    queries: SquareQueries
-    answers: Ints
-    points: int
-
-    @staticmethod
-    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Yardstick:
-        """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
-        return Yardstick.drawn(Summary.of(real, grid), real, rng)
-
-    @staticmethod
-    def drawn(summary: Summary, real: Trajectories, rng: np.random.Generator) -> Yardstick:
-        """A yardstick with fresh queries for a real set that is already summarised."""
-        scale = metric_scale(summary.grid, geographic=real.is_geographic)
-        queries = SquareQueries.draw(rng, summary.grid, scale=scale)
-        x, y = resample(summary.paths, rng)
-        return Yardstick(summary, real.crs, queries, queries.count(x, y), len(x))
-
-    def compare(self, synthetic: Trajectories) -> Comparison:
-        """The synthetic set beside the real one."""
-        if synthetic.crs != self.crs:
-            raise InputError(
-                f"the sets have different coordinate systems: real {self.crs or 'unknown'}, "
-                f"synthetic {synthetic.crs or 'unknown'}"
-            )
-        summary = Summary.of(synthetic, self.real.grid)
-        answers = self.queries.count(synthetic.x, synthetic.y)
-        return Comparison(self.real, summary, self.answers, answers, self.points)
-
-    def score(self, synthetic: Trajectories) -> dict[str, float]:
-        """The nine metrics of a synthetic set, by name."""
-        pair = self.compare(synthetic)
-        return {name: metric.of(pair) for name, metric in METRICS.items()}
 
 
 def score(

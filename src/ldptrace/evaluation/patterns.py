@@ -32,7 +32,7 @@ class Patterns:
     def __len__(self) -> int:
         return len(self.counts)
 
-    def keys(self) -> list[bytes]:
+    def names(self) -> list[bytes]:
         """One hashable name per pattern."""
         return [row.tobytes() for row in self.cells]
 
@@ -150,7 +150,7 @@ def _directions(cells, offsets, start, stop, n, moves):  # type: ignore[no-untyp
 
 @numba.njit(cache=True, nogil=True)
 def _count_children(nodes, moves, start, stop, size, found, seen):  # type: ignore[no-untyped-def]
-    """Count the patterns of `size` cells by their beginning (a node) and last move; note the first of each."""
+    """Count the patterns of `size` cells by beginning (a node) and last move; note the first of each."""
     for p in range(start, stop - size + 1):
         if nodes[p] >= 0 and moves[p + size - 2] >= 0:
             child = 8 * nodes[p] + moves[p + size - 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -53,8 +54,8 @@ class SquareQueries:
         y = rng.random(count) * height + oy
         return SquareQueries(x - half_x, x + half_x, y - half_y, y + half_y)
 
-    def count(self, x: Floats, y: Floats) -> Ints:
-        """Number of points in each square.
+    def count(self, x: Floats, y: Floats, weights: NDArray[np.int32] | None = None) -> Ints:
+        """Number of points in each square, each point as often as its weight says.
 
         All borders cut the plane into slabs; points are counted per pair of slabs once, and a square is a
         difference of cumulative sums.
@@ -70,7 +71,8 @@ class SquareQueries:
 
         def work(_: int, start: int, stop: int) -> NDArray[np.int32]:
             out = np.zeros(shape, dtype=np.int32)
-            _histogram(x[start:stop], y[start:stop], x_edges, y_edges, x_table, y_table, out)
+            part = None if weights is None else weights[start:stop]
+            _histogram(x[start:stop], y[start:stop], part, x_edges, y_edges, x_table, y_table, out)
             return out
 
         total = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int64)
@@ -91,7 +93,7 @@ def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats
     return ox + sx * (i + rng.random(len(cells))), oy + sy * (j + rng.random(len(cells)))
 
 
-def average_relative_error(real: Ints, synthetic: Ints | Floats, total: float) -> float:
+def average_relative_error(real: Ints, synthetic: NDArray[Any], total: float) -> float:
     """Mean of |Q(real) - Q(synthetic)| / max(Q(real), 1 % of all real points)."""
     return float(np.mean(np.abs(real - synthetic) / np.maximum(real, total * SANITY)))
 
@@ -117,9 +119,10 @@ def _lookup(edges: Floats) -> NDArray[np.int32]:
 
 
 @numba.njit(cache=True, nogil=True)
-def _histogram(x, y, x_edges, y_edges, x_table, y_table, out):  # type: ignore[no-untyped-def]
+def _histogram(x, y, weights, x_edges, y_edges, x_table, y_table, out):  # type: ignore[no-untyped-def]
     for p in range(len(x)):
-        out[_slab(x[p], x_edges, x_table), _slab(y[p], y_edges, y_table)] += 1
+        weight = 1 if weights is None else weights[p]
+        out[_slab(x[p], x_edges, x_table), _slab(y[p], y_edges, y_table)] += weight
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

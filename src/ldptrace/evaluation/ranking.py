@@ -51,7 +51,7 @@ def hotspot_gain(real: ArrayLike, synthetic: ArrayLike, top: int = 5) -> float:
     gains = np.zeros(top)
     gains[: len(guess)] = [worth.get(int(cell), 0.0) for cell in guess]
     ideal = float(np.sum(discount / np.arange(1, top + 1)))
-    return float(np.sum(gains * discount)) / ideal
+    return min(1.0, float(np.sum(gains * discount)) / ideal)
 
 
 def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, int]:
