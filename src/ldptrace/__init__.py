@@ -1,1 +1,76 @@
-"""Synthetic trajectories under local differential privacy."""
+"""Synthetic trajectories under local differential privacy.
+
+    import ldptrace as lt
+
+    real = lt.read("trips.parquet")
+    synthetic = lt.synthesize(real, epsilon=1.0, bounds=(x0, y0, x1, y1))
+    card = lt.evaluate(real, synthetic)
+
+Names load when they are first used, so that `ldptrace.device` needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ldptrace.curator import Estimates, Tally
+    from ldptrace.errors import InputError, LdptraceError
+    from ldptrace.evaluation import Scorecard, evaluate
+    from ldptrace.grid import Grid
+    from ldptrace.io import read, write
+    from ldptrace.models.markov import MarkovModel
+    from ldptrace.models.path import PathModel
+    from ldptrace.paths import CellPaths
+    from ldptrace.plan import Plan
+    from ldptrace.synthesis import synthesize
+    from ldptrace.trajectories import Trajectories
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CellPaths",
+    "Estimates",
+    "Grid",
+    "InputError",
+    "LdptraceError",
+    "MarkovModel",
+    "PathModel",
+    "Plan",
+    "Scorecard",
+    "Tally",
+    "Trajectories",
+    "evaluate",
+    "read",
+    "synthesize",
+    "write",
+]
+
+_HOME = {
+    "CellPaths": "ldptrace.paths",
+    "Estimates": "ldptrace.curator",
+    "Grid": "ldptrace.grid",
+    "InputError": "ldptrace.errors",
+    "LdptraceError": "ldptrace.errors",
+    "MarkovModel": "ldptrace.models.markov",
+    "PathModel": "ldptrace.models.path",
+    "Plan": "ldptrace.plan",
+    "Scorecard": "ldptrace.evaluation",
+    "Tally": "ldptrace.curator",
+    "Trajectories": "ldptrace.trajectories",
+    "evaluate": "ldptrace.evaluation",
+    "read": "ldptrace.io",
+    "synthesize": "ldptrace.synthesis",
+    "write": "ldptrace.io",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ldptrace' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,53 @@
+"""The command line. Each area of commands is a module with a `register` function; nothing heavy loads before it runs."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+
+import typer
+
+from ldptrace.errors import LdptraceError
+
+AREAS = ("demo", "synthesize", "evaluate", "generate", "files", "plan", "collect", "audit", "reproduce")
+
+
+def application() -> typer.Typer:
+    """The whole command line as one application."""
+    app = typer.Typer(
+        name="ldptrace",
+        help="Synthetic trajectories under local differential privacy.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for area in AREAS:
+        import_module(f"ldptrace.cli.{area}").register(app)
+    return app
+
+
+def main() -> None:
+    """Run the command line: one clear sentence and exit status 2 for bad input."""
+    warnings.showwarning = _show_warning
+    try:
+        application()()
+    except LdptraceError as error:
+        _say(f"error: {error}")
+        sys.exit(2)
+    except OSError as error:
+        _say(f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("stopped")
+        sys.exit(130)
+
+
+def _say(message: str) -> None:
+    sys.stderr.write(message + "\n")
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning for people: no file names and line numbers."""
+    _say(f"warning: {message}")

@@ -1,0 +1,148 @@
+"""`ldptrace synthesize`: a private synthetic copy of a data set."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldptrace.cli.common import (
+    BoundsOption,
+    CrsOption,
+    FormatOption,
+    InputArgument,
+    Outside,
+    OutsideOption,
+    Progress,
+    SeedOption,
+    note,
+    parse_bounds,
+    read_input,
+)
+from ldptrace.errors import InputError, PrivacyWarning
+
+if TYPE_CHECKING:
+    from ldptrace.grid import Bounds
+    from ldptrace.trajectories import Trajectories
+
+
+class Simulation(StrEnum):
+    """How simulated devices are drawn."""
+
+    counts = "counts"
+    devices = "devices"
+
+
+class Engine(StrEnum):
+    """Where the work runs."""
+
+    local = "local"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(synthesize)
+
+
+def synthesize(
+    source: InputArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
+    method: Annotated[str, typer.Option("--method", help="Recipe; an unknown name lists them.")] = "single-report",
+    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    bounds: BoundsOption = None,
+    bounds_from_data: Annotated[
+        bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
+    ] = False,
+    count: Annotated[int | None, typer.Option("--count", min=0, help="Synthetic trajectories; default: as many.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable.")
+    ] = None,
+    simulation: Annotated[Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")] = Simulation.counts,
+    model: Annotated[Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")] = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="Where the work runs.")] = Engine.local,
+    seed: SeedOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+    outside: OutsideOption = Outside.drop,
+) -> None:
+    """Make a private synthetic copy of a data set: every trajectory plays one device."""
+    from ldptrace.io import write
+    from ldptrace.methods import method as find_method
+    from ldptrace.planning import choose_grid
+    from ldptrace.synthesis import run_method
+
+    find_method(method)
+    with Progress() as stages:
+        with stages("read"):
+            box = parse_bounds(bounds)
+            real = read_input(source, format=format, crs=crs, bounds=box, outside=outside)
+            area = public_bounds(real, box, bounds_from_data)
+        cells = choose_grid(len(real), epsilon) if grid == "auto" else whole_number("--grid", grid)
+        run = run_method(
+            real,
+            epsilon,
+            bounds=area,
+            grid=cells,
+            method=method,
+            count=count,
+            seed=seed,
+            simulation=simulation.value,
+            stages=stages,
+            **parse_options(option or []),
+        )
+        with stages("write"):
+            write(run.trajectories, output, metadata={"ldptrace": json.dumps(run.privacy())})
+            if model is not None:
+                if run.synthesis.model is None:
+                    raise InputError(f"method {method} makes no model that could be saved")
+                run.synthesis.model.save(model)
+    total = sum(stages.seconds.values())
+    note(
+        f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, method {method}, "
+        f"epsilon {epsilon:g}, {cells} x {cells} cells, in {total:.1f} s: {output}"
+    )
+
+
+def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> Bounds:
+    """The bounds that the user gave, or those of the raw data if the user insists."""
+    import warnings
+
+    if given is not None:
+        return given
+    if not from_data:
+        x0, y0, x1, y1 = real.bounds()
+        raise InputError(
+            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them from the "
+            f"raw data, which is not private (they would be {x0:.10g},{y0:.10g},{x1:.10g},{y1:.10g})"
+        )
+    warnings.warn("the bounds were taken from the raw data; this is not covered by epsilon", PrivacyWarning, stacklevel=2)
+    return real.bounds()
+
+
+def whole_number(name: str, text: str) -> int:
+    """The number that the text holds."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{name} takes a whole number or auto, got {text!r}") from None
+
+
+def parse_options(pairs: list[str]) -> dict[str, Any]:
+    """Values of `--option NAME=VALUE`, read as JSON where they are JSON.
+
+    >>> parse_options(["quantile=0.8", "placement=uniform"])
+    {'quantile': 0.8, 'placement': 'uniform'}
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--option takes NAME=VALUE, got {pair!r}")
+        try:
+            options[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            options[name.replace("-", "_")] = value
+    return options

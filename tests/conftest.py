@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from ldptrace.grid import Grid
+from ldptrace.paths import CellPaths
+
+# Compiled kernels make the first example slow; a deadline would only measure the compiler.
+settings.register_profile("ldptrace", deadline=None, derandomize=True)
+settings.load_profile("ldptrace")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture
+def grid() -> Grid:
+    return Grid((0.0, 0.0, 4.0, 4.0), 4)
+
+
+def random_paths(count: int, grid: Grid, rng: np.random.Generator, longest: int = 9) -> CellPaths:
+    """King walks with a preference for one corner, of random length; some are empty."""
+    paths: list[list[int]] = []
+    for _ in range(count):
+        size = int(rng.integers(0, longest + 1))
+        cell = int(rng.integers(0, grid.cells)) if rng.random() < 0.6 else 0
+        path = [cell][:size]
+        while len(path) < size:
+            options = grid.moves[grid.moves[:, 0] == path[-1], 2]
+            path.append(int(options[min(rng.integers(0, len(options)), rng.integers(0, len(options)))]))
+        paths.append(path)
+    return CellPaths.from_lists(paths, grid)
+
+
+@pytest.fixture
+def paths(grid: Grid, rng: np.random.Generator) -> CellPaths:
+    return random_paths(400, grid, rng)

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statistics_kit import assert_frequencies, assert_proportion
+
+from ldptrace.errors import FormatError
+from ldptrace.grid import Grid
+from ldptrace.models.markov import MarkovModel
+
+GRID = Grid((0, 0, 2, 2), 2)
+
+
+def model(**changes: object) -> MarkovModel:
+    parts: dict[str, object] = {
+        "lengths": np.array([0.2, 0.3, 0.5]),
+        "starts": np.array([0.7, 0.0, 0.3, 0.0]),
+        "moves": np.arange(1.0, 13.0),
+        "ends": np.array([1.0, 2.0, 3.0, 4.0]),
+    }
+    return MarkovModel(GRID, **(parts | changes))  # type: ignore[arg-type]
+
+
+@given(st.lists(st.floats(0, 10), min_size=12, max_size=12), st.lists(st.floats(0, 10), min_size=4, max_size=4))
+def test_rows_of_the_aggregated_model_are_distributions(moves: list[float], ends: list[float]) -> None:
+    matrix = model(moves=np.array(moves), ends=np.array(ends)).transition_matrix()
+    sums = matrix.sum(axis=1)
+    assert np.all((np.abs(sums - 1) < 1e-9) | (sums == 0))
+    assert np.all(matrix >= 0)
+
+
+@pytest.mark.parametrize("capped", [False, True])
+def test_algorithm_1_by_hand(capped: bool, rng: np.random.Generator) -> None:
+    """Two-cell walks from cell 0: drawn length >= 2 and not ended at once, then the moves by their weights."""
+    walks = model(starts=np.array([1.0, 0, 0, 0]), capped=capped).sample(60_000, rng)
+    factor = 0.3 if capped else 0.5
+    onward = GRID.moves[:, 0] == 0
+    weights = np.arange(1.0, 13.0)[onward]
+    ending = factor * 1.0 / (weights.sum() + factor)
+    assert_proportion(int(np.sum(walks.sizes > 1)), 60_000, 0.8 * (1 - ending))
+    second = walks.cells[walks.offsets[:-1][walks.sizes > 1] + 1]
+    targets = GRID.moves[onward, 2]
+    assert_frequencies([np.sum(second == target) for target in targets], weights)
+
+
+def test_lengths_are_a_hard_limit_when_nothing_ends(rng: np.random.Generator) -> None:
+    walks = model(ends=np.zeros(4)).sample(30_000, rng)
+    assert_frequencies(np.bincount(walks.sizes, minlength=4)[1:], [0.2, 0.3, 0.5])
+
+
+def test_no_reweighting_when_alpha_is_one(rng: np.random.Generator) -> None:
+    walks = model(lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])).sample(30_000, rng)
+    leaving = np.arange(1.0, 13.0)[GRID.moves[:, 0] == 3].sum()
+    assert_proportion(int(np.sum(walks.sizes == 1)), 30_000, 4.0 / (4.0 + leaving))
+
+
+def test_a_cell_without_exits_ends_the_walk(rng: np.random.Generator) -> None:
+    walks = model(moves=np.zeros(12), ends=np.zeros(4)).sample(100, rng)
+    assert np.all(walks.sizes == 1)
+
+
+def test_any_number_of_walks(rng: np.random.Generator) -> None:
+    assert len(model().sample(0, rng)) == 0
+    assert len(model().sample(1, rng)) == 1
+
+
+def test_a_saved_model_draws_the_same_walks(tmp_path: Path) -> None:
+    saved = model(alpha=0.4, capped=True)
+    saved.save(tmp_path / "model.npz")
+    loaded = MarkovModel.load(tmp_path / "model.npz")
+    first, second = (m.sample(500, np.random.default_rng(3)) for m in (saved, loaded))
+    assert np.array_equal(first.cells, second.cells)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.npz").write_bytes(b"PK\x03\x04 not really")
+    with pytest.raises(FormatError, match="not a saved model"):
+        MarkovModel.load(tmp_path / "model.npz")
+    with pytest.raises(FormatError, match="no file"):
+        MarkovModel.load(tmp_path / "missing.npz")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+from conftest import random_paths
+from statistics_kit import assert_proportions, assert_standard_normal
+
+from ldptrace.curator import Estimates, Tally
+from ldptrace.grid import Grid
+from ldptrace.plan import SHARES, Plan
+from ldptrace.simulation import collect
+
+
+def test_groups_are_drawn_by_their_shares(grid: Grid, rng: np.random.Generator) -> None:
+    paths = random_paths(20_000, grid, rng, longest=3)
+    plan = Plan.single_report(grid, 1.0)
+    tally = collect(plan, paths, rng)
+    assert sum(tally.users) == len(paths)
+    assert_proportions(tally.users, len(paths), [ask.share / SHARES for ask in plan.rounds[0].asks])
+
+
+def test_estimates_of_a_collection_are_unbiased(grid: Grid, rng: np.random.Generator) -> None:
+    paths = random_paths(3000, grid, rng)
+    plan = Plan.single_report(grid, 2.0)
+    everyone = len(paths)
+    truth = np.bincount(paths.starts(), minlength=grid.cells) / everyone
+    scores = []
+    for _ in range(60):
+        estimate = Estimates.from_tally(plan, collect(plan, paths, rng))["start"]
+        # The group is a random sample of the users, which adds its own variance.
+        sampling = truth * (1 - truth) / estimate.users
+        scores.append((estimate.frequencies - truth) / np.sqrt(estimate.std_errors**2 + sampling))
+    for item in range(grid.cells):
+        assert_standard_normal(np.array(scores)[:, item])
+
+
+def test_padded_reports_do_not_depend_on_the_paths(grid: Grid, rng: np.random.Generator) -> None:
+    plan = Plan.paper(grid, 1.0).paper_second_round(5)
+    short = collect(plan, random_paths(500, grid, rng, longest=1), rng, round_=1)
+    long = collect(plan, random_paths(500, grid, rng, longest=9), rng, round_=1)
+    assert short.reports == long.reports == (500 * 4, 500, 500)
+
+
+def test_unpadded_reports_tell_the_lengths(grid: Grid, rng: np.random.Generator) -> None:
+    paths = random_paths(500, grid, rng)
+    plan = Plan.paper(grid, 1.0, method="paper-unpadded").paper_second_round(5)
+    assert not plan.is_private
+    tally = collect(plan, paths, rng, round_=1)
+    assert tally.reports[0] == np.minimum(np.maximum(paths.sizes - 1, 0), 4).sum()
+
+
+def test_one_seed_one_tally(grid: Grid, rng: np.random.Generator) -> None:
+    paths = random_paths(500, grid, rng)
+    plan = Plan.single_report(grid, 1.0)
+    first, again, other = (collect(plan, paths, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_tallies_add_up(grid: Grid, rng: np.random.Generator) -> None:
+    paths = random_paths(100, grid, rng)
+    plan = Plan.single_report(grid, 1.0)
+    one, two = collect(plan, paths, rng), collect(plan, paths, rng)
+    assert one + Tally.zero(plan) == one
+    assert one + two == two + one
+    assert sum((one + two).users) == 200
