@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def save_arrays(path: str | Path, header: dict[str, Any], arrays: dict[str, NDAr
 def load_arrays(path: str | Path, model: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header and arrays of a saved model of the given kind and version."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header: dict[str, Any] = json.loads(arrays.pop("header").tobytes().decode())
     except FileNotFoundError:
