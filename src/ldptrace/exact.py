@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 
 from ldptrace.errors import InputError
+from ldptrace.protocol.limits import MAX_EPSILON, RATIO_BITS
 
-RATIO_BITS = 40
 _DIGITS = 80
-MAX_EPSILON = 20
 
 
 def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
@@ -41,11 +41,18 @@ def ratio_at_most(epsilon: Fraction) -> Fraction:
         return Fraction(int(scaled * (1 - Decimal(10) ** (20 - _DIGITS))), 1 << RATIO_BITS)
 
 
-def log(ratio: Fraction) -> Decimal:
-    """Natural logarithm, to many digits."""
+def log(ratio: Fraction, times: int = 1) -> Decimal:
+    """Natural logarithm of ratio^times, to many digits."""
     with localcontext() as context:
         context.prec = _DIGITS
-        return Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()
+        return (Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()) * times
+
+
+def total(values: Iterable[Decimal]) -> Decimal:
+    """Sum, to many digits."""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return sum(values, start=Decimal(0))
 
 
 def decimal_text(value: Fraction) -> str:

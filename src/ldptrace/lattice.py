@@ -81,7 +81,7 @@ def turn(before: int, after: int) -> int:
 
 
 def moves(n: int) -> Iterator[tuple[int, int, int]]:
-    """All feasible moves (cell, direction, target cell) of the n x n lattice; their order is their item number.
+    """All feasible moves (cell, direction, target cell) of the n x n lattice; their order numbers the items.
 
     >>> len(list(moves(6)))
     220
@@ -92,3 +92,25 @@ def moves(n: int) -> Iterator[tuple[int, int, int]]:
                 i2, j2 = i + DIRECTION_DI[number], j + DIRECTION_DJ[number]
                 if 0 <= i2 < n and 0 <= j2 < n:
                     yield i * n + j, number, i2 * n + j2
+
+
+def move_count(n: int) -> int:
+    """Number of feasible moves of the n x n lattice."""
+    return 8 * n * n - 12 * n + 4
+
+
+def move_item(here: int, there: int, n: int) -> int:
+    """Item number of the move between two adjacent cells: its place in `moves(n)`, without a table.
+
+    >>> all(move_item(here, there, 6) == item for item, (here, _, there) in enumerate(moves(6)))
+    True
+    """
+    (i, j), (i2, j2) = divmod(here, n), divmod(there, n)
+    side = i in (0, n - 1)
+    # Moves out of the rows before this one, then out of the cells before this one in its row.
+    item = i * (8 * n - 6) - (3 * n - 2 if i else 0)
+    item += (3 if side else 5) + (j - 1) * (5 if side else 8) if j else 0
+    for number in range(direction(i2 - i, j2 - j)):
+        if 0 <= i + DIRECTION_DI[number] < n and 0 <= j + DIRECTION_DJ[number] < n:
+            item += 1
+    return item

@@ -9,8 +9,7 @@ plan of two rounds for everyone; one report per user is a plan of one partitione
 from __future__ import annotations
 
 import hashlib
-import json
-import math
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -18,14 +17,30 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ldptrace.errors import PlanError
-from ldptrace.exact import decimal_text, epsilon_fraction, log, ratio_at_most
+from ldptrace.exact import decimal_text, epsilon_fraction, log, ratio_at_most, total
 from ldptrace.grid import Grid
-from ldptrace.questions import CombinedSteps, CutEnd, End, Length, Moves, Question, Start, Steps, Turns, question
+from ldptrace.lattice import move_count
+from ldptrace.protocol.canonical import decimal_of, dumps
+from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_ROUNDS
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.questions import (
+    CombinedSteps,
+    CutEnd,
+    End,
+    Length,
+    Moves,
+    Question,
+    Start,
+    Steps,
+    Turns,
+)
 from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
 
 FORMAT = "ldptrace-plan"
 VERSION = 1
 SHARES = 1 << 16
+METHOD_PATTERN = r"[a-z0-9-]{1,32}"
+CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
 
 # Shares of the users per question of `Plan.single_report`.
 DEFAULT_SHARES = {"length": 0.05, "start": 0.16, "end": 0.16, "moves": 0.58, "turns": 0.05}
@@ -40,7 +55,10 @@ class Ask:
     share: int = SHARES
 
     def __post_init__(self) -> None:
-        if (self.randomizer.domain, self.randomizer.capacity) != (self.question.domain, self.question.capacity):
+        if (self.randomizer.domain, self.randomizer.capacity) != (
+            self.question.domain,
+            self.question.capacity,
+        ):
             raise PlanError(
                 f"question {self.question.name!r} has {self.question.domain} items in sets of "
                 f"{self.question.capacity}, its randomizer expects {self.randomizer.domain} in sets of "
@@ -60,7 +78,7 @@ class Round:
 
     asks: tuple[Ask, ...]
     assignment: Literal["everyone", "partition"]
-    # False reproduces the published code: empty slots are not sent, so the number of reports tells the length.
+    # False reproduces the published code: empty slots are not sent, so the size of a report tells the length.
     padded: bool = True
 
     def __post_init__(self) -> None:
@@ -75,11 +93,11 @@ class Round:
             raise PlanError("in a round for everyone every question is asked of all")
 
     @property
-    def ratio(self) -> Fraction:
-        """Exact bound on the likelihood ratio of everything one user sends in this round."""
+    def spent(self) -> Decimal:
+        """Budget of this round: logarithm of the largest likelihood ratio of all that a user sends in it."""
         if self.assignment == "partition":
-            return max(ask.randomizer.ratio for ask in self.asks)
-        return math.prod((ask.randomizer.ratio**ask.question.slots for ask in self.asks), start=Fraction(1))
+            return log(max(ask.randomizer.ratio for ask in self.asks))
+        return total(log(ask.randomizer.ratio, ask.question.slots) for ask in self.asks)
 
     @property
     def payload_bytes(self) -> int:
@@ -92,6 +110,9 @@ class Round:
 class Plan:
     """A collection: grid, total epsilon, rounds.
 
+    `extends` is the id of the plan without the last round, where that round was decided later. `crs` names
+    the coordinates of the bounds (None: planar, known to the participants).
+
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
     (True, 1, True)
@@ -102,21 +123,36 @@ class Plan:
     epsilon: Fraction
     rounds: tuple[Round, ...]
     extends: str | None = None
+    crs: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", epsilon_fraction(self.epsilon))
-        if not self.rounds:
-            raise PlanError("a plan needs at least one round")
-        if self.spent > _decimal(self.epsilon) + Decimal(10) ** -60:
+        if (self.epsilon * 10**EPSILON_DIGITS).denominator != 1:
             raise PlanError(
+                f"epsilon must have at most {EPSILON_DIGITS} digits after the point, got {self.epsilon}"
+            )
+        if not re.fullmatch(METHOD_PATTERN, self.method):
+            raise PlanError(f"a method is named like {METHOD_PATTERN}, got {self.method!r}")
+        if self.crs is not None and not re.fullmatch(CRS_PATTERN, self.crs):
+            raise PlanError(f"a coordinate system is named like {CRS_PATTERN}, got {self.crs!r}")
+        if not 1 <= len(self.rounds) <= MAX_ROUNDS:
+            raise PlanError(f"a plan needs 1 to {MAX_ROUNDS} rounds, got {len(self.rounds)}")
+        # The two are never equal, and `spent` has far more digits than they can have in common.
+        if Fraction(self.spent) > self.epsilon:
+            raise PlanRefused(
+                Problem.PLAN_OVERSPENDS,
                 f"the rounds spend {self.spent:.6f} of privacy budget, more than the plan's epsilon "
-                f"{decimal_text(self.epsilon)}"
+                f"{decimal_text(self.epsilon)}",
+            )
+        if self.extends is not None and self.extends not in self._chain[-1:]:
+            raise PlanError(
+                "the plan does not extend the plan it names: earlier rounds must stay as they were"
             )
 
     @property
     def spent(self) -> Decimal:
-        """Budget of all rounds together: the logarithm of the exact ratio."""
-        return sum((log(round_.ratio) for round_ in self.rounds), start=Decimal(0))
+        """Budget of all rounds together."""
+        return total(round_.spent for round_ in self.rounds)
 
     @property
     def is_private(self) -> bool:
@@ -126,6 +162,21 @@ class Plan:
     def extended(self, round_: Round) -> Plan:
         """The plan with one more round, decided after the earlier ones were counted."""
         return replace(self, rounds=(*self.rounds, round_), extends=self.id)
+
+    @cached_property
+    def root(self) -> str:
+        """Id of the first plan of the chain: one budget covers all plans with the same root."""
+        return self._chain[0] if self.extends else self.id
+
+    @property
+    def _chain(self) -> list[str]:
+        """Ids of the plans that end before this one: the first round alone, then one round more each time."""
+        document, ids = self.document(), list[str]()
+        for count in range(1, len(self.rounds)):
+            parent = ids[-1] if ids else None
+            earlier = document | {"rounds": document["rounds"][:count], "extends": parent}
+            ids.append(hashlib.sha256(dumps(earlier)).hexdigest())
+        return ids
 
     # -- the collections of this project ---------------------------------------------------------------
 
@@ -137,28 +188,31 @@ class Plan:
         most_moves: int = 5,
         cap: int | None = None,
         shares: dict[str, float] | None = None,
+        crs: str | None = None,
     ) -> Plan:
         """One report per user: each answers one question with the whole of epsilon."""
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
         n = grid.n
         questions: list[Question] = [Length(n, cap or 4 * n), Start(n), End(n)]
-        questions += [Moves(n, min(most_moves, len(Steps(n, 1)._items))), Turns(n)]
+        questions += [Moves(n, min(most_moves, move_count(n))), Turns(n)]
         asks = []
         for asked, share in zip(questions, _integer_shares(questions, shares or DEFAULT_SHARES), strict=True):
             randomizer: Randomizer = PrivSet.best(asked.domain, asked.capacity, ratio)
             if asked.capacity == 1:
                 randomizer = min(randomizer, GRR(asked.domain, 1, ratio), key=lambda r: float(r.variance(1)))
             asks.append(Ask(asked, randomizer, share))
-        return Plan("single-report", grid, budget, (Round(tuple(asks), "partition"),))
+        return Plan("single-report", grid, budget, (Round(tuple(asks), "partition"),), crs=crs)
 
     @staticmethod
-    def paper(grid: Grid, epsilon: float | str | Fraction, *, method: str = "paper") -> Plan:
-        """The first round of the paper's mechanism: everybody's length with a tenth of epsilon (section 5.7)."""
+    def paper(
+        grid: Grid, epsilon: float | str | Fraction, *, method: str = "paper", crs: str | None = None
+    ) -> Plan:
+        """The first round of the paper's mechanism: all lengths with a tenth of epsilon (section 5.7)."""
         budget = epsilon_fraction(epsilon)
         asked = Length(grid.n, grid.cells)
         ask = Ask(asked, OUE(asked.domain, 1, ratio_at_most(budget / 10)))
-        return Plan(method, grid, budget, (Round((ask,), "everyone"),))
+        return Plan(method, grid, budget, (Round((ask,), "everyone"),), crs=crs)
 
     def paper_second_round(self, quantile: int) -> Plan:
         """The paper's second round once L_k is known: every transition with an equal part of the rest."""
@@ -177,35 +231,31 @@ class Plan:
     # -- the document ----------------------------------------------------------------------------------
 
     def document(self) -> dict[str, Any]:
-        """The plan as plain data, every number of the privacy path an exact integer."""
+        """The plan as plain data: integers, and decimals in strings."""
         return {
             "format": FORMAT,
             "version": VERSION,
             "method": self.method,
-            "grid": {"bounds": list(self.grid.bounds), "n": self.grid.n},
+            "grid": {
+                "bounds": [decimal_of(value) for value in self.grid.bounds],
+                "crs": self.crs,
+                "n": self.grid.n,
+            },
             "epsilon": decimal_text(self.epsilon),
             "extends": self.extends,
             "rounds": [
                 {
                     "assignment": round_.assignment,
                     "padded": round_.padded,
-                    "asks": [
-                        {
-                            "question": ask.question.parameters(),
-                            "randomizer": ask.randomizer.parameters(),
-                            "ratio": [str(ask.randomizer.ratio.numerator), str(ask.randomizer.ratio.denominator)],
-                            "share": ask.share,
-                        }
-                        for ask in round_.asks
-                    ],
+                    "asks": [_ask_document(ask) for ask in round_.asks],
                 }
                 for round_ in self.rounds
             ],
         }
 
     def to_json(self) -> str:
-        """The canonical document: sorted keys, no spaces."""
-        return json.dumps(self.document(), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        """The canonical document."""
+        return dumps(self.document()).decode("ascii")
 
     @cached_property
     def id(self) -> str:
@@ -214,40 +264,24 @@ class Plan:
 
     @staticmethod
     def from_json(text: str | bytes) -> Plan:
-        """Read and check a plan document."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise PlanError(f"a plan is a JSON document, this is not: {error}") from None
-        try:
-            if data["format"] != FORMAT or data["version"] != VERSION:
-                raise PlanError(
-                    f"expected format {FORMAT!r} version {VERSION}, got {data['format']!r} {data['version']!r}"
-                )
-            grid = Grid(tuple(data["grid"]["bounds"]), data["grid"]["n"])
-            rounds = tuple(_round(grid.n, entry) for entry in data["rounds"])
-            return Plan(data["method"], grid, Fraction(data["epsilon"]), rounds, data["extends"])
-        except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-            raise PlanError(f"the plan document is incomplete or malformed at {error}") from None
+        """Read and check a plan document; the error carries the protocol's problem."""
+        from ldptrace.protocol.plans import read_plan
+
+        return read_plan(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
-def _round(n: int, entry: dict[str, Any]) -> Round:
-    asks = []
-    for item in entry["asks"]:
-        asked = question(n, item["question"])
-        numerator, denominator = (int(value) for value in item["ratio"])
-        ratio = Fraction(numerator, denominator)
-        asks.append(Ask(asked, _randomizer(asked, ratio, item["randomizer"]), item["share"]))
-    return Round(tuple(asks), entry["assignment"], entry["padded"])
-
-
-def _randomizer(asked: Question, ratio: Fraction, parameters: dict[str, Any]) -> Randomizer:
-    kind = parameters["kind"]
-    if kind == "privset":
-        return PrivSet(asked.domain, asked.capacity, ratio, parameters["size"])
-    if kind in ("oue", "grr"):
-        return (OUE if kind == "oue" else GRR)(asked.domain, asked.capacity, ratio)
-    raise PlanError(f"unknown randomizer {kind!r}; known are grr, oue, privset")
+def _ask_document(ask: Ask) -> dict[str, Any]:
+    channel = ask.randomizer
+    return {
+        "question": ask.question.parameters(),
+        "randomizer": {
+            **channel.parameters(),
+            "domain": channel.domain,
+            "capacity": channel.capacity,
+            "ratio": [str(channel.ratio.numerator), str(channel.ratio.denominator)],
+        },
+        "share": ask.share,
+    }
 
 
 def _integer_shares(questions: list[Question], shares: dict[str, float]) -> list[int]:
@@ -255,12 +289,8 @@ def _integer_shares(questions: list[Question], shares: dict[str, float]) -> list
     names = [asked.name for asked in questions]
     if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
         raise PlanError(f"shares must be positive for exactly {names}, got {shares}")
-    total = sum(shares.values())
-    whole = {name: max(1, round(SHARES * shares[name] / total)) for name in names}
+    everyone = sum(shares.values())
+    whole = {name: max(1, round(SHARES * shares[name] / everyone)) for name in names}
     largest = max(names, key=lambda name: whole[name])
     whole[largest] += SHARES - sum(whole.values())
     return [whole[name] for name in names]
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
-from ldptrace.lattice import TURNS, direction, moves, turn
+from ldptrace.lattice import TURNS, direction, move_count, move_item, turn
+from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
 from ldptrace.randomness import Source
 
 Slots = list[list[int]]
@@ -66,7 +67,7 @@ class Length(Question):
     name: ClassVar[str] = "length"
 
     def __post_init__(self) -> None:
-        _whole("cap", self.cap, 2, 1 << 16)
+        _whole("cap", self.cap, 2, MAX_COUNT)
 
     @property
     def domain(self) -> int:
@@ -113,7 +114,7 @@ class CutEnd(Question):
     name: ClassVar[str] = "cut-end"
 
     def __post_init__(self) -> None:
-        _whole("cells", self.cells, 1, 1 << 16)
+        _whole("cells", self.cells, 1, MAX_COUNT)
 
     @property
     def domain(self) -> int:
@@ -136,22 +137,18 @@ class Moves(Question):
     name: ClassVar[str] = "moves"
 
     def __post_init__(self) -> None:
-        _whole("most", self.most, 1, len(self._items))
-
-    @cached_property
-    def _items(self) -> dict[int, int]:
-        return _move_items(self.n)
+        _whole("most", self.most, 1, min(move_count(self.n), MAX_CAPACITY))
 
     @property
     def domain(self) -> int:
-        return len(self._items)
+        return move_count(self.n)
 
     @property
     def capacity(self) -> int:
         return self.most
 
     def answer(self, path: Sequence[int], source: Source) -> Slots:
-        items = sorted({self._items[key] for key in _move_keys(path, self.n)})
+        items = sorted(set(_moves(path, self.n)))
         return [source.subset(items, self.most) if len(items) > self.most else items]
 
 
@@ -169,8 +166,8 @@ class Turns(Question):
         if len(path) < 3:
             return [[]]
         first = source.below(len(path) - 2)
-        before, after = (key % 8 for key in _move_keys(path[first : first + 3], self.n))
-        return [[turn(before, after)]]
+        (i0, j0), (i1, j1), (i2, j2) = (divmod(cell, self.n) for cell in path[first : first + 3])
+        return [[turn(direction(i1 - i0, j1 - j0), direction(i2 - i1, j2 - j1))]]
 
 
 @dataclass(frozen=True)
@@ -182,22 +179,18 @@ class Steps(Question):
     name: ClassVar[str] = "steps"
 
     def __post_init__(self) -> None:
-        _whole("count", self.count, 1, 1 << 16)
-
-    @cached_property
-    def _items(self) -> dict[int, int]:
-        return _move_items(self.n)
+        _whole("count", self.count, 1, MAX_COUNT)
 
     @property
     def domain(self) -> int:
-        return len(self._items)
+        return move_count(self.n)
 
     @property
     def slots(self) -> int:
         return self.count
 
     def answer(self, path: Sequence[int], source: Source) -> Slots:
-        taken = [[self._items[key]] for key in _move_keys(path[: self.count + 1], self.n)]
+        taken = [[item] for item in _moves(path[: self.count + 1], self.n)]
         return taken + [[] for _ in range(self.count - len(taken))]
 
 
@@ -213,15 +206,11 @@ class CombinedSteps(Question):
     name: ClassVar[str] = "combined-steps"
 
     def __post_init__(self) -> None:
-        _whole("count", self.count, 1, 1 << 16)
-
-    @cached_property
-    def _items(self) -> dict[int, int]:
-        return _move_items(self.n)
+        _whole("count", self.count, 1, MAX_COUNT)
 
     @property
     def domain(self) -> int:
-        return len(self._items) + 2 * self.n * self.n
+        return move_count(self.n) + 2 * self.n * self.n
 
     @property
     def slots(self) -> int:
@@ -231,9 +220,9 @@ class CombinedSteps(Question):
         if not path:
             return [[] for _ in range(self.slots)]
         kept = path[: self.count + 1]
-        begin, end = len(self._items) + kept[0], len(self._items) + self.n * self.n + kept[-1]
-        taken = [[begin]] + [[self._items[key]] for key in _move_keys(kept, self.n)] + [[end]]
-        return taken + [[] for _ in range(self.slots - len(taken))]
+        begin, end = move_count(self.n) + kept[0], move_count(self.n) + self.n * self.n + kept[-1]
+        taken = [[item] for item in _moves(kept, self.n)]
+        return [[begin], *taken, *([] for _ in range(self.count - len(taken))), [end]]
 
 
 QUESTIONS: dict[str, type[Question]] = {
@@ -246,7 +235,9 @@ def question(n: int, parameters: dict[str, Any]) -> Question:
     own = dict(parameters)
     kind = QUESTIONS.get(own.pop("name", None))
     if kind is None:
-        raise PlanError(f"unknown question {parameters.get('name')!r}; known are {', '.join(sorted(QUESTIONS))}")
+        raise PlanError(
+            f"unknown question {parameters.get('name')!r}; known are {', '.join(sorted(QUESTIONS))}"
+        )
     wanted = {field.name for field in fields(kind)} - {"n"}
     if set(own) != wanted:
         raise PlanError(f"question {kind.name!r} takes {sorted(wanted)}, got {sorted(own)}")
@@ -258,14 +249,6 @@ def _whole(name: str, value: object, low: int, high: int) -> None:
         raise PlanError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
 
 
-def _move_items(n: int) -> dict[int, int]:
-    """Item number of each feasible move by its key, 8 * cell + direction."""
-    return {8 * cell + number: item for item, (cell, number, _) in enumerate(moves(n))}
-
-
-def _move_keys(path: Sequence[int], n: int) -> list[int]:
-    keys = []
-    for here, there in zip(path, path[1:], strict=False):
-        (i, j), (i2, j2) = divmod(here, n), divmod(there, n)
-        keys.append(8 * here + direction(i2 - i, j2 - j))
-    return keys
+def _moves(path: Sequence[int], n: int) -> list[int]:
+    """Item numbers of the path's moves, in order."""
+    return [move_item(here, there, n) for here, there in pairwise(path)]

@@ -23,7 +23,7 @@ class Source:
         self.take = take
 
     def below(self, bound: int) -> int:
-        """Uniform in 0..bound-1: the low bits of as few big-endian bytes as hold them, rejected while too large."""
+        """Uniform in 0..bound-1: the low bits of as few big-endian bytes as hold them, drawn until they fit."""
         if bound < 1:
             raise ValueError(f"a bound must be at least 1, got {bound}")
         bits = (bound - 1).bit_length()
@@ -36,7 +36,7 @@ class Source:
                 return value
 
     def subset(self, items: Sequence[int], size: int) -> list[int]:
-        """A uniformly random subset of `items` of the given size, ascending (the first steps of Fisher-Yates)."""
+        """A uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
         pool = list(items)
         for position in range(size):
             other = position + self.below(len(pool) - position)

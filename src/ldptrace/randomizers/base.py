@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.exact import log
+from ldptrace.protocol.limits import MAX_CAPACITY, MAX_DOMAIN
 from ldptrace.randomness import Source
 
 
@@ -29,10 +30,11 @@ class Randomizer(ABC):
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not 1 <= self.domain <= 1 << 20:
-            raise PlanError(f"a randomizer's domain must hold 1 to {1 << 20} items, got {self.domain}")
-        if not 1 <= self.capacity <= self.domain:
-            raise PlanError(f"a randomizer's capacity must be 1 to {self.domain}, got {self.capacity}")
+        if not 1 <= self.domain <= MAX_DOMAIN:
+            raise PlanError(f"a randomizer's domain must hold 1 to {MAX_DOMAIN} items, got {self.domain}")
+        if not 1 <= self.capacity <= min(self.domain, MAX_CAPACITY):
+            most = min(self.domain, MAX_CAPACITY)
+            raise PlanError(f"a randomizer's capacity must be 1 to {most}, got {self.capacity}")
         if self.ratio <= 1:
             raise PlanError(f"a randomizer's ratio must be above 1, got {self.ratio}")
 

@@ -14,7 +14,7 @@ from ldptrace.randomness import Source
 
 @dataclass(frozen=True)
 class GRR(Randomizer):
-    """Names the true item with weight `ratio` and each other one with weight 1; item `domain` stands for none.
+    """Names the true item with weight `ratio`, each other one with weight 1; item `domain` stands for none.
 
     Best for small domains (fewer than about 3 e^eps + 2 items). Proof: docs/proofs/grr.md.
     """

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError, ProtocolError
+from ldptrace.protocol.limits import MAX_SUBSET
 from ldptrace.randomizers.base import Randomizer, decode_bits, encode_bits
 from ldptrace.randomness import Source
 
@@ -35,17 +36,20 @@ class PrivSet(Randomizer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 <= self.size <= self.domain:
-            raise PlanError(f"PrivSet's subset size must be 1 to {self.domain}, got {self.size}")
+        most = min(self.domain, MAX_SUBSET)
+        if not 1 <= self.size <= most:
+            raise PlanError(f"PrivSet's subset size must be 1 to {most}, got {self.size}")
 
     @staticmethod
     def best(domain: int, capacity: int, ratio: Fraction) -> PrivSet:
         """The subset size with the smallest variance."""
-        low, high = 1, max(1, domain // 2)
+        low, high = 1, min(max(1, domain // 2), MAX_SUBSET)
         # The variance falls and then rises with the size, so a search by thirds finds its lowest point.
         while high - low > 3:
             left, right = low + (high - low) // 3, high - (high - low) // 3
-            if _unit_variance(domain, capacity, ratio, left) <= _unit_variance(domain, capacity, ratio, right):
+            if _unit_variance(domain, capacity, ratio, left) <= _unit_variance(
+                domain, capacity, ratio, right
+            ):
                 high = right
             else:
                 low = left
@@ -60,12 +64,13 @@ class PrivSet(Randomizer):
     def hit_weights(self) -> tuple[int, ...]:
         """Integer weight of naming j of the user's own items, for j = 0, 1, ... (all subsets together)."""
         strangers = self.outputs - self.capacity
-        return tuple(
-            math.comb(self.capacity, j)
-            * math.comb(strangers, self.size - j)
-            * (self.ratio.numerator if j else self.ratio.denominator)
-            for j in range(min(self.capacity, self.size) + 1)
-        )
+        weights, others = [], math.comb(strangers, self.size)
+        for j in range(min(self.capacity, self.size) + 1):
+            likelihood = self.ratio.numerator if j else self.ratio.denominator
+            weights.append(math.comb(self.capacity, j) * others * likelihood)
+            # From the ways to choose size - j strangers to those to choose one fewer.
+            others = others * (self.size - j) // (strangers - self.size + j + 1)
+        return tuple(weights)
 
     @cached_property
     def probabilities(self) -> tuple[Fraction, Fraction]:
@@ -126,9 +131,13 @@ class PrivSet(Randomizer):
             raise ProtocolError(f"the payload must be {self.payload_bytes} bytes, got {len(payload)}")
         if self.lists_items:
             width = self._item_bytes
-            named = tuple(int.from_bytes(payload[at : at + width], "big") for at in range(0, len(payload), width))
-            if any(a >= b for a, b in zip(named, named[1:], strict=False)) or named[-1] >= self.outputs:
-                raise ProtocolError(f"the payload must list ascending items below {self.outputs}, got {named}")
+            named = tuple(
+                int.from_bytes(payload[at : at + width], "big") for at in range(0, len(payload), width)
+            )
+            if any(a >= b for a, b in pairwise(named)) or named[-1] >= self.outputs:
+                raise ProtocolError(
+                    f"the payload must list ascending items below {self.outputs}, got {named}"
+                )
         else:
             named = decode_bits(payload, self.outputs)
             if len(named) != self.size:

@@ -1,0 +1,24 @@
+"""Bounds on everything a document can ask for, so that a hostile one costs little memory and time."""
+
+from __future__ import annotations
+
+# Bytes of a plan document.
+MAX_DOCUMENT = 1 << 16
+MAX_DEPTH = 16
+MAX_ROUNDS = 16
+# Payload bytes of one report; also the longest that a device computes for.
+MAX_PAYLOAD = 1 << 18
+# Items in a randomizer's domain, in a user's set, in a subset that PrivSet names.
+MAX_DOMAIN = 1 << 20
+MAX_CAPACITY = 256
+MAX_SUBSET = 1 << 12
+# Length caps and numbers of slots.
+MAX_COUNT = 1 << 16
+# A ratio is written as numerator / 2^k in lowest terms.
+RATIO_BITS = 40
+MAX_RATIO_NUMERATOR = (1 << 70) - 1
+MAX_EPSILON = 20
+# Digits of epsilon after the point.
+EPSILON_DIGITS = 18
+# Characters of a decimal number.
+MAX_DECIMAL = 40
