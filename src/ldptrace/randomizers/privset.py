@@ -43,17 +43,16 @@ class PrivSet(Randomizer):
     @staticmethod
     def best(domain: int, capacity: int, ratio: Fraction) -> PrivSet:
         """The subset size with the smallest variance."""
+
+        def cost(size: int) -> float:
+            return unit_variance(domain, capacity, float(ratio), size)
+
         low, high = 1, min(max(1, domain // 2), MAX_SUBSET)
-        # The variance falls and then rises with the size, so a search by thirds finds its lowest point.
-        while high - low > 3:
-            left, right = low + (high - low) // 3, high - (high - low) // 3
-            if _unit_variance(domain, capacity, ratio, left) <= _unit_variance(
-                domain, capacity, ratio, right
-            ):
-                high = right
-            else:
-                low = left
-        size = min(range(low, high + 1), key=lambda k: _unit_variance(domain, capacity, ratio, k))
+        # The variance falls and then rises with the size, so halving finds its lowest point.
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if cost(middle) <= cost(middle + 1) else (middle + 1, high)
+        size = low
         return PrivSet(domain, capacity, ratio, size)
 
     @property
@@ -148,6 +147,20 @@ class PrivSet(Randomizer):
         return {"kind": self.kind, "size": self.size}
 
 
-def _unit_variance(domain: int, capacity: int, ratio: Fraction, size: int) -> float:
-    variance: float = PrivSet(domain, capacity, ratio, size).variance(1)
-    return variance
+def unit_variance(domain: int, capacity: int, ratio: float, size: int) -> float:
+    """Variance of one report's estimate of a rare item, quickly, to choose the subset size by.
+
+    >>> ratio = Fraction(5, 2)
+    >>> abs(unit_variance(30, 3, 2.5, 4) / PrivSet(30, 3, ratio, 4).variance(1) - 1) < 1e-9
+    True
+    """
+    outputs = domain + capacity
+    missed = math.exp(_log_choose(domain, size) - _log_choose(outputs, size))
+    missed_with_one = math.exp(_log_choose(domain - 1, size - 1) - _log_choose(outputs - 1, size - 1))
+    share = size / outputs / (missed + (1 - missed) * ratio)
+    p, q = share * ratio, share * (missed_with_one + (1 - missed_with_one) * ratio)
+    return q * (1 - q) / (p - q) ** 2
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
