@@ -1,0 +1,179 @@
+"""The two attacks of section 6.8, as resilience ratios.
+
+Resilience alone is easy: a generator of noise resists everything. So each attack is also run on the other
+real trajectories, which is what a perfect synthetic set would look like, and on uniform random walks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace import lattice
+from ldptrace.evaluation.extents import metric_scale, travel_distances
+from ldptrace.evaluation.queries import resample
+from ldptrace.evaluation.warping import count_near, largest_distance
+from ldptrace.grid import Grid
+from ldptrace.paths import CellPaths
+from ldptrace.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+KAPPAS = tuple(range(2, 11))
+# As in AdaTrace, which the paper follows: the 200 trajectories farthest from their 50th neighbour.
+OUTLIERS, NEIGHBOURS = 200, 50
+SAME_ZONE, SAME_DISTANCE = 0.2, 0.25
+
+
+@dataclass(frozen=True)
+class Resilience:
+    """Share of the attacked trajectories with more than kappa matches, for each kappa of `KAPPAS`."""
+
+    attacked: int
+    ratios: tuple[float, ...]
+
+    @staticmethod
+    def of(matches: Ints) -> Resilience:
+        """Count the defended ones; without any attacked trajectory the ratio is undefined.
+
+        >>> Resilience.of(np.array([0, 5, 11])).ratios[:4]
+        (0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.3333333333333333)
+        """
+        if len(matches) == 0:
+            return Resilience(0, (float("nan"),) * len(KAPPAS))
+        return Resilience(len(matches), tuple(float(np.mean(matches > kappa)) for kappa in KAPPAS))
+
+
+@dataclass(frozen=True, eq=False)
+class Reidentification:
+    """An attacker has seen users in the sensitive zone and looks for them among the published trajectories.
+
+    Every real trajectory that enters the 2 x 2 central cells is attacked with its points there. A published
+    one matches if the DTW distance of its own points there is at most 0.2 of the largest between real ones.
+    """
+
+    grid: Grid
+    visits: Trajectories
+    threshold: float
+
+    @staticmethod
+    def of(real: Trajectories, grid: Grid) -> Reidentification:
+        """Learn the zone visits and the threshold from the real set."""
+        visits = zone_visits(real, grid)
+        return Reidentification(grid, visits, SAME_ZONE * largest_distance(visits) if len(visits) else 0.0)
+
+    def against(self, published: Trajectories) -> Resilience:
+        """Attack a published set."""
+        visits = zone_visits(published, self.grid)
+        return Resilience.of(count_near(self.visits, visits, self.threshold, max(KAPPAS) + 1))
+
+    def against_real(self) -> Resilience:
+        """Attack each user among the other real trajectories, as if those had been published."""
+        return Resilience.of(
+            count_near(self.visits, self.visits, self.threshold, max(KAPPAS) + 1, itself=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Outlier:
+    """An attacker picks out conspicuous published trajectories and looks for the real ones behind them.
+
+    Attacked are the 200 whose travel distance is farthest from that of their 50th neighbour. A real one
+    matches if its travel distance differs by at most 0.25 of the largest difference between real ones.
+    """
+
+    grid: Grid
+    distances: Floats
+    threshold: float
+
+    @staticmethod
+    def of(real: Trajectories, grid: Grid) -> Outlier:
+        """Learn travel distances and the threshold from the real set."""
+        scale = metric_scale(grid, geographic=real.is_geographic)
+        distances = np.sort(travel_distances(real, scale))
+        return Outlier(grid, distances, SAME_DISTANCE * float(np.ptp(distances)) if len(distances) else 0.0)
+
+    def against(self, published: Trajectories) -> Resilience:
+        """Attack a published set."""
+        scale = metric_scale(self.grid, geographic=published.is_geographic)
+        return Resilience.of(self._matches(outliers(travel_distances(published, scale))))
+
+    def against_real(self) -> Resilience:
+        """Attack the outliers of the real set, each among the other real trajectories."""
+        return Resilience.of(self._matches(outliers(self.distances)) - 1)
+
+    def _matches(self, attacked: Floats) -> Ints:
+        above = np.searchsorted(self.distances, attacked + self.threshold, side="right")
+        return above - np.searchsorted(self.distances, attacked - self.threshold, side="left")
+
+
+def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
+    """The points of each trajectory in the 2 x 2 central cells, in metres if geographic; empty ones left out.
+
+    >>> line = Trajectories.from_lists([[(0.5, 0.5), (1.5, 1.5), (2.5, 2.5), (3.5, 3.5)], [(0.5, 3.5)]])
+    >>> zone_visits(line, Grid((0, 0, 4, 4), 4)).x.tolist()
+    [1.5, 2.5]
+    """
+    first = (grid.n - 1) // 2
+    inside = np.ones(trajectories.points, dtype=bool)
+    for values, origin, step in zip((trajectories.x, trajectories.y), grid.origin, grid.step, strict=True):
+        # A point on a border belongs to the lower cell, one outside the map to the nearest.
+        if first > 0:
+            inside &= values > origin + step * first
+        if first + 2 < grid.n:
+            inside &= values <= origin + step * (first + 1) + step
+    before = np.concatenate(([0], np.cumsum(inside)))
+    offsets = np.unique(before[trajectories.offsets])
+    kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
+    return Trajectories(trajectories.x[inside] * kx, trajectories.y[inside] * ky, offsets)
+
+
+def outliers(distances: Floats) -> Floats:
+    """The travel distances that are farthest from their 50th neighbour, at most 200.
+
+    >>> outliers(np.concatenate((np.zeros(300), [9.0])))[:2].tolist()
+    [9.0, 0.0]
+    """
+    ordered = np.sort(distances)
+    size = len(ordered)
+    near = min(NEIGHBOURS, size - 1)
+    # The `near` nearest of a value are next to it in order: one of the windows that hold it is the tightest.
+    radius = np.full(size, np.inf)
+    for left in range(near + 1):
+        low, high = np.arange(size) - left, np.arange(size) - left + near
+        valid = (low >= 0) & (high < size)
+        window = np.maximum(ordered - ordered[low.clip(0)], ordered[high.clip(max=size - 1)] - ordered)
+        radius = np.minimum(radius, np.where(valid, window, np.inf))
+    return ordered[np.argsort(-radius, kind="stable")[:OUTLIERS]]
+
+
+def uniform_walks(paths: CellPaths, rng: np.random.Generator, *, crs: str | None = None) -> Trajectories:
+    """Random walks with as many cells as `paths`: uniform starts, moves and points. They know nothing."""
+    cells = np.empty(len(paths.cells), dtype=np.int32)
+    _walk(rng, paths.offsets, paths.grid.n, cells)
+    walks = CellPaths(cells, paths.offsets, paths.grid)
+    x, y = resample(walks, rng)
+    sizes = np.where(paths.sizes == 1, 2, paths.sizes)
+    return Trajectories(x, y, np.concatenate(([0], np.cumsum(sizes))), crs=crs)
+
+
+_DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)
+
+
+@numba.njit(cache=True, nogil=True)
+def _walk(rng, offsets, n, cells):  # type: ignore[no-untyped-def]
+    for k in range(len(offsets) - 1):
+        i = j = 0
+        for p in range(offsets[k], offsets[k + 1]):
+            if p == offsets[k]:
+                i, j = rng.integers(0, n), rng.integers(0, n)
+            else:
+                move = rng.integers(0, 8)
+                while not (0 <= i + _DI[move] < n and 0 <= j + _DJ[move] < n):
+                    move = rng.integers(0, 8)
+                i, j = i + _DI[move], j + _DJ[move]
+            cells[p] = i * n + j
