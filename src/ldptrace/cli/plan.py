@@ -1,0 +1,103 @@
+"""`ldptrace plan`: choose and explain a collection from public facts."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import BoundsOption, note, parse_bounds
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.planning import Outlook
+
+
+class Kind(StrEnum):
+    """Collections that have a plan."""
+
+    single_report = "single-report"
+    paper = "paper"
+    paper_unpadded = "paper-unpadded"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(plan)
+
+
+def plan(
+    users: Annotated[int, typer.Option("--users", min=1, help="Expected number of users.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
+    bounds: BoundsOption = None,
+    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    mean_trip: Annotated[
+        float | None, typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds.")
+    ] = None,
+    method: Annotated[Kind, typer.Option("--method", help="Which collection.")] = Kind.single_report,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the plan document here.")] = None,
+    explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")] = True,
+) -> None:
+    """Choose N, m and shares by the predicted error, from public facts only; print what another choice would cost."""
+    from ldptrace.cli.synthesize import whole_number
+    from ldptrace.exact import epsilon_fraction
+    from ldptrace.explanation import explain as sentences
+    from ldptrace.grid import Grid
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.plan import Plan
+    from ldptrace.planning import TRIP, choose_grid, choose_plan
+
+    budget = epsilon_fraction(epsilon)
+    box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
+    if bounds is None and output is not None:
+        raise InputError("a plan that is written needs the public bounds of the map: give --bounds X0,Y0,X1,Y1")
+    side = max(box[2] - box[0], box[3] - box[1])
+    trip = TRIP if mean_trip is None else mean_trip / side
+    n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
+    if method is Kind.single_report:
+        chosen, view = choose_plan(users, budget, box, n=n, trip=trip)
+        _print_outlooks(view, users, epsilon, trip)
+    else:
+        chosen = Plan.paper(Grid(box, n), budget, method=method.value)
+    if explain:
+        for line in sentences(chosen, users):
+            typer.echo(line)
+        if method is Kind.single_report:
+            typer.echo(_shuffled(float(budget), users))
+    if output is not None:
+        with atomic_path(output) as temporary:
+            Path(temporary).write_text(chosen.to_json(), encoding="ascii")
+        note(f"plan {chosen.id[:12]} written to {output}")
+
+
+def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> None:
+    """The choice among its neighbours, so that a person sees what another one would cost."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ldptrace.planning import outlook
+
+    table = Table(title=f"Predicted errors for {users:,} users, epsilon {epsilon:g}, mean trip {trip:g} of the map")
+    for column in ("cells N x N", "moves m", "noise", "shape", "query error", ""):
+        table.add_column(column, justify="right")
+    near = {(n, None) for n in (chosen.n - 2, chosen.n - 1, chosen.n, chosen.n + 1, chosen.n + 2, chosen.n + 4) if n >= 2}
+    moves = {(chosen.n, m) for m in (chosen.most_moves - 1, chosen.most_moves + 1, chosen.most_moves + 3) if m >= 1}
+    views = [outlook(users, epsilon, n, trip=trip, most_moves=m) for n, m in near | moves]
+    for view in sorted(views, key=lambda v: (v.n, v.most_moves)):
+        mark = "chosen" if view == chosen else f"{view.error / chosen.error - 1:+.0%}"
+        table.add_row(
+            str(view.n), str(view.most_moves), f"{view.noise:.3f}", f"{view.shape:.3f}", f"{view.error:.3f}", mark
+        )
+    Console().print(table)
+
+
+def _shuffled(epsilon: float, users: int) -> str:
+    from ldptrace.audit import amplified
+
+    delta = 1e-6
+    central = amplified(epsilon, users, delta)
+    prefix = "A different trust model: behind a trusted shuffler that drops who sent what,"
+    if central is None:
+        return f"{prefix} {users:,} users are too few for a better guarantee."
+    return f"{prefix} all reports together are ({central:.3g}, {delta:g})-differentially private centrally."

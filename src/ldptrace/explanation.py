@@ -1,0 +1,84 @@
+"""A plan in words: who sends what, how epsilon adds up, how precise the answers will be."""
+
+from __future__ import annotations
+
+import math
+
+from ldptrace.exact import decimal_text
+from ldptrace.plan import SHARES, Ask, Plan, Round
+
+QUESTIONS = {
+    "length": "how many cells the trajectory crosses",
+    "start": "the cell where it begins",
+    "end": "the cell where it ends",
+    "cut-end": "the cell where it ends, or is cut off",
+    "moves": "which moves from cell to cell it makes",
+    "steps": "its first moves from cell to cell, in order",
+    "combined-steps": "its beginning, first moves and end, in order",
+    "turns": "how sharply it bends at one random place",
+}
+RANDOMIZERS = {
+    "oue": "optimised unary encoding",
+    "grr": "generalised randomised response",
+    "privset": "a random subset that favours the truth",
+}
+
+
+def explain(plan: Plan, users: int | None = None) -> list[str]:
+    """Sentences about the plan; with the number of users, also the expected standard errors.
+
+    >>> from ldptrace.grid import Grid
+    >>> explain(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0))[1]
+    'Each device sends 1 message in all.'
+    """
+    n = plan.grid.n
+    lines = [
+        f"Plan {plan.id[:12]}, method {plan.method}: {n} x {n} cells, epsilon {decimal_text(plan.epsilon)} for each user.",
+        f"Each device sends {len(plan.rounds)} message{'s' if len(plan.rounds) > 1 else ''} in all.",
+    ]
+    for number, round_ in enumerate(plan.rounds, start=1):
+        lines += _round(number, round_, users)
+    if plan.is_private:
+        lines.append(
+            "Number, size and kind of the messages are the same for every trajectory, and everything one device sends "
+            f"is {float(plan.spent):.6f}-LDP, at most the promised {decimal_text(plan.epsilon)}."
+        )
+    else:
+        lines.append(
+            "NOT PRIVATE: empty answers are not sent, so the number of reports tells the length of the trajectory. "
+            "This plan exists to reproduce published results."
+        )
+    lines.append(
+        "Not covered: that somebody took part, network addresses and times, and several trajectories of one person "
+        "in several collections."
+    )
+    return lines
+
+
+def _round(number: int, round_: Round, users: int | None) -> list[str]:
+    if round_.assignment == "partition":
+        head = (
+            f"Round {number}: each device draws one of {len(round_.asks)} questions at random, without looking at its "
+            f"data, and answers it with the whole budget in {round_.payload_bytes} bytes:"
+        )
+    else:
+        head = (
+            f"Round {number}: each device answers all of {len(round_.asks)} questions, the budgets add up, "
+            f"{round_.payload_bytes} bytes:"
+        )
+    return [head, *(_ask(ask, round_, users) for ask in round_.asks)]
+
+
+def _ask(ask: Ask, round_: Round, users: int | None) -> str:
+    asked, channel = ask.question, ask.randomizer
+    who = f"{100 * ask.share / SHARES:.1f} % of users" if round_.assignment == "partition" else "all users"
+    slots = f"{asked.slots} times " if asked.slots > 1 else ""
+    text = (
+        f"  {asked.name}: {QUESTIONS[asked.name]} ({who}; {asked.domain} items, {slots}up to {asked.capacity} each, "
+        f"{RANDOMIZERS[channel.kind]}, epsilon {channel.epsilon:.4g} each)"
+    )
+    if users is not None:
+        members = max(round(users * ask.share / SHARES), 1)
+        error = math.sqrt(channel.variance(members * asked.slots)) / members
+        text += f"; expected standard error {error:.5f} per item"
+    return text
