@@ -1,6 +1,6 @@
 """Cost against the number of trajectories, from ten thousand to ten million: it should be a line.
 
-    python -m benchmarks.scaling [--largest 10000000] [--out FOLDER]
+python -m benchmarks.scaling [--largest 10000000] [--out FOLDER]
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def repeated(trips: Trajectories, count: int) -> Trajectories:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--largest", type=int, default=10_000_000)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()
@@ -38,7 +40,10 @@ def main() -> None:
             run = run_method(trips, 1.0, bounds=bounds, method=method, seed=1)
             seconds.append(sum(run.seconds.values()))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-            print(f"{method:>14} {size:>11,} trajectories {seconds[-1]:8.2f} s {1e6 * seconds[-1] / size:7.2f} us each, peak {peak:.1f} GiB")
+            each = 1e6 * seconds[-1] / size
+            print(
+                f"{method:>14} {size:>11,} trajectories {seconds[-1]:8.2f} s {each:7.2f} us each, peak {peak:.1f} GiB"
+            )
     _plot(sizes, curves, arguments.out)
 
 

@@ -12,7 +12,9 @@ ALPHA = 1e-6
 def assert_proportion(successes: int, trials: int, p: float) -> None:
     """Exact binomial test of one proportion."""
     value = stats.binomtest(int(successes), int(trials), float(p)).pvalue
-    assert value > ALPHA, f"{successes} of {trials} is not a proportion of {float(p):.6f} (p-value {value:.1e})"
+    assert value > ALPHA, (
+        f"{successes} of {trials} is not a proportion of {float(p):.6f} (p-value {value:.1e})"
+    )
 
 
 def assert_proportions(successes: ArrayLike, trials: int, p: ArrayLike) -> None:

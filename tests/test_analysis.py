@@ -19,7 +19,9 @@ def simulated(held: np.ndarray, reports: int, epsilon: float, rng: np.random.Gen
     """De-biased OUE counts of many repeated collections."""
     channel = OUE(len(held), 1, ratio_at_most(Fraction(str(epsilon))))
     p, q = (float(value) for value in channel.probabilities)
-    counts = rng.binomial(held, p, (REPEATS, len(held))) + rng.binomial(reports - held, q, (REPEATS, len(held)))
+    counts = rng.binomial(held, p, (REPEATS, len(held))) + rng.binomial(
+        reports - held, q, (REPEATS, len(held))
+    )
     return np.asarray(channel.debias(counts, reports))
 
 
@@ -58,7 +60,9 @@ def test_error_of_the_transitions(rng: np.random.Generator) -> None:
     rows = np.stack([estimates[:, :2].sum(axis=1)] * 2 + [estimates[:, 2:].sum(axis=1)] * 2, axis=1)
     truth = held / np.array([60_000, 60_000, 60_000, 60_000])
     measured = float(np.mean(np.sum((estimates / rows - truth) ** 2, axis=1)))
-    assert analysis.transition_error(held, sources, users, 2.0, quantile, 1.0) == pytest.approx(measured, rel=0.15)
+    assert analysis.transition_error(held, sources, users, 2.0, quantile, 1.0) == pytest.approx(
+        measured, rel=0.15
+    )
     cut = analysis.transition_error(held, sources, users, 2.0, quantile, 0.9)
     assert cut - analysis.transition_error(held, sources, users, 2.0, quantile, 1.0) == pytest.approx(
         np.sum((0.1 * held) ** 2)
@@ -69,7 +73,9 @@ def test_error_of_the_transitions(rng: np.random.Generator) -> None:
     ("users", "points", "interval", "expected"),
     [(500_000, 69.75, 15.6, 6), (361_591, 34.13, 15, 6), (348_144, 125.02, 5, 8), (1_000_000, 35.98, 25, 6)],
 )
-def test_the_guideline_gives_the_papers_grids(users: int, points: float, interval: float, expected: int) -> None:
+def test_the_guideline_gives_the_papers_grids(
+    users: int, points: float, interval: float, expected: int
+) -> None:
     assert abs(analysis.granularity(users, points, interval, 1.0) - expected) <= 1
 
 

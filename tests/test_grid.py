@@ -13,7 +13,9 @@ def test_an_impossible_number_of_cells_is_refused(n: object) -> None:
         Grid((0, 0, 1, 1), n)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("bounds", [(0, 0, 0, 1), (1, 0, 0, 1), (0, 0, 1, float("nan")), (0, 0, 1, float("inf"))])
+@pytest.mark.parametrize(
+    "bounds", [(0, 0, 0, 1), (1, 0, 0, 1), (0, 0, 1, float("nan")), (0, 0, 1, float("inf"))]
+)
 def test_impossible_bounds_are_refused(bounds: tuple[float, float, float, float]) -> None:
     with pytest.raises(InputError, match="x0 < x1 and y0 < y1"):
         Grid(bounds, 6)

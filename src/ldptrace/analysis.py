@@ -42,7 +42,11 @@ def length_error(held: ArrayLike, epsilon: float, *, terms: int | None = None) -
     users = counts.sum()
     variance = oue_variance(users, epsilon)
     in_sum = len(counts) if terms is None else terms
-    return float(np.sum(variance / users**2 - 2 * counts * variance / users**3 + counts**2 * in_sum * variance / users**4))
+    return float(
+        np.sum(
+            variance / users**2 - 2 * counts * variance / users**3 + counts**2 * in_sum * variance / users**4
+        )
+    )
 
 
 def transition_error(

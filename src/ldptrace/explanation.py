@@ -33,24 +33,25 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
     """
     n = plan.grid.n
     lines = [
-        f"Plan {plan.id[:12]}, method {plan.method}: {n} x {n} cells, epsilon {decimal_text(plan.epsilon)} for each user.",
+        f"Plan {plan.id[:12]}, method {plan.method}: {n} x {n} cells, "
+        f"epsilon {decimal_text(plan.epsilon)} for each user.",
         f"Each device sends {len(plan.rounds)} message{'s' if len(plan.rounds) > 1 else ''} in all.",
     ]
     for number, round_ in enumerate(plan.rounds, start=1):
         lines += _round(number, round_, users)
     if plan.is_private:
         lines.append(
-            "Number, size and kind of the messages are the same for every trajectory, and everything one device sends "
-            f"is {float(plan.spent):.6f}-LDP, at most the promised {decimal_text(plan.epsilon)}."
+            "Number, size and kind of the messages are the same for every trajectory, and everything one "
+            f"device sends is {float(plan.spent):.6f}-LDP, at most the promised {decimal_text(plan.epsilon)}."
         )
     else:
         lines.append(
-            "NOT PRIVATE: empty answers are not sent, so the number of reports tells the length of the trajectory. "
-            "This plan exists to reproduce published results."
+            "NOT PRIVATE: empty answers are not sent, so the number of reports tells the length of the "
+            "trajectory. This plan exists to reproduce published results."
         )
     lines.append(
-        "Not covered: that somebody took part, network addresses and times, and several trajectories of one person "
-        "in several collections."
+        "Not covered: that somebody took part, network addresses and times, and several trajectories of "
+        "one person in several collections."
     )
     return lines
 
@@ -58,8 +59,8 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
 def _round(number: int, round_: Round, users: int | None) -> list[str]:
     if round_.assignment == "partition":
         head = (
-            f"Round {number}: each device draws one of {len(round_.asks)} questions at random, without looking at its "
-            f"data, and answers it with the whole budget in {round_.payload_bytes} bytes:"
+            f"Round {number}: each device draws one of {len(round_.asks)} questions at random, without "
+            f"looking at its data, and answers it with the whole budget in {round_.payload_bytes} bytes:"
         )
     else:
         head = (
@@ -74,8 +75,8 @@ def _ask(ask: Ask, round_: Round, users: int | None) -> str:
     who = f"{100 * ask.share / SHARES:.1f} % of users" if round_.assignment == "partition" else "all users"
     slots = f"{asked.slots} times " if asked.slots > 1 else ""
     text = (
-        f"  {asked.name}: {QUESTIONS[asked.name]} ({who}; {asked.domain} items, {slots}up to {asked.capacity} each, "
-        f"{RANDOMIZERS[channel.kind]}, epsilon {channel.epsilon:.4g} each)"
+        f"  {asked.name}: {QUESTIONS[asked.name]} ({who}; {asked.domain} items, {slots}up to "
+        f"{asked.capacity} each, {RANDOMIZERS[channel.kind]}, epsilon {channel.epsilon:.4g} each)"
     )
     if users is not None:
         members = max(round(users * ask.share / SHARES), 1)

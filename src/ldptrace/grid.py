@@ -43,10 +43,12 @@ class Grid:
             raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {self.bounds!r}") from None
         if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x0 >= x1 or y0 >= y1:
             raise InputError(
-                f"bounds must be finite with x0 < x1 and y0 < y1, got x0={x0:g}, y0={y0:g}, x1={x1:g}, y1={y1:g}"
+                f"bounds must be finite with x0 < x1 and y0 < y1, got {x0:g}, {y0:g}, {x1:g}, {y1:g}"
             )
         if isinstance(self.n, bool) or not hasattr(self.n, "__index__") or not 2 <= self.n <= MAX_N:
-            raise InputError(f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}")
+            raise InputError(
+                f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}"
+            )
         object.__setattr__(self, "bounds", (x0, y0, x1, y1))
         object.__setattr__(self, "n", int(self.n))
 
@@ -80,7 +82,7 @@ class Grid:
 
     @cached_property
     def move_items(self) -> NDArray[np.int32]:
-        """Item number of the move in direction `k` out of cell `c`, at index `8 * c + k`; -1 leaves the map."""
+        """Item number of the move in direction `k` out of cell `c`, at `8 * c + k`; -1 leaves the map."""
         import numpy as np
 
         items = np.full(8 * self.cells, -1, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4 of the paper)."""
+"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class CellPaths:
 
 @numba.njit(cache=True, nogil=True)
 def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  # type: ignore[no-untyped-def]
-    """Cells of the trajectories start..stop; `cells` grows as needed, `sizes` gets the number of cells each."""
+    """Cells of the trajectories start..stop; `cells` grows as needed, `sizes` gets their numbers."""
     filled = 0
     for k in range(start, stop):
         first = filled

@@ -21,8 +21,8 @@ from scipy.stats import nbinom
 from ldptrace.errors import InputError
 from ldptrace.exact import epsilon_fraction, ratio_at_most
 from ldptrace.grid import Bounds, Grid
-from ldptrace.plan import DEFAULT_SHARES, SHARES, Plan
 from ldptrace.lattice import move_count
+from ldptrace.plan import DEFAULT_SHARES, SHARES, Plan
 from ldptrace.randomizers.privset import PrivSet, unit_variance
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
@@ -50,7 +50,9 @@ class Outlook:
         return float(np.hypot(self.noise, self.shape))
 
 
-def outlook(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP, most_moves: int | None = None) -> Outlook:
+def outlook(
+    users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP, most_moves: int | None = None
+) -> Outlook:
     """Predicted errors on an n x n grid, with the best m unless one is given."""
     if users < 1:
         raise InputError(f"a plan needs at least one user, got {users}")

@@ -1,4 +1,4 @@
-"""From real trajectories to synthetic ones: every trajectory is a simulated device, the rest is the real pipeline."""
+"""From real trajectories to synthetic ones: every trajectory plays a device, the rest is the pipeline."""
 
 from __future__ import annotations
 
@@ -64,7 +64,15 @@ def synthesize(
     cell, as on a device. `bounds` are public knowledge about the area, not taken from the data.
     """
     run = run_method(
-        real, epsilon, bounds=bounds, grid=grid, method=method, count=count, seed=seed, simulation=simulation, **options
+        real,
+        epsilon,
+        bounds=bounds,
+        grid=grid,
+        method=method,
+        count=count,
+        seed=seed,
+        simulation=simulation,
+        **options,
     )
     return run.trajectories
 
@@ -101,7 +109,9 @@ def run_method(
     return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds)
 
 
-def _checked(name: str, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]) -> Method:
+def _checked(
+    name: str, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]
+) -> Method:
     chosen = method(name)
     if len(real) == 0:
         raise InputError("there are no trajectories: at least one user is needed")
@@ -111,5 +121,7 @@ def _checked(name: str, real: Trajectories, count: int | None, simulation: str, 
         raise InputError(f"simulation must be counts or devices, got {simulation!r}")
     unknown = set(options) - set(chosen.options)
     if unknown:
-        raise InputError(f"method {name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}")
+        raise InputError(
+            f"method {name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}"
+        )
     return chosen

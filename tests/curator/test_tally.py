@@ -14,7 +14,9 @@ def test_a_tally_survives_its_file(grid: Grid) -> None:
     assert Tally.from_json(tally.to_json()) == tally
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format":"ldptrace-tally","version":2}', '{"format":"x"}', "\xff"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"format":"ldptrace-tally","version":2}', '{"format":"x"}', "\xff"]
+)
 def test_what_is_not_a_tally_is_refused(text: str) -> None:
     with pytest.raises(FormatError):
         Tally.from_json(text)

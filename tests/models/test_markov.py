@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statistics_kit import assert_frequencies, assert_proportion
 
 from ldptrace.errors import FormatError
 from ldptrace.grid import Grid
 from ldptrace.models.markov import MarkovModel
+from statistics_kit import assert_frequencies, assert_proportion
 
 GRID = Grid((0, 0, 2, 2), 2)
 
@@ -25,7 +25,9 @@ def model(**changes: object) -> MarkovModel:
     return MarkovModel(GRID, **(parts | changes))  # type: ignore[arg-type]
 
 
-@given(st.lists(st.floats(0, 10), min_size=12, max_size=12), st.lists(st.floats(0, 10), min_size=4, max_size=4))
+@given(
+    st.lists(st.floats(0, 10), min_size=12, max_size=12), st.lists(st.floats(0, 10), min_size=4, max_size=4)
+)
 def test_rows_of_the_aggregated_model_are_distributions(moves: list[float], ends: list[float]) -> None:
     matrix = model(moves=np.array(moves), ends=np.array(ends)).transition_matrix()
     sums = matrix.sum(axis=1)
@@ -35,7 +37,7 @@ def test_rows_of_the_aggregated_model_are_distributions(moves: list[float], ends
 
 @pytest.mark.parametrize("capped", [False, True])
 def test_algorithm_1_by_hand(capped: bool, rng: np.random.Generator) -> None:
-    """Two-cell walks from cell 0: drawn length >= 2 and not ended at once, then the moves by their weights."""
+    """Walks from cell 0: of drawn length 2 or more and not ended at once, then moves by their weights."""
     walks = model(starts=np.array([1.0, 0, 0, 0]), capped=capped).sample(60_000, rng)
     factor = 0.3 if capped else 0.5
     onward = GRID.moves[:, 0] == 0
@@ -53,7 +55,9 @@ def test_lengths_are_a_hard_limit_when_nothing_ends(rng: np.random.Generator) ->
 
 
 def test_no_reweighting_when_alpha_is_one(rng: np.random.Generator) -> None:
-    walks = model(lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])).sample(30_000, rng)
+    walks = model(lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])).sample(
+        30_000, rng
+    )
     leaving = np.arange(1.0, 13.0)[GRID.moves[:, 0] == 3].sum()
     assert_proportion(int(np.sum(walks.sizes == 1)), 30_000, 4.0 / (4.0 + leaving))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from statistics_kit import assert_frequencies
 
 from ldptrace.paths import CellPaths
 from ldptrace.questions import QUESTIONS, CombinedSteps, CutEnd, End, Length, Moves, Question, Start, Steps
 from ldptrace.randomness import Source
 from ldptrace.simulation.answers import answers
+from statistics_kit import assert_frequencies
 
 CERTAIN: list[Question] = [
     Length(4, 6),
@@ -23,7 +23,9 @@ CERTAIN: list[Question] = [
 
 
 @pytest.mark.parametrize("question", CERTAIN, ids=lambda q: q.name)
-def test_compiled_answers_equal_the_device(question: Question, paths: CellPaths, rng: np.random.Generator) -> None:
+def test_compiled_answers_equal_the_device(
+    question: Question, paths: CellPaths, rng: np.random.Generator
+) -> None:
     users = np.arange(len(paths))
     rows = answers(question, paths, users, rng).reshape(len(paths), question.slots, question.capacity)
     for user in users:

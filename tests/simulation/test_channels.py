@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from statistics_kit import assert_proportions, assert_same_law, assert_standard_normal
 
 from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.simulation.channels import tally_of
+from statistics_kit import assert_proportions, assert_same_law, assert_standard_normal
 
 RATIO = Fraction(5, 2)
 CHANNELS: list[Randomizer] = [
@@ -49,14 +49,19 @@ def test_both_speeds_of_oue_have_one_distribution() -> None:
 
 
 @pytest.mark.parametrize("channel", CHANNELS, ids=repr)
-def test_estimates_are_unbiased_with_the_stated_variance(channel: Randomizer, rng: np.random.Generator) -> None:
+def test_estimates_are_unbiased_with_the_stated_variance(
+    channel: Randomizer, rng: np.random.Generator
+) -> None:
     reports, repeats = 3000, 300
     held = np.zeros(channel.domain)
     held[[0, 1, channel.domain - 1]] = [1500, 1000, 500]
     rows = np.full((reports, channel.capacity), -1, dtype=np.int32)
     rows[:, 0] = np.repeat([0, 1, channel.domain - 1], [1500, 1000, 500])
     estimates = np.array(
-        [channel.debias(tally_of(channel, rows, rng, "devices"), reports)[: channel.domain] for _ in range(repeats)]
+        [
+            channel.debias(tally_of(channel, rows, rng, "devices"), reports)[: channel.domain]
+            for _ in range(repeats)
+        ]
     )
     scores = (estimates - held) / np.sqrt(channel.variance(reports, held))
     for item in range(channel.domain):

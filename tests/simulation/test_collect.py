@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-from conftest import random_paths
-from statistics_kit import assert_proportions, assert_standard_normal
 
+from conftest import random_paths
 from ldptrace.curator import Estimates, Tally
 from ldptrace.grid import Grid
 from ldptrace.plan import SHARES, Plan
 from ldptrace.simulation import collect
+from statistics_kit import assert_proportions, assert_standard_normal
 
 
 def test_groups_are_drawn_by_their_shares(grid: Grid, rng: np.random.Generator) -> None:

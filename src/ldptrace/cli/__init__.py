@@ -1,4 +1,4 @@
-"""The command line. Each area of commands is a module with a `register` function; nothing heavy loads before it runs."""
+"""The command line. Each area is a module with a `register` function; nothing heavy loads before it runs."""
 
 from __future__ import annotations
 

@@ -33,13 +33,18 @@ def plan(
     bounds: BoundsOption = None,
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
     mean_trip: Annotated[
-        float | None, typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds.")
+        float | None,
+        typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds."),
     ] = None,
     method: Annotated[Kind, typer.Option("--method", help="Which collection.")] = Kind.single_report,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the plan document here.")] = None,
-    explain: Annotated[bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")] = True,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")
+    ] = True,
 ) -> None:
-    """Choose N, m and shares by the predicted error, from public facts only; print what another choice would cost."""
+    """Choose N and m by the predicted error, from public facts only, and show what another choice costs."""
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.exact import epsilon_fraction
     from ldptrace.explanation import explain as sentences
@@ -51,7 +56,9 @@ def plan(
     budget = epsilon_fraction(epsilon)
     box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
     if bounds is None and output is not None:
-        raise InputError("a plan that is written needs the public bounds of the map: give --bounds X0,Y0,X1,Y1")
+        raise InputError(
+            "a plan that is written needs the public bounds of the map: give --bounds X0,Y0,X1,Y1"
+        )
     side = max(box[2] - box[0], box[3] - box[1])
     trip = TRIP if mean_trip is None else mean_trip / side
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
@@ -78,16 +85,29 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
 
     from ldptrace.planning import outlook
 
-    table = Table(title=f"Predicted errors for {users:,} users, epsilon {epsilon:g}, mean trip {trip:g} of the map")
+    table = Table(
+        title=f"Predicted errors for {users:,} users, epsilon {epsilon:g}, mean trip {trip:g} of the map"
+    )
     for column in ("cells N x N", "moves m", "noise", "shape", "query error", ""):
         table.add_column(column, justify="right")
-    near = {(n, None) for n in (chosen.n - 2, chosen.n - 1, chosen.n, chosen.n + 1, chosen.n + 2, chosen.n + 4) if n >= 2}
-    moves = {(chosen.n, m) for m in (chosen.most_moves - 1, chosen.most_moves + 1, chosen.most_moves + 3) if m >= 1}
+    near = {
+        (n, None)
+        for n in (chosen.n - 2, chosen.n - 1, chosen.n, chosen.n + 1, chosen.n + 2, chosen.n + 4)
+        if n >= 2
+    }
+    moves = {
+        (chosen.n, m) for m in (chosen.most_moves - 1, chosen.most_moves + 1, chosen.most_moves + 3) if m >= 1
+    }
     views = [outlook(users, epsilon, n, trip=trip, most_moves=m) for n, m in near | moves]
     for view in sorted(views, key=lambda v: (v.n, v.most_moves)):
         mark = "chosen" if view == chosen else f"{view.error / chosen.error - 1:+.0%}"
         table.add_row(
-            str(view.n), str(view.most_moves), f"{view.noise:.3f}", f"{view.shape:.3f}", f"{view.error:.3f}", mark
+            str(view.n),
+            str(view.most_moves),
+            f"{view.noise:.3f}",
+            f"{view.shape:.3f}",
+            f"{view.error:.3f}",
+            mark,
         )
     Console().print(table)
 

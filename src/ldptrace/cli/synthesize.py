@@ -50,18 +50,28 @@ def synthesize(
     source: InputArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
-    method: Annotated[str, typer.Option("--method", help="Recipe; an unknown name lists them.")] = "single-report",
+    method: Annotated[
+        str, typer.Option("--method", help="Recipe; an unknown name lists them.")
+    ] = "single-report",
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
     bounds: BoundsOption = None,
     bounds_from_data: Annotated[
-        bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
+        bool,
+        typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private."),
     ] = False,
-    count: Annotated[int | None, typer.Option("--count", min=0, help="Synthetic trajectories; default: as many.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable.")
+    count: Annotated[
+        int | None, typer.Option("--count", min=0, help="Synthetic trajectories; default: as many.")
     ] = None,
-    simulation: Annotated[Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")] = Simulation.counts,
-    model: Annotated[Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
+    ] = None,
+    simulation: Annotated[
+        Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")
+    ] = Simulation.counts,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")
+    ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Where the work runs.")] = Engine.local,
     seed: SeedOption = None,
     format: FormatOption = None,
@@ -101,8 +111,8 @@ def synthesize(
                 run.synthesis.model.save(model)
     total = sum(stages.seconds.values())
     note(
-        f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, method {method}, "
-        f"epsilon {epsilon:g}, {cells} x {cells} cells, in {total:.1f} s: {output}"
+        f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, "
+        f"method {method}, epsilon {epsilon:g}, {cells} x {cells} cells, in {total:.1f} s: {output}"
     )
 
 
@@ -115,10 +125,14 @@ def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> 
     if not from_data:
         x0, y0, x1, y1 = real.bounds()
         raise InputError(
-            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them from the "
-            f"raw data, which is not private (they would be {x0:.10g},{y0:.10g},{x1:.10g},{y1:.10g})"
+            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them "
+            f"from the raw data, which is not private (they would be {x0:.10g},{y0:.10g},{x1:.10g},{y1:.10g})"
         )
-    warnings.warn("the bounds were taken from the raw data; this is not covered by epsilon", PrivacyWarning, stacklevel=2)
+    warnings.warn(
+        "the bounds were taken from the raw data; this is not covered by epsilon",
+        PrivacyWarning,
+        stacklevel=2,
+    )
     return real.bounds()
 
 

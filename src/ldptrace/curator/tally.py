@@ -78,7 +78,9 @@ class Tally:
         try:
             data = json.loads(text)
             if data["format"] != FORMAT or data["version"] != VERSION:
-                raise FormatError(f"expected {FORMAT!r} version {VERSION}, got {data['format']!r} {data['version']!r}")
+                raise FormatError(
+                    f"expected {FORMAT!r} version {VERSION}, got {data['format']!r} {data['version']!r}"
+                )
             asks = data["asks"]
             return Tally(
                 data["plan"],

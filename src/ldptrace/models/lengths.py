@@ -1,4 +1,4 @@
-"""The length of trajectories: the paper's distribution (section 5.3), and a quantile that noise cannot wreck."""
+"""Lengths of trajectories: the paper's distribution (section 5.3), and a quantile that noise cannot wreck."""
 
 from __future__ import annotations
 

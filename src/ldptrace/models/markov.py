@@ -1,4 +1,4 @@
-"""The paper's mobility model: a first-order chain with virtual start and end (eq. 12), walked by Algorithm 1."""
+"""The paper's mobility model: a chain with virtual start and end (eq. 12), walked by Algorithm 1."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class MarkovModel(MobilityModel):
         return MarkovModel(grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped)
 
     def transition_matrix(self) -> Floats:
-        """Pr(M_ij) over the cells and, last, the virtual points: row -> column, start as a row, end as a column."""
+        """Pr(M_ij), row to column; the virtual start is the last row, the virtual end the last column."""
         cells = self.grid.cells
         matrix = np.zeros((cells + 1, cells + 1))
         cell, _, target = self.grid.moves.T
@@ -86,7 +86,9 @@ class MarkovModel(MobilityModel):
         def walk(number: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
             sizes = np.zeros(stop - start, dtype=np.int64)
             reweight = (self.alpha, self.beta, self.capped)
-            return _walks(lengths, starts, onward, targets, self.ends, reweight, sizes, sources[number]), sizes
+            return _walks(
+                lengths, starts, onward, targets, self.ends, reweight, sizes, sources[number]
+            ), sizes
 
         parts = map_chunks(walk, count)
         offsets = np.zeros(count + 1, dtype=np.int64)
@@ -107,7 +109,8 @@ class MarkovModel(MobilityModel):
         header, arrays = load_arrays(path, "markov", VERSION)
         grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
         reweight = {name: header[name] for name in ("alpha", "beta", "capped")}
-        return MarkovModel(grid, **arrays, **reweight)
+        parts = [arrays[name] for name in ("lengths", "starts", "moves", "ends")]
+        return MarkovModel(grid, *parts, **reweight)
 
 
 @numba.njit(cache=True, nogil=True)

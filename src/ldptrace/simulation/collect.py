@@ -11,7 +11,9 @@ from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
 
 
-def collect(plan: Plan, paths: CellPaths, rng: np.random.Generator, *, round_: int = 0, mode: Mode = "counts") -> Tally:
+def collect(
+    plan: Plan, paths: CellPaths, rng: np.random.Generator, *, round_: int = 0, mode: Mode = "counts"
+) -> Tally:
     """The tally of one round when every path of `paths` is one user's."""
     asked = plan.rounds[round_]
     everyone = np.arange(len(paths), dtype=np.int64)
