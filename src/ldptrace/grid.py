@@ -7,12 +7,12 @@ works with are NumPy arrays and load it when they are asked for.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError
 from ldptrace.lattice import axis_cell, axis_origin_and_step, moves
+from ldptrace.records import Record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +22,7 @@ Bounds = tuple[float, float, float, float]
 MAX_N = 256
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Record):
     """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
 
     Bounds are a parameter of the collection, never taken from private data without saying so.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +34,7 @@ from ldptrace.questions import (
     Turns,
 )
 from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.records import Record
 
 FORMAT = "ldptrace-plan"
 VERSION = 1
@@ -46,8 +46,7 @@ CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
 DEFAULT_SHARES = {"length": 0.05, "start": 0.16, "end": 0.16, "moves": 0.58, "turns": 0.05}
 
 
-@dataclass(frozen=True)
-class Ask:
+class Ask(Record):
     """One question with its randomizer. `share` counts users out of 65,536; for everyone it is 65,536."""
 
     question: Question
@@ -72,8 +71,7 @@ class Ask:
         return self.question.slots * self.randomizer.payload_bytes
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(Record):
     """Questions that are asked at the same time."""
 
     asks: tuple[Ask, ...]
@@ -106,8 +104,7 @@ class Round:
         return max(sizes) if self.assignment == "partition" else sum(sizes)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Record):
     """A collection: grid, total epsilon, rounds.
 
     `extends` is the id of the plan without the last round, where that round was decided later. `crs` names
@@ -161,7 +158,7 @@ class Plan:
 
     def extended(self, round_: Round) -> Plan:
         """The plan with one more round, decided after the earlier ones were counted."""
-        return replace(self, rounds=(*self.rounds, round_), extends=self.id)
+        return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
     def root(self) -> str:

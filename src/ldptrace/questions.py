@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -18,12 +17,12 @@ from ldptrace.errors import PlanError
 from ldptrace.lattice import TURNS, direction, move_count, move_item, turn
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
 from ldptrace.randomness import Source
+from ldptrace.records import Record
 
 Slots = list[list[int]]
 
 
-@dataclass(frozen=True)
-class Question(ABC):
+class Question(Record, ABC):
     """A question about a path on an n x n grid."""
 
     n: int
@@ -50,11 +49,10 @@ class Question(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """What the plan document says of this question besides the grid."""
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "n"}
+        own = {name: getattr(self, name) for name in self.fields if name != "n"}
         return {"name": self.name} | own
 
 
-@dataclass(frozen=True)
 class Length(Question):
     """Number of cells of the path, at most `cap` (section 5.3): item 0 is one cell.
 
@@ -77,7 +75,6 @@ class Length(Question):
         return [[min(len(path), self.cap) - 1]] if path else [[]]
 
 
-@dataclass(frozen=True)
 class Start(Question):
     """First cell: the beginning transition A_i (section 5.5)."""
 
@@ -91,7 +88,6 @@ class Start(Question):
         return [[path[0]]] if path else [[]]
 
 
-@dataclass(frozen=True)
 class End(Question):
     """Last cell: the terminated transition B_j (section 5.5)."""
 
@@ -105,7 +101,6 @@ class End(Question):
         return [[path[-1]]] if path else [[]]
 
 
-@dataclass(frozen=True)
 class CutEnd(Question):
     """Last cell among the first `cells` ones: what the published code sends as the end of a cut path."""
 
@@ -124,7 +119,6 @@ class CutEnd(Question):
         return [[path[min(len(path), self.cells) - 1]]] if path else [[]]
 
 
-@dataclass(frozen=True)
 class Moves(Question):
     """The set of different moves of the path; a uniformly random `most` of them when there are more.
 
@@ -152,7 +146,6 @@ class Moves(Question):
         return [source.subset(items, self.most) if len(items) > self.most else items]
 
 
-@dataclass(frozen=True)
 class Turns(Question):
     """Angle at one uniformly random bend of the path: 0 (straight on), 1 (45 degrees) to 4 (back)."""
 
@@ -170,7 +163,6 @@ class Turns(Question):
         return [[turn(direction(i1 - i0, j1 - j0), direction(i2 - i1, j2 - j1))]]
 
 
-@dataclass(frozen=True)
 class Steps(Question):
     """The first `count` moves in order, one slot each (section 5.4): empty slots after the path's end."""
 
@@ -194,7 +186,6 @@ class Steps(Question):
         return taken + [[] for _ in range(self.count - len(taken))]
 
 
-@dataclass(frozen=True)
 class CombinedSteps(Question):
     """Beginning, moves and end over one common domain, one slot each: the variant CombTran (section 6.5).
 
@@ -238,7 +229,7 @@ def question(n: int, parameters: dict[str, Any]) -> Question:
         raise PlanError(
             f"unknown question {parameters.get('name')!r}; known are {', '.join(sorted(QUESTIONS))}"
         )
-    wanted = {field.name for field in fields(kind)} - {"n"}
+    wanted = set(kind.fields) - {"n"}
     if set(own) != wanted:
         raise PlanError(f"question {kind.name!r} takes {sorted(wanted)}, got {sorted(own)}")
     return kind(n, **own)

@@ -23,7 +23,7 @@ class Source:
         self.take = take
 
     def below(self, bound: int) -> int:
-        """Uniform in 0..bound-1: the low bits of as few big-endian bytes as hold them, drawn until they fit."""
+        """Uniform in 0..bound-1: the low bits of as few big-endian bytes as hold them, until they fit."""
         if bound < 1:
             raise ValueError(f"a bound must be at least 1, got {bound}")
         bits = (bound - 1).bit_length()

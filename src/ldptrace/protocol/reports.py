@@ -14,11 +14,11 @@ A batch is reports of one plan and round one after the other, nothing else; one 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from ldptrace.errors import ProtocolError
 from ldptrace.plan import Ask, Plan, Round
 from ldptrace.protocol.problems import Problem, ReportRejected
+from ldptrace.records import Record
 
 VERSION = 1
 PLAN_BYTES = 16
@@ -35,8 +35,7 @@ HEADER_BYTES = _HEADER.size
 Answers = list[tuple[Ask, list[tuple[int, ...]]]]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Record):
     """A report taken apart, not yet checked against its plan."""
 
     plan: bytes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,10 +11,10 @@ from ldptrace.errors import PlanError, ProtocolError
 from ldptrace.exact import log
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_DOMAIN
 from ldptrace.randomness import Source
+from ldptrace.records import Record
 
 
-@dataclass(frozen=True)
-class Randomizer(ABC):
+class Randomizer(Record, ABC):
     """An eps-LDP channel for a set of at most `capacity` of the items 0..domain-1.
 
     `ratio` is the exact bound on Pr[report | one set] / Pr[report | another set], so the channel is

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,7 +11,6 @@ from ldptrace.randomizers.base import Randomizer
 from ldptrace.randomness import Source
 
 
-@dataclass(frozen=True)
 class GRR(Randomizer):
     """Names the true item with weight `ratio`, each other one with weight 1; item `domain` stands for none.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any, ClassVar
@@ -13,7 +12,6 @@ from ldptrace.randomizers.base import Randomizer, decode_bits, encode_bits
 from ldptrace.randomness import Source
 
 
-@dataclass(frozen=True)
 class OUE(Randomizer):
     """One bit per item: the true one is sent as 1 with probability 1/2, every other with 1 / (ratio + 1).
 

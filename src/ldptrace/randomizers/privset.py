@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -16,7 +15,6 @@ from ldptrace.randomizers.base import Randomizer, decode_bits, encode_bits
 from ldptrace.randomness import Source
 
 
-@dataclass(frozen=True)
 class PrivSet(Randomizer):
     """Names a subset of exactly `size` items; a subset that meets the user's set is `ratio` times as likely.
 

@@ -1,0 +1,15 @@
+"""What runs on a person's own device: plan + trajectory -> one randomised report. Standard library only.
+
+>>> from ldptrace.device import Reporter
+>>> from ldptrace.grid import Grid
+>>> from ldptrace.plan import Plan
+>>> reporter = Reporter(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0))
+>>> len(reporter.report([(0.5, 0.5), (3.2, 4.1)])) == len(reporter.report([]))
+True
+"""
+
+from ldptrace.device.ledger import Ledger
+from ldptrace.device.reporter import Reporter
+from ldptrace.device.track import cell_path
+
+__all__ = ["Ledger", "Reporter", "cell_path"]

@@ -1,0 +1,110 @@
+"""Plan + trajectory -> report. Nothing else leaves the device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from ldptrace.device.ledger import Ledger
+from ldptrace.device.track import cell_path
+from ldptrace.plan import SHARES, Ask, Plan, Round
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.reports import ID_BYTES, Report, asked_of, plan_prefix
+from ldptrace.randomness import Source
+
+
+class Reporter:
+    """Answers the rounds of one plan.
+
+    With a ledger every round is answered once, within the person's limit, and the same bytes are returned
+    until they were sent. Without one each call is a fresh draw, which is for measurements only.
+    `unpadded` accepts a plan that is not private, also for measurements only.
+    """
+
+    def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
+        if not plan.is_private and not unpadded:
+            raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
+        self.plan = plan
+        self.ledger = ledger
+
+    @staticmethod
+    def from_document(
+        document: bytes, *, plan_id: str | None = None, crs: str | None = None, ledger: Ledger | None = None
+    ) -> Reporter:
+        """The reporter for a plan as received, if it is the one with this id and in these coordinates."""
+        plan = Plan.from_json(document)
+        if plan_id is not None and plan.id != plan_id:
+            raise PlanRefused(Problem.PLAN_CHANGED, f"expected plan {plan_id[:80]}, got {plan.id}")
+        if crs is not None and plan.crs is not None and crs != plan.crs:
+            raise PlanRefused(
+                Problem.PLAN_OTHER_COORDINATES,
+                f"the plan's bounds are in {plan.crs}, the trajectory in {crs}",
+            )
+        return Reporter(plan, ledger)
+
+    def report(self, points: Iterable[tuple[float, float]], round_: int | None = None) -> bytes:
+        """The bytes to send for this trajectory; the newest round if none is named."""
+        number = self._number(round_)
+        if self.ledger is None:
+            return self.draw(points, number)
+        return self.ledger.answer(self.plan, number, lambda: self.draw(points, number))
+
+    def sent(self, round_: int | None = None) -> None:
+        """Tell the ledger that the report arrived: the round will not be answered again."""
+        if self.ledger is not None:
+            self.ledger.sent(self.plan, self._number(round_))
+
+    def draw(self, points: Iterable[tuple[float, float]], number: int, source: Source | None = None) -> bytes:
+        """A fresh report. The order of the draws is fixed: report id, group, then question by question."""
+        # Bytes are read ahead for this one report only: a process that forks never shares any.
+        source = source or Source(_ReadAhead())
+        round_, path = self.plan.rounds[number], cell_path(points, self.plan.grid)
+        report_id = source.take(ID_BYTES)
+        group = _group(round_, source)
+        asks = asked_of(round_, group)
+        payload = b"".join(_answer(ask, path, source, padded=round_.padded) for ask in asks)
+        if round_.padded:
+            payload = payload.ljust(round_.payload_bytes, b"\0")
+        return Report(plan_prefix(self.plan), number, group, report_id, payload).encode()
+
+    def _number(self, round_: int | None) -> int:
+        number = len(self.plan.rounds) - 1 if round_ is None else round_
+        if not 0 <= number < len(self.plan.rounds):
+            raise PlanRefused(
+                Problem.PLAN_NO_SUCH_ROUND,
+                f"the plan has rounds 0 to {len(self.plan.rounds) - 1}, not {number}",
+            )
+        return number
+
+
+def _group(round_: Round, source: Source) -> int:
+    """Number of the question to answer, by the public shares and without looking at the trajectory."""
+    if round_.assignment == "everyone":
+        return 0
+    drawn, group = source.below(SHARES), 0
+    while drawn >= round_.asks[group].share:
+        drawn -= round_.asks[group].share
+        group += 1
+    return group
+
+
+def _answer(ask: Ask, path: Sequence[int], source: Source, *, padded: bool) -> bytes:
+    """The randomised answer to one question, slot by slot."""
+    slots = ask.question.answer(path, source)
+    channel = ask.randomizer
+    return b"".join(channel.encode(channel.perturb(items, source)) for items in slots if items or padded)
+
+
+class _ReadAhead:
+    """Bytes of the operating system's secure source, fetched a few hundred at a time."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.position = 0
+
+    def __call__(self, count: int) -> bytes:
+        if self.position + count > len(self.data):
+            self.data, self.position = os.urandom(max(count, 512)), 0
+        piece = self.data[self.position : self.position + count]
+        self.position += count
+        return piece
