@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.errors import InputError
@@ -104,7 +105,9 @@ class Trajectories:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
         labels = {part.crs for part in parts}
         if len(labels) > 1:
-            raise InputError(f"sets of different coordinate systems cannot be joined: {sorted(map(str, labels))}")
+            raise InputError(
+                f"sets of different coordinate systems cannot be joined: {sorted(map(str, labels))}"
+            )
         starts = np.cumsum([0] + [part.points for part in parts])
         offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
         times = [part.t for part in parts if part.t is not None]
@@ -133,17 +136,21 @@ class Trajectories:
 
     @staticmethod
     def from_arrow(table: pa.Table, *, crs: str | None = None) -> Trajectories:
-        """From a table with one row per trajectory: list columns `x`, `y`, optional `t`, `traj_id` and others."""
+        """From a table with one row per trajectory: lists `x`, `y`, perhaps `t`; `traj_id`, other columns."""
         for name in ("x", "y"):
             if name not in table.column_names:
-                raise InputError(f"the table has no list column {name!r}; its columns are {table.column_names}")
+                raise InputError(
+                    f"the table has no list column {name!r}; its columns are {table.column_names}"
+                )
         x, offsets = _ragged(table, "x")
         y, y_offsets = _ragged(table, "y")
         if not np.array_equal(offsets, y_offsets):
             row = int(np.flatnonzero(np.diff(offsets) != np.diff(y_offsets))[0])
-            raise InputError(f"row {row} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y")
+            raise InputError(
+                f"row {row} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y"
+            )
         t = None
-        if "t" in table.column_names and _is_list(table.schema.field("t").type):
+        if "t" in table.column_names and is_list(table.schema.field("t").type):
             t, t_offsets = _ragged(table, "t")
             if not np.array_equal(offsets, t_offsets):
                 raise InputError("column t has other list lengths than x")
@@ -151,12 +158,18 @@ class Trajectories:
         if "traj_id" in table.column_names:
             ids = table["traj_id"].to_numpy()
             if not np.issubdtype(ids.dtype, np.integer):
-                raise InputError(f"column traj_id must hold whole numbers, it holds {table.schema.field('traj_id').type}")
-        rest = [name for name in table.column_names if name not in {"x", "y", "traj_id"} and (name != "t" or t is None)]
+                raise InputError(
+                    f"column traj_id must hold whole numbers, it holds {table.schema.field('traj_id').type}"
+                )
+        rest = [
+            name
+            for name in table.column_names
+            if name not in {"x", "y", "traj_id"} and (name != "t" or t is None)
+        ]
         return Trajectories(x, y, offsets, t=t, ids=ids, crs=crs, extra=table.select(rest) if rest else None)
 
     def to_arrow(self) -> pa.Table:
-        """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, then the extra columns; no copies of points."""
+        """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, extra columns; points uncopied."""
         large = self.points > np.iinfo(np.int32).max
         array_type = pa.LargeListArray if large else pa.ListArray
         offsets = pa.array(self.offsets if large else self.offsets.astype(np.int32))
@@ -171,22 +184,25 @@ class Trajectories:
         return pa.table(columns)
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is a list of some kind."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
     """Values and offsets of a list column; a null list is an empty one."""
     kind = table.schema.field(name).type
-    if not _is_list(kind) or not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
+    if not is_list(kind) or not (
+        pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)
+    ):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {kind}")
-    values, sizes = [], []
-    for chunk in table[name].chunks:
-        sizes.append(chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
-        flat = chunk.flatten()
-        values.append(flat.to_numpy(zero_copy_only=False) if flat.null_count == 0 else flat.cast(pa.float64()).to_numpy(False))
-    x = np.concatenate(values).astype(np.float64, copy=False) if values else np.empty(0)
+    chunks = [chunk.flatten() for chunk in table[name].chunks]
+    values = np.empty(sum(len(chunk) for chunk in chunks))
+    filled = 0
+    for chunk in chunks:
+        values[filled : filled + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
+        filled += len(chunk)
     offsets = np.zeros(table.num_rows + 1, dtype=np.int64)
-    if sizes:
-        np.cumsum(np.concatenate(sizes), out=offsets[1:])
-    return x, offsets
+    sizes = pc.list_value_length(table[name]).fill_null(0).to_numpy()
+    np.cumsum(sizes, out=offsets[1:])
+    return values, offsets

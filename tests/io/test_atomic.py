@@ -23,9 +23,14 @@ def test_a_file_appears_whole(tmp_path: Path) -> None:
 def test_a_failure_leaves_the_old_file_alone(tmp_path: Path, stop: type[BaseException]) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(stop), atomic_path(target) as temporary:
-        temporary.write_text("half")
-        raise stop
+
+    def fail_half_way() -> None:
+        with atomic_path(target) as temporary:
+            temporary.write_text("half")
+            raise stop
+
+    with pytest.raises(stop):
+        fail_half_way()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -1,0 +1,98 @@
+"""CSV with one row per point, its columns found by their names; one named POLYLINE means Porto's taxis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from ldptrace.errors import FormatError
+from ldptrace.io import porto
+from ldptrace.io.columns import from_points
+from ldptrace.io.report import Parsed, total
+from ldptrace.trajectories import Trajectories
+
+BLOCK_BYTES = 1 << 23
+
+
+def read_file(path: Path) -> Parsed:
+    """Points of a CSV file, gzipped or not, with the delimiter that its first line uses."""
+    header = _first_line(path)
+    delimiter = max(",;\t|", key=header.count)
+    names = [name.strip().strip('"') for name in header.split(delimiter)]
+    if all(_is_number(name) for name in names):
+        raise FormatError(
+            "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
+        )
+    if porto.POLYLINE in names:
+        return porto.read_file(path)
+    broken: list[pacsv.InvalidRow] = []
+
+    def skip(row: pacsv.InvalidRow) -> str:
+        broken.append(row)
+        return "skip"
+
+    table = pacsv.read_csv(
+        path,
+        read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=skip),
+    )
+    if len(broken) > table.num_rows:
+        row = broken[0]
+        raise FormatError(
+            f"line {_line_of(path, row.text)}: {row.actual_columns} columns "
+            f"where the first line has {row.expected_columns}"
+        )
+    parsed = from_points(table, place="line", first=2)
+    return Parsed(
+        parsed.trajectories,
+        parsed.rows + len(broken),
+        parsed.dropped,
+        total([parsed.dropped_points, {"wrong number of columns": len(broken)}]),
+        parsed.notes,
+    )
+
+
+def write(trajectories: Trajectories, path: Path) -> None:
+    """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
+    axes = ("lon", "lat") if trajectories.is_geographic else ("x", "y")
+    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
+    columns = {
+        "traj_id": pa.array(np.repeat(ids, trajectories.sizes)),
+        axes[0]: pa.array(trajectories.x),
+        axes[1]: pa.array(trajectories.y),
+    }
+    if trajectories.t is not None:
+        columns["t"] = pa.array(trajectories.t)
+    if trajectories.extra is not None:
+        owner = pa.array(np.repeat(np.arange(len(trajectories)), trajectories.sizes))
+        for name in trajectories.extra.column_names:
+            if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
+                columns[name] = trajectories.extra[name].take(owner)
+    with pa.output_stream(path, compression="detect") as stream:
+        pacsv.write_csv(pa.table(columns), stream, pacsv.WriteOptions(quoting_style="needed"))
+
+
+def _first_line(path: Path) -> str:
+    with pa.input_stream(path, compression="detect") as stream:
+        head = stream.read(1 << 16)
+    line: str = head.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").rstrip("\r")
+    if not line.strip() or "\0" in line:
+        raise FormatError("line 1 is not a line of column names")
+    return line
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _line_of(path: Path, text: str) -> int:
+    with pa.input_stream(path, compression="detect") as stream:
+        before, _, _ = stream.read().partition(text.encode())
+    return int(before.count(b"\n")) + 1

@@ -1,0 +1,104 @@
+"""The formats, and which one a path is."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.io import csv, dat, geojson, gpx, logs, parquet, porto
+from ldptrace.io.report import Parsed, each
+from ldptrace.io.text import natural
+from ldptrace.trajectories import Trajectories
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read and written; `write` is None where it is only read."""
+
+    name: str
+    extensions: tuple[str, ...]
+    read: Callable[[Sequence[Path]], Parsed]
+    write: Callable[[Trajectories, Path], None] | None = None
+
+
+FORMATS = {
+    kind.name: kind
+    for kind in (
+        Format("parquet", (".parquet", ".pq", ".geoparquet"), parquet.read, parquet.write),
+        Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write),
+        Format("porto", (), porto.read),
+        Format("dat", (".dat",), dat.read, dat.write),
+        Format("geolife", (".plt",), logs.read_geolife),
+        Format("tdrive", (".txt",), logs.read_tdrive),
+        Format("gpx", (".gpx",), gpx.read, gpx.write),
+        Format("geojson", (".geojson", ".json"), geojson.read, geojson.write),
+    )
+}
+EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind.extensions}
+
+
+def named(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise InputError(f"unknown format {name!r}; the formats are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def of_path(path: Path) -> Format | None:
+    """The format that the extension says; .gz does not count.
+
+    >>> of_path(Path("trips.csv.gz")).name
+    'csv'
+    """
+    name = path.name.lower().removesuffix(".gz")
+    return EXTENSIONS.get(os.path.splitext(name)[1])
+
+
+def for_writing(path: Path, name: str | None) -> Format:
+    """The format to write, by name or extension."""
+    chosen = of_path(path) if name is None else named(name)
+    writable = [kind for kind in FORMATS.values() if kind.write is not None]
+    if chosen is None or chosen.write is None:
+        what = f"the extension of {path} is not known" if chosen is None else f"{chosen.name} is only read"
+        known = ", ".join(f"{kind.name} ({', '.join(kind.extensions)})" for kind in writable)
+        raise InputError(f"{what}; what can be written is {known}")
+    return chosen
+
+
+def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
+    """The format of a file, a folder or a pattern, and its files in the order of their names."""
+    chosen = None if name is None else named(name)
+    if path.is_dir():
+        files = [entry for entry in path.rglob("*") if entry.is_file() and not entry.name.startswith(".")]
+        return _of_files(path, files, chosen)
+    if path.exists():
+        kind = chosen or of_path(path)
+        if kind is None:
+            raise FormatError(
+                f"{path}: the extension does not say the format; give format as one of {', '.join(FORMATS)}"
+            )
+        return kind, [path]
+    matches = [Path(match) for match in glob.glob(str(path))]
+    if not matches:
+        raise InputError(f"{path}: there is no such file or folder")
+    return _of_files(path, matches, chosen)
+
+
+def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
+    """Several files are one set when they are of one format; what has no known extension is not looked at."""
+    kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
+    if chosen is None:
+        if len(kinds) != 1:
+            found = (
+                f"files of several formats: {', '.join(sorted(kinds))}" if kinds else "no trajectory files"
+            )
+            raise FormatError(f"{path}: there are {found} in it; give format as one of {', '.join(FORMATS)}")
+        (chosen,) = kinds.values()
+    own = [file for file in files if of_path(file) is chosen or not chosen.extensions]
+    if not own:
+        raise FormatError(f"{path}: there are no {chosen.name} files in it ({', '.join(chosen.extensions)})")
+    return chosen, sorted(own, key=natural)

@@ -1,0 +1,173 @@
+"""GPX: every segment of every track is one trajectory. A document that declares entities is refused."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.io.columns import WGS84
+from ldptrace.io.report import Parsed, each
+from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
+from ldptrace.trajectories import Floats, Trajectories
+
+HEADER = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    b'<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
+)
+# Seconds of the years 1 and 9999, which is what a date can say.
+FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
+
+
+def read_file(path: Path) -> Parsed:
+    """Tracks of a GPX file; routes and waypoints are counted, not read."""
+    document = _Document()
+    document.parse(read_bytes(path))
+    sizes = np.array(document.sizes, dtype=np.int64)
+    t = np.array(document.t)
+    numbers = np.array(document.numbers, dtype=np.int64)
+    known = len(numbers) == len(np.unique(numbers)) and bool(np.all(numbers >= 0))
+    others = document.others
+    return Parsed(
+        Trajectories(
+            np.array(document.x),
+            np.array(document.y),
+            np.concatenate(([0], np.cumsum(sizes))),
+            t=None if np.isnan(t).all() else t,
+            ids=numbers if known else None,
+            crs=WGS84,
+        ),
+        rows=len(sizes),
+        notes=(f"{others:,} points of routes and waypoints are no tracks",) if others else (),
+    )
+
+
+read = each(read_file)
+
+
+def write(trajectories: Trajectories, path: Path) -> None:
+    """One track of one segment per trajectory; the format has no place for further columns."""
+    if not trajectories.is_geographic:
+        raise InputError(
+            f"GPX holds longitude and latitude, and the coordinate system here is "
+            f"{trajectories.crs or 'not known'}; give crs EPSG:4326 if these are degrees"
+        )
+    pieces = ['<trkpt lat="', strings(trajectories.y), '" lon="', strings(trajectories.x)]
+    if trajectories.t is None:
+        pieces += ['"/>\n']
+    else:
+        pieces += ['"><time>', _iso(trajectories.t), "Z</time></trkpt>\n"]
+    points = joined_lists(trajectories.offsets, paste(*pieces), "")
+    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
+    numbered = ["<trk><number>", strings(ids), "</number>"] if np.all(ids >= 0) else ["<trk>"]
+    tracks = paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
+    write_chunks(path, [HEADER, joined(tracks), b"</gpx>\n"])
+
+
+def _iso(t: Floats) -> pa.LargeStringArray:
+    if len(t) and not (t.min() >= FIRST_SECOND and t.max() <= LAST_SECOND):
+        raise InputError(
+            f"GPX holds dates, and times from {t.min():g} to {t.max():g} are not seconds of the epoch"
+        )
+    micro = np.round(t * 1e6).astype(np.int64)
+    whole = not np.any(micro % 1_000_000)
+    times = (
+        pa.array(micro // 1_000_000).cast(pa.timestamp("s"))
+        if whole
+        else pa.array(micro).cast(pa.timestamp("us"))
+    )
+    return pc.strftime(times, format="%Y-%m-%dT%H:%M:%S").cast(pa.large_string())
+
+
+class _Document:
+    """Columns that grow while the parser walks through the document."""
+
+    def __init__(self) -> None:
+        self.x, self.y, self.t = array("d"), array("d"), array("d")
+        self.sizes: list[int] = []
+        self.numbers: list[int] = []
+        self.others = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        # Entities can grow without limit, and GPX needs none.
+        self._parser.StartDoctypeDeclHandler = self._refuse
+        self._namespace: str | None = None
+        self._inside: list[str] = []
+        self._text = ""
+        self._number = -1
+        self._segment_start = 0
+
+    def parse(self, data: bytes) -> None:
+        try:
+            self._parser.Parse(data, True)
+        except expat.ExpatError as error:
+            raise FormatError(
+                f"line {error.lineno}: this is not well-formed XML: {expat.ErrorString(error.code)}"
+            ) from None
+
+    def _line(self) -> str:
+        return f"line {self._parser.CurrentLineNumber}"
+
+    def _refuse(self, *_: object) -> None:
+        raise FormatError(
+            f"{self._line()}: a document type is declared; GPX files have none, so this one is refused"
+        )
+
+    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+        namespace, _, name = qualified.rpartition(" ")
+        if self._namespace is None:
+            if name != "gpx":
+                raise FormatError(f"{self._line()}: expected <gpx>, got <{name}>")
+            self._namespace = namespace
+        # Elements of extensions may have the same names as ours.
+        name = name if namespace == self._namespace else ""
+        self._inside.append(name)
+        self._text = ""
+        if name == "trkpt":
+            try:
+                lon, lat = float(attributes["lon"]), float(attributes["lat"])
+            except (KeyError, ValueError):
+                raise FormatError(
+                    f"{self._line()}: a point needs numbers lat and lon, got {attributes}"
+                ) from None
+            self.x.append(lon)
+            self.y.append(lat)
+            self.t.append(float("nan"))
+        elif name == "trk":
+            self._number = -1
+        elif name == "trkseg":
+            self._segment_start = len(self.x)
+        elif name in {"wpt", "rtept"}:
+            self.others += 1
+
+    def _characters(self, text: str) -> None:
+        self._text += text
+
+    def _end(self, _: str) -> None:
+        name = self._inside.pop()
+        outer = self._inside[-1] if self._inside else ""
+        if name == "time" and outer == "trkpt":
+            self.t[-1] = _epoch(self._text)
+        elif name == "number" and outer == "trk" and self._text.strip().isdecimal():
+            self._number = int(self._text)
+        elif name == "trkseg":
+            self.sizes.append(len(self.x) - self._segment_start)
+            self.numbers.append(self._number)
+
+
+def _epoch(text: str) -> float:
+    """Seconds of a date; one that cannot be read is missing."""
+    try:
+        time = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return float("nan")
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

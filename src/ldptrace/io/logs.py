@@ -1,0 +1,143 @@
+"""Folders of GPS logs: GeoLife's .plt (one file per trajectory) and T-Drive's .txt (one file per taxi)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from ldptrace.errors import FormatError
+from ldptrace.io.columns import WGS84, from_points
+from ldptrace.io.report import Parsed, naming
+from ldptrace.io.text import read_bytes
+from ldptrace.trajectories import Ints, Trajectories
+
+BATCH_BYTES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Log:
+    """Layout of a log without column names."""
+
+    columns: dict[str, pa.DataType]
+    line: re.Pattern[bytes]
+    example: str
+    header_lines: int = 0
+    header: bytes = b""
+
+
+NUMBER = rb"\s*[-+.\deE]+\s*"
+GEOLIFE = Log(
+    {
+        "lat": pa.float64(),
+        "lon": pa.float64(),
+        "zero": pa.string(),
+        "altitude": pa.string(),
+        "days": pa.float64(),
+        "date": pa.string(),
+        "time": pa.string(),
+    },
+    re.compile(NUMBER + b"," + NUMBER + b",[^,]*,[^,]*," + NUMBER + b",[^,]*,[^,]*"),
+    "lat,lon,0,altitude,days,date,time",
+    header_lines=6,
+    header=b"Geolife",
+)
+TDRIVE = Log(
+    {"taxi_id": pa.int64(), "time": pa.timestamp("s"), "lon": pa.float64(), "lat": pa.float64()},
+    re.compile(rb"\s*\d+\s*,\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\s*," + NUMBER + b"," + NUMBER),
+    "taxi id,yyyy-mm-dd hh:mm:ss,lon,lat",
+)
+# GeoLife counts days from 1899-12-30.
+EPOCH_DAYS = 25569
+
+
+def read_geolife(paths: Sequence[Path]) -> Parsed:
+    """One trajectory per file; the user is the folder above `Trajectory`."""
+    table, sizes = _parse(paths, GEOLIFE)
+    names = {"user": [_user(path) for path in paths], "name": [path.stem for path in paths]}
+    return Parsed(
+        Trajectories(
+            table["lon"].to_numpy(),
+            table["lat"].to_numpy(),
+            np.concatenate(([0], np.cumsum(sizes))),
+            # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.
+            t=np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400),
+            crs=WGS84,
+            extra=pa.table(names),
+        ),
+        rows=table.num_rows,
+    )
+
+
+def read_tdrive(paths: Sequence[Path]) -> Parsed:
+    """One trajectory per taxi, in the order of time."""
+    table, sizes = _parse(paths, TDRIVE)
+    parsed = from_points(table)
+    empty = int(np.count_nonzero(sizes == 0))
+    return Parsed(
+        parsed.trajectories, parsed.rows, {"empty file": empty} if empty else {}, notes=parsed.notes
+    )
+
+
+def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
+    """Rows of all files as one table, and how many each has."""
+    tables, sizes = [], []
+    for batch in _batches(paths, log):
+        counts = [body.count(b"\n") for _, body in batch]
+        text = b"".join(body for _, body in batch)
+        sizes += counts
+        if not text:
+            continue
+        try:
+            table = pacsv.read_csv(
+                pa.py_buffer(text),
+                read_options=pacsv.ReadOptions(column_names=list(log.columns)),
+                parse_options=pacsv.ParseOptions(quote_char=False),
+                convert_options=pacsv.ConvertOptions(column_types=log.columns),
+            )
+        except pa.ArrowInvalid as error:
+            raise FormatError(_first_broken([path for path, _ in batch], log) or str(error)) from None
+        tables.append(table)
+    schema = pa.schema(list(log.columns.items()))
+    return pa.concat_tables(tables) if tables else schema.empty_table(), np.array(sizes, dtype=np.int64)
+
+
+def _batches(paths: Sequence[Path], log: Log) -> Iterator[list[tuple[Path, bytes]]]:
+    """Files and their lines below the header, many at a time: starting a parser costs more than a file."""
+    batch: list[tuple[Path, bytes]] = []
+    size = 0
+    for path in paths:
+        with naming(path):
+            data = read_bytes(path).replace(b"\r\n", b"\n")
+            if data and not data.startswith(log.header):
+                raise FormatError(
+                    f"line 1: expected {log.header.decode()!r}, got {data[:40].decode(errors='replace')!r}"
+                )
+        parts = data.split(b"\n", log.header_lines)
+        body = parts[-1].strip() if len(parts) > log.header_lines else b""
+        body = re.sub(rb"\n\s*\n", b"\n", body) + b"\n" if body else b""
+        batch.append((path, body))
+        size += len(body)
+        if size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _first_broken(paths: list[Path], log: Log) -> str | None:
+    for path in paths:
+        for number, line in enumerate(read_bytes(path).splitlines(), start=1):
+            if number > log.header_lines and line.strip() and not log.line.fullmatch(line):
+                shown = line[:60].decode(errors="replace")
+                return f"{path}: line {number}: expected {log.example}, got {shown!r}"
+    return None
+
+
+def _user(path: Path) -> str:
+    return path.parts[-3] if len(path.parts) >= 3 and path.parts[-2] == "Trajectory" else path.parent.name

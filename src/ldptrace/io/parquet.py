@@ -1,0 +1,158 @@
+"""Parquet: one row per trajectory (list columns) or one per point, the coordinate system in the metadata.
+
+Where the coordinate system is geographic the file is also GeoParquet 1.1: a column `geometry` of lines in the
+native encoding beside `x` and `y`, so that GIS tools open it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ldptrace.errors import FormatError
+from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split_ids
+from ldptrace.io.report import Parsed, naming, unique_ids
+from ldptrace.trajectories import Trajectories, is_list
+
+OWN_KEY, GEO_KEY = b"ldptrace", b"geo"
+VERSION = 1
+GEOMETRY = "geometry"
+
+
+def read(paths: Sequence[Path]) -> Parsed:
+    """All files as one table; the coordinate system of the first holds for all."""
+    tables = []
+    for path in paths:
+        with naming(path):
+            tables.append(_table(path))
+    with naming(paths[0]):
+        table = pa.concat_tables(tables, promote_options="permissive")
+        crs = _crs(tables[0].schema.metadata or {})
+        columns = find_columns(table.column_names)
+        parsed = _from_lists(table) if is_list(table.schema.field(columns.x).type) else from_points(table)
+    trajectories, notes = unique_ids(parsed.trajectories, len(paths))
+    trajectories = replace(trajectories, crs=crs or trajectories.crs)
+    return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
+
+
+def write(trajectories: Trajectories, path: Path) -> None:
+    """One row per trajectory, as `Trajectories.to_arrow` lays it out."""
+    table = trajectories.to_arrow()
+    own = {"format": "ldptrace-trajectories", "version": VERSION, "crs": trajectories.crs}
+    metadata = {OWN_KEY: json.dumps(own)}
+    if trajectories.is_geographic and GEOMETRY not in table.column_names:
+        table = table.append_column(GEOMETRY, _lines(table))
+        # Without "crs" a geometry is in OGC:CRS84: longitude and latitude.
+        lines = {"encoding": "linestring", "geometry_types": ["LineString"]}
+        geo = {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: lines}}
+        metadata[GEO_KEY] = json.dumps(geo)
+    whole = [name for name in table.column_names if pa.types.is_integer(table.schema.field(name).type)]
+    pq.write_table(
+        table.replace_schema_metadata(metadata),
+        path,
+        compression="zstd",
+        use_dictionary=whole,
+        row_group_size=1 << 17,
+    )
+
+
+def _table(path: Path) -> pa.Table:
+    """Columns of one file; lines of GeoParquet become x and y, unless these are there already."""
+    try:
+        schema = pq.read_schema(path)
+    except pa.ArrowInvalid:
+        raise FormatError("this is not a Parquet file") from None
+    geo = _metadata(schema.metadata or {}, GEO_KEY)
+    geometry = geo.get("primary_column")
+    if geometry not in schema.names:
+        return pq.read_table(path)
+    names = [name for name in schema.names if name != geometry]
+    if {"x", "y"} <= set(names):
+        return pq.read_table(path, columns=names)
+    if geo["columns"][geometry].get("encoding") != "linestring":
+        from ldptrace.io.geopandas import read_geoparquet
+
+        return read_geoparquet(path)
+    table = pq.read_table(path)
+    points = table[geometry].combine_chunks()
+    table = table.drop_columns([geometry])
+    for axis in ("x", "y"):
+        values = pc.struct_field(points.values, axis)
+        lists = pa.ListArray.from_arrays(points.offsets, values, mask=points.is_null())
+        table = table.append_column(axis, lists)
+    return table
+
+
+def _from_lists(table: pa.Table) -> Parsed:
+    columns = find_columns(table.column_names)
+    renamed = {columns.x: "x", columns.y: "y"}
+    if columns.t is not None and is_list(table.schema.field(columns.t).type):
+        renamed[columns.t] = "t"
+    extra: dict[str, pa.ChunkedArray] = {}
+    ids = None
+    if columns.id is not None:
+        ids, extra = split_ids(table[columns.id], columns.id)
+        table = table.drop_columns([columns.id])
+    table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
+    for name, column in extra.items():
+        table = table.append_column(name, column)
+    trajectories = Trajectories.from_arrow(_numeric_times(table), crs=columns.crs)
+    return Parsed(replace(trajectories, ids=ids), table.num_rows)
+
+
+def _numeric_times(table: pa.Table) -> pa.Table:
+    """Lists of dates become lists of seconds."""
+    if "t" not in table.column_names:
+        return table
+    kind = table.schema.field("t").type
+    if not is_list(kind) or pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type):
+        return table
+    lists = table["t"].combine_chunks()
+    values = seconds(pa.chunked_array([lists.flatten()]))
+    if values is None:
+        raise FormatError(f"column t must hold lists of seconds or of times, it holds {kind}")
+    sizes = lists.value_lengths().fill_null(0)
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(sizes.cast(pa.int64()))])
+    times = pa.LargeListArray.from_arrays(offsets, pa.array(values))
+    return table.set_column(table.column_names.index("t"), "t", times)
+
+
+def _lines(table: pa.Table) -> pa.Array:
+    """Native GeoParquet lines over the same points; a line needs two, so shorter ones are missing."""
+    x, y = (table[axis].combine_chunks() for axis in ("x", "y"))
+    points = pa.StructArray.from_arrays([x.values, y.values], names=["x", "y"])
+    short = pc.less(x.value_lengths(), 2)
+    return type(x).from_arrays(x.offsets, points, mask=short)
+
+
+def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
+    """Label of the coordinate system: our own, or that of the GeoParquet geometry."""
+    own = _metadata(metadata, OWN_KEY).get("crs")
+    if own is not None:
+        return str(own)
+    geo = _metadata(metadata, GEO_KEY)
+    column = geo.get("columns", {}).get(geo.get("primary_column"))
+    if column is None:
+        return None
+    if "crs" not in column:
+        return WGS84
+    identity = (column["crs"] or {}).get("id")
+    if identity is None:
+        return None
+    label = f"{identity['authority']}:{identity['code']}"
+    return WGS84 if label == "OGC:CRS84" else label
+
+
+def _metadata(metadata: Mapping[bytes, bytes], key: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(metadata.get(key, b"{}"))
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

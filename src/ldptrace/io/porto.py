@@ -1,0 +1,81 @@
+"""Porto's taxis (ECML/PKDD 2015): a CSV with one trip per row, a point every 15 s in the column POLYLINE."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from ldptrace.errors import FormatError
+from ldptrace.io.columns import WGS84, split_ids
+from ldptrace.io.report import Parsed, each
+from ldptrace.io.text import joined, pairs
+from ldptrace.trajectories import Floats, Ints, Trajectories
+
+POLYLINE, MISSING, TRIP, START = "POLYLINE", "MISSING_DATA", "TRIP_ID", "TIMESTAMP"
+INTERVAL_SECONDS = 15.0
+BLOCK_BYTES = 1 << 23
+
+
+def read_file(path: Path) -> Parsed:
+    """Trips of the file without those that say MISSING_DATA."""
+    table = pacsv.read_csv(
+        path,
+        read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
+        convert_options=pacsv.ConvertOptions(column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}),
+    )
+    if POLYLINE not in table.column_names:
+        raise FormatError(f"there is no column {POLYLINE}; the columns are {', '.join(table.column_names)}")
+    rows = table.num_rows
+    polylines = table[POLYLINE].fill_null("[]")
+    parts = []
+    for number, chunk in enumerate(polylines.chunks):
+        try:
+            parts.append(_points(chunk))
+        except (pa.ArrowInvalid, ValueError):
+            before = sum(len(earlier) for earlier in polylines.chunks[:number])
+            raise FormatError(_first_broken(chunk, before + 2)) from None
+    x, y, sizes = (np.concatenate([part[k] for part in parts]) if parts else np.empty(0) for k in range(3))
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    ids, extra = split_ids(table[TRIP], TRIP) if TRIP in table.column_names else (None, {})
+    for name in table.column_names:
+        if name not in {POLYLINE, TRIP, MISSING}:
+            extra[name] = table[name]
+    t = None
+    if START in table.column_names and pa.types.is_integer(table[START].type) and not table[START].null_count:
+        start = table[START].to_numpy() - INTERVAL_SECONDS * offsets[:-1]
+        t = np.repeat(start, np.diff(offsets)) + INTERVAL_SECONDS * np.arange(offsets[-1])
+    trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=pa.table(extra) if extra else None)
+    if MISSING not in table.column_names:
+        return Parsed(trips, rows)
+    missing = table[MISSING].fill_null(False).to_numpy()
+    if not missing.any():
+        return Parsed(trips, rows)
+    return Parsed(trips.take(~missing), rows, {f"says {MISSING}": int(missing.sum())})
+
+
+read = each(read_file)
+
+
+def _points(polylines: pa.StringArray) -> tuple[Floats, Floats, Ints]:
+    """Points of texts `[[x,y],[x,y],...]`, and how many each has."""
+    sizes: Ints = np.maximum(pc.count_substring(polylines, "[").to_numpy() - 1, 0)
+    lines = bytes(joined(polylines)).replace(b"],", b"\n").replace(b"]]", b"\n").translate(None, b"[] ")
+    x, y = pairs(lines)
+    if len(x) != sizes.sum():
+        raise ValueError("the brackets do not match the numbers")
+    return x, y, sizes
+
+
+def _first_broken(polylines: pa.StringArray, line: int) -> str:
+    for number, text in enumerate(polylines.to_pylist()):
+        try:
+            points = json.loads(text)
+            [(float(x), float(y)) for x, y in points]
+        except (ValueError, TypeError):
+            return f"line {line + number}: {POLYLINE} must look like [[x,y],[x,y]], got {text[:60]!r}"
+    return f"lines {line} and on: {POLYLINE} must look like [[x,y],[x,y]]"

@@ -1,0 +1,139 @@
+"""What a reader found: the trajectories of a file, and an account of every row that was left out."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.trajectories import Trajectories
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Trajectories as a format's reader found them, before rows that cannot be used are left out.
+
+    `rows` counts the rows of the file: points in a long table, trajectories elsewhere.
+    """
+
+    trajectories: Trajectories
+    rows: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped_points: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def concat(parts: Sequence[Parsed]) -> Parsed:
+        """One file after the other; identifiers that repeat between files are left away."""
+        trajectories, repeated = unique_ids(
+            Trajectories.concat([part.trajectories for part in parts]), len(parts)
+        )
+        return Parsed(
+            trajectories,
+            sum(part.rows for part in parts),
+            total([part.dropped for part in parts]),
+            total([part.dropped_points for part in parts]),
+            tuple(dict.fromkeys([*(note for part in parts for note in part.notes), *repeated])),
+        )
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """How many rows a file has, what was kept, and what was left out and why.
+
+    >>> report = ReadReport("trips.csv", "csv", 90, 8, 80, {"leaves the bounds": 1}, {"infinite": 3})
+    >>> report.line()
+    'trips.csv: 8 trajectories, 80 points; left out 1 trajectory (leaves the bounds) and 3 points (infinite)'
+    """
+
+    source: str
+    format: str
+    rows: int
+    trajectories: int
+    points: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped_points: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """One line for a person."""
+        kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
+        left_out = [
+            f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
+            for reasons, noun in ((self.dropped, "trajectory"), (self.dropped_points, "point"))
+            if reasons
+        ]
+        parts = [kept, *([f"left out {' and '.join(left_out)}"] if left_out else []), *self.notes]
+        return f"{self.source}: {'; '.join(parts)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "trajectory"), count(2000, "trajectory"), count(0, "point")
+    ('1 trajectory', '2,000 trajectories', '0 points')
+    """
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def by_reason(reasons: Mapping[str, int]) -> str:
+    """Reasons with their counts; a single one needs none."""
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+
+
+def total(parts: list[Mapping[str, int]]) -> dict[str, int]:
+    """Counts by reason, added up; reasons that never occurred are left away."""
+    summed: dict[str, int] = {}
+    for part in parts:
+        for reason, number in part.items():
+            if number:
+                summed[reason] = summed.get(reason, 0) + number
+    return summed
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Whatever goes wrong in the block is said with the name of the file, in one sentence."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from None
+    except (pa.ArrowException, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FormatError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def each(read: Callable[[Path], Parsed]) -> Callable[[Sequence[Path]], Parsed]:
+    """A reader of several files from a reader of one."""
+
+    def read_all(paths: Sequence[Path]) -> Parsed:
+        parts = []
+        for path in paths:
+            with naming(path):
+                parts.append(read(path))
+        return parts[0] if len(parts) == 1 else Parsed.concat(parts)
+
+    return read_all
+
+
+def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, list[str]]:
+    """Without ids where several files use the same ones, and a note that says so."""
+    ids = trajectories.ids
+    if files == 1 or ids is None or len(np.unique(ids)) == len(ids):
+        return trajectories, []
+    return replace(trajectories, ids=None), ["numbered anew, because ids repeat between the files"]

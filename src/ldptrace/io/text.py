@@ -1,0 +1,76 @@
+"""Text files: bytes in and out, and pairs of numbers without a Python object per point."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from ldptrace.trajectories import Floats, Ints
+
+
+def read_bytes(path: Path) -> bytes:
+    """Content of a file, unpacked where it is gzipped."""
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def write_chunks(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
+    """Write the pieces one after the other, gzipped where the name says so."""
+    with pa.output_stream(path, compression="detect") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+
+
+def natural(path: Path) -> list[tuple[int, int | str]]:
+    """Sort key in which 2.txt comes before 10.txt."""
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", str(path))]
+
+
+def pairs(text: bytes) -> tuple[Floats, Floats]:
+    """Numbers of lines `x,y`; empty lines are passed over.
+
+    >>> pairs(b"1,2\\n\\n3.5,nan\\n")
+    (array([1. , 3.5]), array([ 2., nan]))
+    """
+    if not text.strip():
+        return np.empty(0), np.empty(0)
+    table = pacsv.read_csv(
+        pa.py_buffer(text),
+        read_options=pacsv.ReadOptions(column_names=["x", "y"], block_size=1 << 22),
+        convert_options=pacsv.ConvertOptions(column_types={"x": pa.float64(), "y": pa.float64()}),
+    )
+    return table["x"].to_numpy(), table["y"].to_numpy()
+
+
+def strings(values: Floats | Ints) -> pa.LargeStringArray:
+    """Shortest texts that read back as the same numbers."""
+    return pa.array(values).cast(pa.large_string())
+
+
+def paste(*pieces: str | pa.LargeStringArray) -> pa.LargeStringArray:
+    """Texts side by side, row by row; a plain piece is the same in every row."""
+    scalars = [pa.scalar(piece, pa.large_string()) if isinstance(piece, str) else piece for piece in pieces]
+    return pc.binary_join_element_wise(*scalars, pa.scalar("", pa.large_string()))
+
+
+def joined_lists(offsets: Ints, texts: pa.LargeStringArray, separator: str) -> pa.LargeStringArray:
+    """The texts between each two offsets as one."""
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), texts)
+    return pc.binary_join(lists, pa.scalar(separator, pa.large_string()))
+
+
+def joined(texts: pa.StringArray | pa.LargeStringArray) -> memoryview:
+    """All texts as one, without a copy."""
+    _, offsets, characters = texts.buffers()
+    kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    ends = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    if characters is None or len(ends) == 0:
+        return memoryview(b"")
+    return memoryview(characters)[ends[0] : ends[-1]]
