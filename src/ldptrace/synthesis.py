@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class Run:
     epsilon: float
     seed: int
     seconds: dict[str, float]
+    # Why this run is not eps-LDP for the whole trajectory, where it is not.
+    leaks: str | None = None
 
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""
@@ -38,7 +40,7 @@ class Run:
             "method": self.method.name,
             "summary": self.method.summary,
             "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
-            "leaks": self.method.leaks,
+            "leaks": self.leaks,
             "seed": self.seed,
             "notes": list(self.synthesis.notes),
             "plan": None if plan is None else plan.document(),
@@ -93,20 +95,23 @@ def run_method(
     """As `synthesize`, with the plan, the estimates, the model and the time of each stage."""
     chosen = _checked(method, real, count, simulation, options)
     epsilon_fraction(epsilon)
-    if chosen.leaks:
-        warnings.warn(f"method {chosen.name} is not eps-LDP: {chosen.leaks}", PrivacyWarning, stacklevel=3)
+    leaks = chosen.leak(options)
+    if leaks:
+        warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
     stages = stages or Stages()
     seed = secrets.randbits(63) if seed is None else seed
     rng = np.random.default_rng(seed)
     with stages("discretise"):
         paths = CellPaths.from_trajectories(real, Grid(bounds, grid))
     wanted = len(real) if count is None else count
-    synthesis = chosen.run(Job(paths, epsilon, wanted, rng, simulation, stages, options))
+    synthesis = chosen.run(Job(paths, epsilon, wanted, rng, simulation, stages, options, real))
     with stages("place points"):
-        trajectories = place(synthesis.paths, rng)
+        trajectories = synthesis.trajectories
+        if trajectories is None:
+            trajectories = place(synthesis.paths, rng)
     if real.crs is not None:
-        trajectories = Trajectories(trajectories.x, trajectories.y, trajectories.offsets, crs=real.crs)
-    return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds)
+        trajectories = replace(trajectories, crs=real.crs)
+    return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds, leaks)
 
 
 def _checked(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ldptrace.errors import InputError
-from ldptrace.methods import paper
+from ldptrace.methods import ngram, paper
 from ldptrace.methods.base import Job, Method, Synthesis
 
-METHODS: dict[str, Method] = {method.name: method for method in paper.METHODS}
+METHODS: dict[str, Method] = {method.name: method for method in (*paper.METHODS, *ngram.METHODS)}
 DEFAULT = "paper"
 
 

@@ -14,6 +14,7 @@ from ldptrace.paths import CellPaths
 from ldptrace.plan import Plan
 from ldptrace.simulation.channels import Mode
 from ldptrace.stages import Stages
+from ldptrace.trajectories import Trajectories
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class Job:
     simulation: Mode = "counts"
     stages: Stages = field(default_factory=Stages)
     options: dict[str, Any] = field(default_factory=dict)
+    # The trajectories behind the paths, for methods that perturb more than cells.
+    real: Trajectories | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,8 @@ class Synthesis:
     # How points are placed in the cells of these paths (see `ldptrace.points`).
     placement: str = "uniform"
     notes: tuple[str, ...] = ()
+    # The points themselves, where the method does not leave them to a placement.
+    trajectories: Trajectories | None = None
 
 
 @dataclass(frozen=True)
@@ -53,3 +58,9 @@ class Method:
     leaks: str | None = None
     # Options it understands, with their defaults.
     options: dict[str, Any] = field(default_factory=dict)
+    # The option that closes the leak, where there is one.
+    closed_by: str | None = None
+
+    def leak(self, options: dict[str, Any]) -> str | None:
+        """Why a run with these options is not eps-LDP, or None."""
+        return None if self.closed_by is not None and options.get(self.closed_by) else self.leaks
