@@ -84,10 +84,13 @@ class Trajectories:
     def take(self, indices: ArrayLike) -> Trajectories:
         """The trajectories at `indices` (numbers or a mask), in that order."""
         picked = np.asarray(indices)
+        # A mask keeps the order, so a mask of points will do; their numbers would be eight times as large.
+        source = np.repeat(picked, self.sizes) if picked.dtype == np.bool_ else None
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         sizes = self.sizes[picked]
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        if source is None:
+            source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return replace(
             self,
             x=self.x[source],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from array import array
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,45 +18,44 @@ from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, seconds, split_ids
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
-from ldptrace.trajectories import Floats, Trajectories
+from ldptrace.trajectories import Floats, Ints, Trajectories
 
 Json = Any
 ID, TIMES = "traj_id", "times"
+SET_ASIDE = {TIMES, "coordTimes"}
 
 
 def read_file(path: Path) -> Parsed:
     """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
-    try:
-        document = json.loads(read_bytes(path))
-    except json.JSONDecodeError as error:
-        raise FormatError(f"line {error.lineno}: this is not JSON: {error.msg}") from None
-    features = _features(document)
-    x, y, sizes = array("d"), array("d"), []
-    times: list[Json] = []
-    properties: list[dict[str, Json]] = []
-    others: Counter[str] = Counter()
-    for number, feature in enumerate(features, start=1):
+    with _no_collection():
         try:
-            about = feature.get("properties") or {}
-            kind = (feature.get("geometry") or {"type": "none"})["type"]
-            for line, line_times in _lines(feature, about):
-                x.extend(point[0] for point in line)
-                y.extend(point[1] for point in line)
-                sizes.append(len(line))
-                times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
-                properties.append({"id": feature.get("id"), **about})
-        except (AttributeError, KeyError, IndexError, TypeError):
-            raise FormatError(f"feature {number}: a line needs coordinates [[x,y],[x,y],...]") from None
-        if kind not in {"LineString", "MultiLineString"} and not (kind == "Point" and ID in about):
-            others[f"geometry is {kind}"] += 1
-    if not sizes and others:
-        raise FormatError(f"there are no lines in it, only: {', '.join(others)}")
-    ids, extra = _columns(properties)
+            document = json.loads(read_bytes(path))
+        except json.JSONDecodeError as error:
+            raise FormatError(f"line {error.lineno}: this is not JSON: {error.msg}") from None
+        features = _features(document)
+        lines: list[Json] = []
+        times: list[Json] = []
+        owners: list[int] = []
+        others: Counter[str] = Counter()
+        for number, feature in enumerate(features):
+            try:
+                for line, line_times in _lines(feature):
+                    lines.append(line)
+                    times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
+                    owners.append(number)
+            except (AttributeError, KeyError, TypeError):
+                raise FormatError(_broken(number)) from None
+            if not owners or owners[-1] != number:
+                others[f"geometry is {(feature.get('geometry') or {}).get('type', 'missing')}"] += 1
+        if not lines and others:
+            raise FormatError(f"there are no lines in it, only: {', '.join(others)}")
+        x, y = (_axis(lines, owners, axis) for axis in (0, 1))
+        ids, extra = _columns([features[owner] for owner in owners])
     return Parsed(
         Trajectories(
-            np.array(x),
-            np.array(y),
-            np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+            x,
+            y,
+            np.cumsum([0, *map(len, lines)]),
             t=_times(times),
             ids=ids,
             crs=_crs(document),
@@ -103,9 +103,9 @@ def _features(document: Json) -> list[Json]:
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 
-def _lines(feature: Json, about: dict[str, Json]) -> Iterator[tuple[list[Json], list[Json]]]:
+def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
     """Coordinates and times of each line of a feature."""
-    geometry = feature.get("geometry") or {"type": "none"}
+    geometry, about = feature.get("geometry") or {"type": None}, feature.get("properties") or {}
     times = about.get(TIMES) or about.get("coordTimes") or []
     if geometry["type"] == "LineString":
         yield geometry["coordinates"], times
@@ -113,7 +113,37 @@ def _lines(feature: Json, about: dict[str, Json]) -> Iterator[tuple[list[Json], 
         for number, line in enumerate(geometry["coordinates"]):
             yield line, times[number] if number < len(times) and isinstance(times[number], list) else []
     elif geometry["type"] == "Point" and ID in about:
+        # This is how a trajectory of one point is written: a line needs two.
         yield [geometry["coordinates"]], times
+
+
+def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
+    try:
+        return np.fromiter((point[axis] for line in lines for point in line), dtype=np.float64)
+    except (TypeError, IndexError, KeyError, ValueError):
+        for line, owner in zip(lines, owners, strict=True):
+            for point in line:
+                if not isinstance(point, list) or not all(
+                    isinstance(value, int | float) for value in point[:2]
+                ):
+                    raise FormatError(_broken(owner)) from None
+        raise
+
+
+def _broken(number: int) -> str:
+    return f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]"
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Millions of small lists make the garbage collector run in circles; none of them is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _times(values: list[Json]) -> Floats | None:
@@ -127,24 +157,21 @@ def _times(values: list[Json]) -> Floats | None:
         return None
 
 
-def _columns(properties: list[dict[str, Json]]) -> tuple[Any, pa.Table | None]:
+def _columns(features: list[Json]) -> tuple[Ints | None, pa.Table | None]:
     """Numbers of the trajectories, and what else the features say about them."""
-    names = list(
-        dict.fromkeys(name for about in properties for name in about if name not in {TIMES, "coordTimes"})
-    )
-    columns = {}
-    for name in names:
-        values = [about.get(name) for about in properties]
-        if any(value is not None for value in values):
-            columns[name] = _column(values)
+    properties = [feature.get("properties") or {} for feature in features]
+    names = dict.fromkeys(name for about in properties for name in about)
+    columns = {name: [about.get(name) for about in properties] for name in names if name not in SET_ASIDE}
+    columns.setdefault("id", [feature.get("id") for feature in features])
+    filled = {name: _column(values) for name, values in columns.items() if any(v is not None for v in values)}
     ids = None
     for name in (ID, "id"):
-        if name in columns and ids is None:
-            ids, texts = split_ids(pa.chunked_array([columns.pop(name)]), name)
-            columns |= texts
+        if name in filled and ids is None:
+            ids, texts = split_ids(pa.chunked_array([filled.pop(name)]), name)
+            filled |= texts
     if ids is not None and len(np.unique(ids)) < len(ids):
         ids = None
-    return ids, pa.table(columns) if columns else None
+    return ids, pa.table(filled) if filled else None
 
 
 def _column(values: list[Json]) -> pa.Array:
