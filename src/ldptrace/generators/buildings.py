@@ -1,0 +1,184 @@
+"""Buildings of a campus: read from GeoJSON or a table, or made up."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.spatial import cKDTree
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.generators.plane import WGS84, LocalPlane
+from ldptrace.generators.roads import Floats
+from ldptrace.generators.tables import find, numbers, positions, read_table
+from ldptrace.generators.usages import usage_of
+from ldptrace.pois import Pois
+
+USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")
+TITLE_NAMES = ("name", "title", "building_name", "label")
+
+
+@dataclass(frozen=True, eq=False)
+class Buildings:
+    """Buildings as public places, in metres; `plane` leads back to degrees if they came in degrees.
+
+    `tilt` is the direction along which they stand, in radians.
+    """
+
+    pois: Pois
+    tilt: float
+    plane: LocalPlane | None = None
+
+    def published(self) -> Pois:
+        """The places in the coordinates they came in."""
+        if self.plane is None:
+            return self.pois
+        lon, lat = self.plane.to_degrees(self.pois.x, self.pois.y)
+        p = self.pois
+        return Pois(lon, lat, p.category, p.categories, p.opens, p.closes, p.names, p.popularity, WGS84)
+
+
+def read_buildings(path: str | Path, hours: Mapping[str, tuple[float, float]] | None = None) -> Buildings:
+    """Buildings of a GeoJSON file (polygons or points) or of a table with coordinates.
+
+    The category is the column or property `BLDG_USAGE`, `usage`, `category`, ...; `hours` overrides the
+    opening hours of categories by their name in the file or in the tree.
+    """
+    source = Path(path)
+    if source.suffix.lower() in {".geojson", ".json"}:
+        x, y, in_degrees, usage, names, area = _read_geojson(source)
+    else:
+        x, y, in_degrees, usage, names, area = _read_table(source)
+    if len(x) < 2:
+        raise InputError(f"{source} holds {len(x)} usable buildings; walks need at least 2")
+    plane = LocalPlane.around(x, y) if in_degrees else None
+    if plane is not None:
+        x, y = plane.to_metres(x, y)
+        area = area * plane.square_metres
+    # Larger buildings hold more people, less than in proportion; unknown areas count as the usual one.
+    known = area > 0
+    usual = float(np.median(area[known])) if known.any() else 1.0
+    popularity = np.sqrt(np.where(known, area, usual) / usual)
+    return Buildings(places(x, y, usage, names, popularity, hours or {}), _tilt(x, y), plane)
+
+
+def _tilt(x: Floats, y: Floats) -> float:
+    """The direction, up to right angles, in which most buildings have their neighbours."""
+    _, near = cKDTree(np.c_[x, y]).query(np.c_[x, y], k=min(4, len(x)))
+    dx, dy = x[near[:, 1:]] - x[:, None], y[near[:, 1:]] - y[:, None]
+    return float(np.angle(np.sum(np.exp(4j * np.arctan2(dy, dx)))) / 4)
+
+
+def places(
+    x: Floats,
+    y: Floats,
+    usage: list[str],
+    names: list[str],
+    popularity: Floats,
+    hours: Mapping[str, tuple[float, float]],
+) -> Pois:
+    paths = [usage_of(category).path for category in usage]
+    spans = {usage_of(category).path: usage_of(category)[1:3] for category in usage}
+    for category, span in hours.items():
+        path = category if category in spans else usage_of(category).path
+        if path not in spans:
+            raise InputError(
+                f"no building has the category {category!r}; there are {', '.join(sorted(spans))}"
+            )
+        spans[path] = span
+    return Pois.build(x, y, paths, spans, names, popularity)
+
+
+Raw = tuple[Floats, Floats, bool, list[str], list[str], Floats]
+
+
+def _read_table(path: Path) -> Raw:
+    table = read_table(path)
+    x, y, in_degrees = positions(table, path)
+    if in_degrees and len(y) and np.abs(y).max() > 90 and np.abs(x).max() <= 90:
+        warnings.warn(f"longitude and latitude are swapped in {path}; they were swapped back", stacklevel=4)
+        x, y = y, x
+    column = find(table, USAGE_NAMES)
+    if column is None:
+        raise FormatError(
+            f"{path} has no column for the category of a building ({', '.join(USAGE_NAMES)}); "
+            f"its columns are {', '.join(table.column_names)}"
+        )
+    title = find(table, TITLE_NAMES)
+    area = find(table, ("area", "footprint"))
+    return (
+        x,
+        y,
+        in_degrees,
+        _text(table[column]),
+        _text(table[title]) if title else [""] * len(x),
+        numbers(table, area, path) if area else np.zeros(len(x)),
+    )
+
+
+def _text(column: pa.ChunkedArray) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+def _read_geojson(path: Path) -> Raw:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    try:
+        features = json.loads(path.read_text(encoding="utf-8"))["features"]
+        rows = [row for feature in features if (row := _building(feature)) is not None]
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise FormatError(f"{path} is not a GeoJSON collection of features with polygons or points") from None
+    if len(rows) < len(features):
+        warnings.warn(
+            f"{len(features) - len(rows)} features of {path} are neither polygons nor points", stacklevel=4
+        )
+    if rows and not any(row[3] for row in rows):
+        raise FormatError(
+            f"no feature of {path} has a property for the category of a building ({', '.join(USAGE_NAMES)})"
+        )
+    x, y, area = np.array([row[:3] for row in rows], dtype=np.float64).reshape(-1, 3).T
+    in_degrees = bool(np.all(np.abs(x) <= 180) and np.all(np.abs(y) <= 90))
+    return x, y, in_degrees, [row[3] for row in rows], [row[4] for row in rows], area
+
+
+def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str] | None:
+    """Middle, area, usage and name of a feature; None where it has no place."""
+    geometry, properties = feature.get("geometry") or {}, feature.get("properties") or {}
+    known = {name.lower(): str(value) for name, value in properties.items() if value is not None}
+    usage = next((known[name.lower()] for name in USAGE_NAMES if name.lower() in known), "")
+    name = next((known[name] for name in TITLE_NAMES if name in known), "")
+    if geometry.get("type") == "Point":
+        lon, lat = geometry["coordinates"][:2]
+        return float(lon), float(lat), 0.0, usage, name
+    rings = list(_outer_rings(geometry))
+    if not rings:
+        return None
+    middles = np.array([_middle(ring) for ring in rings])
+    area = middles[:, 2].sum()
+    weight = middles[:, 2] / area if area > 0 else np.full(len(rings), 1 / len(rings))
+    return float(weight @ middles[:, 0]), float(weight @ middles[:, 1]), float(area), usage, name
+
+
+def _outer_rings(geometry: Mapping[str, Any]) -> Iterator[Floats]:
+    kind = geometry.get("type")
+    polygons = geometry["coordinates"] if kind == "MultiPolygon" else [geometry["coordinates"]]
+    for polygon in polygons if kind in {"Polygon", "MultiPolygon"} else []:
+        yield np.array([point[:2] for point in polygon[0]], dtype=np.float64)
+
+
+def _middle(ring: Floats) -> tuple[float, float, float]:
+    """Centroid and area of a closed ring (the shoelace formula, near the origin for the sake of rounding)."""
+    base = ring[0]
+    x, y = (ring - base).T
+    cross = x[:-1] * y[1:] - x[1:] * y[:-1]
+    twice = cross.sum()
+    if twice == 0:
+        return float(ring[:, 0].mean()), float(ring[:, 1].mean()), 0.0
+    cx, cy = (x[:-1] + x[1:]) @ cross / (3 * twice), (y[:-1] + y[1:]) @ cross / (3 * twice)
+    return float(base[0] + cx), float(base[1] + cy), abs(float(twice)) / 2

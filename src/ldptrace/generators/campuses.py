@@ -1,0 +1,170 @@
+"""Walks between the buildings of a campus, with the visits that they connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ldptrace.errors import InputError
+from ldptrace.generators.buildings import Buildings, read_buildings
+from ldptrace.generators.footpaths import WALKING, footpaths
+from ldptrace.generators.gravity import Gravity
+from ldptrace.generators.legs import Legs, Recorder, record, travel_seconds
+from ldptrace.generators.plane import WGS84
+from ldptrace.generators.quads import made_up_buildings
+from ldptrace.generators.roads import Ints, RoadNetwork
+from ldptrace.generators.schedules import MOST_HASTE, Campus, Habits, Schedule, campus_knowledge, schedules
+from ldptrace.generators.traffic import Seed, whole
+from ldptrace.generators.usages import usage_of
+from ldptrace.pois import Pois, Visits
+from ldptrace.trajectories import Trajectories
+
+TOP_SPEED = WALKING / MOST_HASTE  # metres per second; nobody walks faster
+EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000
+
+Hours = Mapping[str, tuple[float, float]]
+
+
+def campus(
+    trajectories: int = 10_000,
+    seed: Seed = None,
+    *,
+    buildings: str | Path | None = None,
+    visits: tuple[int, int] = (3, 8),
+    minutes: float = 2.85,
+    interval: float = 25.0,
+    noise: float = 4.0,
+    hours: Hours | None = None,
+) -> Trajectories:
+    """Walks between the buildings of a campus, recorded outdoors only; `t` is in seconds after midnight.
+
+    `buildings` is a GeoJSON file or a table; without one a campus is made up, in metres in the plane. A
+    walker visits from `visits[0]` to `visits[1]` buildings, each open when reached, and a walk between two
+    takes `minutes` on average. The list columns `poi` and `poi_t` tell which building was reached when
+    (`Visits.of`); the numbers are rows of the table of places that `campus_walks(...).pois` holds.
+
+    >>> walks = campus(20, seed=1)
+    >>> len(walks), Visits.of(walks).offsets[-1] >= 40
+    (20, True)
+    """
+    world, day = np.random.default_rng(seed).spawn(2)
+    walks = campus_walks(
+        world,
+        buildings=buildings,
+        visits=visits,
+        minutes=minutes,
+        interval=interval,
+        noise=noise,
+        hours=hours,
+    )
+    return walks.trips(trajectories, day)
+
+
+def campus_walks(
+    seed: Seed = None,
+    *,
+    buildings: str | Path | None = None,
+    visits: tuple[int, int] = (3, 8),
+    minutes: float = 2.85,
+    interval: float = 25.0,
+    noise: float = 4.0,
+    hours: Hours | None = None,
+) -> Walks:
+    """A campus with its places, paths and events, ready to draw walks."""
+    fewest, most = visits
+    if not 2 <= fewest <= most <= 100:
+        raise InputError(f"visits must be two numbers from 2 to 100, the smaller first, got {visits!r}")
+    if not (np.isfinite(minutes) and minutes > 0):
+        raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
+    recorder = Recorder(interval, noise).checked()
+    rng = np.random.default_rng(seed)
+    if buildings is None:
+        if hours:
+            raise InputError("opening hours can be given for buildings of a file only")
+        place = made_up_buildings(rng)
+    else:
+        place = read_buildings(buildings, hours)
+    habits = Habits(fewest, most, max(SHORTEST_STAY, interval), EVENT_SHARE)
+    paths, ahead = footpaths(place.pois.x, place.pois.y, place.tilt, rng)
+    return Walks(
+        place, paths, ahead, _campus(place.pois, paths, ahead, habits, minutes, rng), habits, recorder
+    )
+
+
+def _campus(
+    pois: Pois, paths: RoadNetwork, ahead: Ints, habits: Habits, minutes: float, rng: np.random.Generator
+) -> Campus:
+    """Tables for the schedules, with which a walk takes that long on average."""
+    walk = travel_seconds(paths, ahead, np.arange(len(pois), dtype=np.int32))
+    draw = (
+        pois.popularity * np.array([usage_of(category).draw for category in pois.categories])[pois.category]
+    )
+    gravity = Gravity(pois.popularity, walk.astype(np.float32), draw / draw.sum(), np.ones(len(pois)))
+    everywhere = np.arange(len(pois))
+    map_rng, pilot_rng = rng.spawn(2)
+    event_seed = int(map_rng.integers(1 << 62))
+
+    def with_patience(patience: float) -> Campus:
+        wish = gravity.weights(patience, everywhere).astype(np.float64)
+        return campus_knowledge(pois, walk, wish, EVENTS, np.random.default_rng(event_seed))
+
+    # Opening hours and the wish for a category make walks longer than the gravity law alone.
+    target = 60.0 * minutes
+    patience = gravity.clamped_patience(target)
+    for _ in range(3):
+        pilot = schedules(with_patience(patience), habits, PILOT, pilot_rng)
+        stretch = _mean_walk(pilot) / gravity.mean_seconds(patience)
+        patience = gravity.clamped_patience(target / stretch)
+    return with_patience(patience)
+
+
+def _mean_walk(schedule: Schedule) -> float:
+    return float(np.delete(schedule.arrive[1:] - schedule.leave[:-1], schedule.offsets[1:-1] - 1).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Everything needed to draw walks on a campus."""
+
+    buildings: Buildings
+    paths: RoadNetwork
+    ahead: Ints
+    campus: Campus
+    habits: Habits
+    recorder: Recorder
+
+    @property
+    def pois(self) -> Pois:
+        """The places, in the coordinates of the walks."""
+        return self.buildings.published()
+
+    def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
+        """That many independent walkers of one day."""
+        schedule = schedules(self.campus, self.habits, whole(count), rng)
+        last = np.zeros(len(schedule.poi), dtype=bool)
+        last[schedule.offsets[1:] - 1] = True
+        begin = np.flatnonzero(~last)
+        sizes = np.diff(schedule.offsets)
+        legs = Legs(
+            root=schedule.poi[begin + 1],
+            node=schedule.poi[begin],
+            outward=np.zeros(len(begin), dtype=bool),
+            depart=schedule.leave[begin],
+            pace=np.repeat(schedule.pace, sizes - 1),
+        )
+        tracks = record(self.paths, self.ahead, legs, self.recorder, rng)
+        offsets = tracks.offsets[schedule.offsets - np.arange(len(schedule.offsets))]
+        x, y, crs = tracks.x, tracks.y, None
+        if self.buildings.plane is not None:
+            x, y = self.buildings.plane.to_degrees(x, y)
+            crs = WGS84
+        visits = Visits(schedule.poi, schedule.arrive, schedule.offsets)
+        return Trajectories(x, y, offsets, t=tracks.t, crs=crs, extra=visits.to_arrow())
+
+    def batches(self, count: int, rng: np.random.Generator, size: int = 100_000) -> Iterator[Trajectories]:
+        """The walkers in sets of `size`, for more than fit into memory."""
+        for start in range(0, count, size):
+            yield self.trips(min(size, count - start), rng)

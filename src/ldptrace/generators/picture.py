@@ -1,0 +1,78 @@
+"""A picture of a data set: how many trajectories pass through every spot of the map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from ldptrace.errors import InputError
+from ldptrace.pois import Pois
+from ldptrace.trajectories import Trajectories
+
+PIXELS = 900
+
+
+def draw(
+    trajectories: Trajectories, path: str | Path, pois: Pois | None = None, *, inches: float = 7.0
+) -> None:
+    """Write a density map, bright where many pass; the extension of the file decides the format.
+
+    Points of interest are drawn on it, one colour per category.
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    if trajectories.points == 0:
+        raise InputError("a set without points cannot be drawn")
+    x0, y0, x1, y1 = trajectories.bounds()
+    wide, high = max(x1 - x0, 1e-9), max(y1 - y0, 1e-9)
+    # A degree of longitude is shorter than one of latitude.
+    stretch = 1 / np.cos(np.radians((y0 + y1) / 2)) if trajectories.is_geographic else 1.0
+    pixel = max(wide, high * stretch) / PIXELS
+    image = np.zeros((int(high * stretch / pixel) + 1, int(wide / pixel) + 1))
+    _draw_lines(trajectories.x, trajectories.y, trajectories.offsets, x0, y0, pixel, pixel / stretch, image)
+
+    figure = Figure(figsize=(inches, inches * high * stretch / wide), layout="compressed", facecolor="black")
+    axes = figure.subplots()
+    axes.set_facecolor("black")
+    axes.set_axis_off()
+    shade = LogNorm(1.0, max(float(np.quantile(image[image > 0], 0.999)), 2.0))
+    axes.imshow(
+        np.where(image > 0, image, np.nan),
+        extent=(x0, x1, y0, y1),
+        origin="lower",
+        cmap="inferno",
+        norm=shade,
+        aspect=stretch,
+        interpolation="antialiased",
+    )
+    if pois is not None:
+        colours = colormaps["tab20"]
+        for code, category in enumerate(pois.categories):
+            own = pois.category == code
+            x, y, colour = pois.x[own], pois.y[own], colours(code % 20)
+            axes.scatter(
+                x, y, s=16, color=colour, edgecolors="white", linewidths=0.4, label=category, zorder=3
+            )
+        axes.legend(loc="upper right", fontsize=6, facecolor="black", labelcolor="white", framealpha=0.6)
+    figure.savefig(path, dpi=PIXELS / inches)
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw_lines(x, y, offsets, x0, y0, dx, dy, image):  # type: ignore[no-untyped-def]
+    """Adds one to every pixel that a trajectory touches, at most once per line between two points."""
+    for k in range(len(offsets) - 1):
+        row = column = -1
+        for p in range(offsets[k], offsets[k + 1]):
+            before = max(p - 1, offsets[k])
+            steps = 1 + int(max(abs(x[p] - x[before]) / dx, abs(y[p] - y[before]) / dy))
+            for step in range(1, steps + 1):
+                share = step / steps
+                j = int((x[before] + share * (x[p] - x[before]) - x0) / dx)
+                i = int((y[before] + share * (y[p] - y[before]) - y0) / dy)
+                if i != row or j != column:
+                    row, column = i, j
+                    image[i, j] += 1.0

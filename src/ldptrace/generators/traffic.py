@@ -1,0 +1,181 @@
+"""Who drives where: homes, destinations with attraction, a gravity law and the hours of the day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ldptrace.errors import InputError
+from ldptrace.generators.gravity import Gravity
+from ldptrace.generators.legs import Legs, Recorder, record
+from ldptrace.generators.plane import WGS84, LocalPlane
+from ldptrace.generators.roads import Floats, Ints, RoadNetwork
+from ldptrace.trajectories import Trajectories
+
+HOUR = 3600.0
+Seed = int | np.random.Generator | None
+DESTINATIONS, PILOT = 640, 4000
+ROUTE_SPREAD = 0.3  # of the travel times as drivers feel them
+THROUGH_SHARE = 0.05  # of all trips that enter or leave the map on a motorway
+
+# Parts of the day: share of the trips, mean and spread of the departure (hours), and the share that goes to
+# the destination; the rest comes home from it.
+DAY = np.array(
+    [
+        [0.30, 7.8, 0.9, 0.90],
+        [0.22, 12.8, 1.8, 0.55],
+        [0.33, 17.3, 1.3, 0.15],
+        [0.15, 20.5, 1.5, 0.40],
+    ]
+)
+JAMS = np.array([[7.9, 0.8, 0.45], [17.3, 1.1, 0.5]])  # rush hours: when, how long, how much slower
+
+
+def whole(count: int) -> int:
+    """A number of trajectories, if it is one."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise InputError(f"the number of trajectories must be a whole number from 0, got {count!r}")
+    return int(count)
+
+
+@dataclass(frozen=True, eq=False)
+class Attraction:
+    """Weights of the nodes: where trips lead (`visits`) and where people live (`homes`)."""
+
+    visits: Floats
+    homes: Floats
+
+    @staticmethod
+    def around(roads: RoadNetwork, x: Floats, y: Floats, pull: Floats, reach: Floats) -> Attraction:
+        """Hubs at (x, y) attract in proportion to `pull`, spread over the nodes within about `reach` metres.
+
+        People live where there are streets. Nobody starts or stops on a motorway, except at its ends, where
+        traffic from elsewhere enters the map.
+        """
+        motorway_only = np.ones(roads.nodes, dtype=bool)
+        ordinary = roads.kind > 0
+        motorway_only[roads.start[ordinary]] = motorway_only[roads.end[ordinary]] = False
+        if motorway_only.all():
+            motorway_only[:] = False
+        degree = np.bincount(np.r_[roads.start, roads.end], minlength=roads.nodes)
+        gates = motorway_only & (degree == 1)
+        homes = np.where(motorway_only, 0.0, 1.0)
+        visits = np.zeros(roads.nodes)
+        for hx, hy, share, radius in zip(x, y, pull / pull.sum(), reach, strict=True):
+            near = homes * np.exp(-((roads.x - hx) ** 2 + (roads.y - hy) ** 2) / (2 * radius**2))
+            visits += share * near / max(near.sum(), 1e-300)
+        visits = 0.9 * visits / visits.sum() + 0.1 * homes / homes.sum()
+        if gates.any():
+            visits = (1 - THROUGH_SHARE) * visits + THROUGH_SHARE * gates / gates.sum()
+            homes = homes / homes.sum() + 0.5 * THROUGH_SHARE * gates / gates.sum()
+        return Attraction(visits, homes)
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Everything needed to draw trips: trees to the destinations and who goes to each of them.
+
+    `places` are the nodes that people go to, `busy` the running sum of their shares, `origins[p]` the running
+    sum over the nodes of the chance that a trip to place `p` comes from there.
+    """
+
+    roads: RoadNetwork
+    places: Ints
+    ahead: Ints
+    busy: Floats
+    origins: NDArray[np.float32]
+    recorder: Recorder
+    plane: LocalPlane | None = None
+
+    @staticmethod
+    def prepare(
+        roads: RoadNetwork,
+        attraction: Attraction,
+        recorder: Recorder,
+        minutes: float | None,
+        rng: np.random.Generator,
+        plane: LocalPlane | None = None,
+    ) -> Traffic:
+        """Choose destinations, find the ways to them, and let trips take that many minutes on average."""
+        if minutes is not None and not (np.isfinite(minutes) and minutes > 0):
+            raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
+        count = min(DESTINATIONS, int(np.count_nonzero(attraction.visits)))
+        visits = attraction.visits / attraction.visits.sum()
+        places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
+        ahead, seconds = roads.trees(places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
+        # Some destinations are known far and wide, some only to their neighbours.
+        share = visits[places] * rng.lognormal(0.0, 0.8, count)
+        gravity = Gravity(attraction.homes, seconds, share / share.sum(), rng.lognormal(0.0, 0.3, count))
+
+        def with_patience(patience: float) -> Traffic:
+            busy = np.cumsum(gravity.share)
+            return Traffic(roads, places, ahead, busy / busy[-1], gravity.origins(patience), recorder, plane)
+
+        if minutes is None:
+            return with_patience(0.4 * float(seconds.mean()))
+        # Rush hours and red lights make trips longer than the empty road: by how much, a few trips tell.
+        target = 60.0 * minutes
+        patience = gravity.patience(target / 1.3)
+        pilot = with_patience(patience).trips(PILOT, rng)
+        delay = ((pilot.sizes.mean() - 1.5) * recorder.interval) / gravity.mean_seconds(patience)
+        return with_patience(gravity.patience(target / delay))
+
+    def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
+        """That many independent trips of one day; `t` is in seconds after midnight."""
+        tracks = record(self.roads, self.ahead, self._legs(whole(count), rng), self.recorder, rng)
+        if self.plane is None:
+            return Trajectories(tracks.x, tracks.y, tracks.offsets, t=tracks.t)
+        lon, lat = self.plane.to_degrees(tracks.x, tracks.y)
+        return Trajectories(lon, lat, tracks.offsets, t=tracks.t, crs=WGS84)
+
+    def batches(self, count: int, rng: np.random.Generator, size: int = 100_000) -> Iterator[Trajectories]:
+        """The trips in sets of `size`, for more than fit into memory."""
+        for start in range(0, count, size):
+            yield self.trips(min(size, count - start), rng)
+
+    def _legs(self, count: int, rng: np.random.Generator) -> Legs:
+        root = np.searchsorted(self.busy, rng.random(count)).astype(np.int32)
+        node = np.empty(count, dtype=np.int32)
+        _draw_rows(self.origins, root, rng.random(count, dtype=np.float32), self.places, node)
+        part = np.searchsorted(np.cumsum(DAY[:, 0]) / DAY[:, 0].sum(), rng.random(count))
+        _, mean, spread, inward = DAY[part].T
+        hour = np.clip(mean + spread * rng.standard_normal(count), 0.0, 23.0)
+        jam = 1.0 + sum(more * np.exp(-(((hour - when) / long) ** 2)) for when, long, more in JAMS)
+        pace = np.maximum(jam * rng.lognormal(0.0, 0.12, count), 0.8)
+        return Legs(root, node, rng.random(count) >= inward, np.floor(hour * HOUR), pace)
+
+
+def natural_hubs(
+    roads: RoadNetwork, rng: np.random.Generator, hubs: int = 14
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Hubs of a given network: where junctions are dense, the densest first; x, y, pull and reach."""
+    side = float(max(np.ptp(roads.x), np.ptp(roads.y), 1.0))
+    points = np.c_[roads.x, roads.y]
+    crowd = cKDTree(points).query_ball_point(points, 0.05 * side, return_length=True).astype(np.float64)
+    picked = [int(np.argmax(crowd))]
+    for _ in range(min(hubs, roads.nodes) - 1):
+        apart = np.min(np.hypot(*(points[:, None] - points[picked]).transpose(2, 0, 1)), axis=1)
+        chance = crowd * np.minimum(apart / (0.12 * side), 1.0) ** 4
+        if chance.sum() == 0:
+            break
+        picked.append(int(rng.choice(roads.nodes, p=chance / chance.sum())))
+    pull = crowd[picked] / np.arange(1, len(picked) + 1) ** 0.7
+    reach = side * np.r_[0.05, np.full(len(picked) - 1, 0.025)]
+    return roads.x[picked], roads.y[picked], pull, reach
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw_rows(cumulative, row, uniform, places, drawn):  # type: ignore[no-untyped-def]
+    """For every k a column of row `row[k]`, by its running sum; never the place itself."""
+    last = cumulative.shape[1] - 1
+    for k in range(len(row)):
+        sums = cumulative[row[k]]
+        column = min(np.searchsorted(sums, uniform[k], side="right"), last)
+        if column == places[row[k]]:
+            column = column - 1 if column == last else column + 1
+        drawn[k] = column
