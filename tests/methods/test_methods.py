@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conftest import random_paths
+from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.grid import Grid
+from ldptrace.methods import METHODS, method
+from ldptrace.points import place
+from ldptrace.synthesis import run_method, synthesize
+from ldptrace.trajectories import Trajectories
+
+BOUNDS = (0.0, 0.0, 4.0, 4.0)
+PAPER = ["paper", "randsyn", "combtran", "noadapt"]
+
+
+@pytest.fixture
+def real(grid: Grid, rng: np.random.Generator) -> Trajectories:
+    paths = random_paths(2000, grid, rng)
+    return place(paths.take(paths.sizes > 0), rng)
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_methods_of_the_paper_are_private_and_stay_in_bounds(name: str, real: Trajectories) -> None:
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method=name, seed=1)
+    assert len(run.trajectories) == len(real)
+    x0, y0, x1, y1 = run.trajectories.bounds()
+    assert x0 >= 0
+    assert y0 >= 0
+    assert x1 <= 4
+    assert y1 <= 4
+    plan = run.synthesis.plan
+    assert plan is not None
+    assert plan.is_private
+    assert float(plan.spent) <= 1.0
+    assert float(plan.spent) > 0.999
+
+
+def test_the_published_report_count_warns(real: Trajectories) -> None:
+    with pytest.warns(PrivacyWarning, match="tells the length"):
+        run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper-unpadded", seed=1)
+    assert run.privacy()["leaks"]
+
+
+def test_a_large_budget_reproduces_the_statistics(real: Trajectories, grid: Grid) -> None:
+    """With hardly any noise the model's starts are the real ones: no step of the pipeline bends them."""
+    from ldptrace.paths import CellPaths
+
+    paths = CellPaths.from_trajectories(real, grid)
+    run = run_method(real, 20.0, bounds=BOUNDS, grid=4, method="paper", seed=1, count=40_000, quantile=0.5)
+    truth = np.bincount(paths.starts(), minlength=16) / len(paths)
+    made = np.bincount(run.synthesis.paths.starts(), minlength=16) / 40_000
+    assert np.abs(truth - made).max() < 0.05
+
+
+def test_one_seed_one_result(real: Trajectories) -> None:
+    first, again, other = (synthesize(real, 1.0, bounds=BOUNDS, grid=4, seed=s) for s in (5, 5, 6))
+    assert np.array_equal(first.x, again.x)
+    assert not np.array_equal(first.x, other.x)
+
+
+def test_any_number_of_synthetic_trajectories(real: Trajectories) -> None:
+    for count in (0, 1, 77):
+        assert len(synthesize(real, 1.0, bounds=BOUNDS, grid=4, method="paper", count=count)) == count
+
+
+@pytest.mark.parametrize("name", ["single-report", *PAPER])
+def test_ten_users_and_a_tiny_budget(name: str, real: Trajectories) -> None:
+    few = real.take(np.arange(10))
+    made = synthesize(few, 0.1, bounds=BOUNDS, grid=4, method=name, seed=3)
+    assert len(made) == 10
+    assert np.all(np.isfinite(made.x))
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), 21])
+def test_impossible_budgets_are_refused(epsilon: float, real: Trajectories) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        synthesize(real, epsilon, bounds=BOUNDS)
+
+
+def test_mistakes_get_one_clear_sentence(real: Trajectories) -> None:
+    with pytest.raises(InputError, match="the methods are"):
+        synthesize(real, 1.0, bounds=BOUNDS, method="nonsense")
+    with pytest.raises(InputError, match="no option 'colour'"):
+        synthesize(real, 1.0, bounds=BOUNDS, method="paper", colour=1)
+    with pytest.raises(InputError, match="at least one user"):
+        synthesize(Trajectories.from_lists([]), 1.0, bounds=BOUNDS)
+    with pytest.raises(InputError, match="must not be negative"):
+        synthesize(real, 1.0, bounds=BOUNDS, count=-1)
+    with pytest.raises(InputError, match="counts or devices"):
+        synthesize(real, 1.0, bounds=BOUNDS, simulation="guess")  # type: ignore[arg-type]
+
+
+def test_every_method_has_a_summary() -> None:
+    for name, found in METHODS.items():
+        assert method(name) is found
+        assert found.summary
