@@ -17,6 +17,7 @@ from ldptrace.evaluation.extents import metric_scale, travel_distances
 from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.warping import count_near, largest_distance
 from ldptrace.grid import Grid
+from ldptrace.parallel import map_chunks
 from ldptrace.paths import CellPaths
 from ldptrace.trajectories import Trajectories
 
@@ -119,17 +120,22 @@ def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
     [1.5, 2.5]
     """
     first = (grid.n - 1) // 2
-    inside = np.ones(trajectories.points, dtype=bool)
-    for values, origin, step in zip((trajectories.x, trajectories.y), grid.origin, grid.step, strict=True):
+    corner, scale = [], metric_scale(grid, geographic=trajectories.is_geographic)
+    for origin, step in zip(grid.origin, grid.step, strict=True):
         # A point on a border belongs to the lower cell, one outside the map to the nearest.
-        if first > 0:
-            inside &= values > origin + step * first
-        if first + 2 < grid.n:
-            inside &= values <= origin + step * (first + 1) + step
-    before = np.concatenate(([0], np.cumsum(inside)))
-    offsets = np.unique(before[trajectories.offsets])
-    kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
-    return Trajectories(trajectories.x[inside] * kx, trajectories.y[inside] * ky, offsets)
+        corner.append(origin + step * first if first > 0 else -np.inf)
+        corner.append(origin + step * (first + 1) + step if first + 2 < grid.n else np.inf)
+    x, y, offsets, zone = trajectories.x, trajectories.y, trajectories.offsets, np.array(corner)
+
+    def work(_: int, start: int, stop: int) -> tuple[Floats, Floats, Ints]:
+        points = np.empty((2, offsets[stop] - offsets[start]))
+        sizes = np.zeros(stop - start, dtype=np.int64)
+        found = _inside(x, y, offsets, start, zone, points, sizes)
+        return points[0, :found] * scale[0], points[1, :found] * scale[1], sizes[sizes > 0]
+
+    parts = map_chunks(work, len(trajectories))
+    xs, ys, sizes = (np.concatenate([part[column] for part in parts]) for column in range(3))
+    return Trajectories(xs, ys, np.concatenate(([0], np.cumsum(sizes))))
 
 
 def outliers(distances: Floats) -> Floats:
@@ -139,15 +145,7 @@ def outliers(distances: Floats) -> Floats:
     [9.0, 0.0]
     """
     ordered = np.sort(distances)
-    size = len(ordered)
-    near = min(NEIGHBOURS, size - 1)
-    # The `near` nearest of a value are next to it in order: one of the windows that hold it is the tightest.
-    radius = np.full(size, np.inf)
-    for left in range(near + 1):
-        low, high = np.arange(size) - left, np.arange(size) - left + near
-        valid = (low >= 0) & (high < size)
-        window = np.maximum(ordered - ordered[low.clip(0)], ordered[high.clip(max=size - 1)] - ordered)
-        radius = np.minimum(radius, np.where(valid, window, np.inf))
+    radius = _neighbour_radius(ordered, min(NEIGHBOURS, len(ordered) - 1))
     return ordered[np.argsort(-radius, kind="stable")[:OUTLIERS]]
 
 
@@ -177,3 +175,28 @@ def _walk(rng, offsets, n, cells):  # type: ignore[no-untyped-def]
                     move = rng.integers(0, 8)
                 i, j = i + _DI[move], j + _DJ[move]
             cells[p] = i * n + j
+
+
+@numba.njit(cache=True, nogil=True)
+def _inside(x, y, offsets, start, zone, points, sizes):  # type: ignore[no-untyped-def]
+    """Copy the points in the zone (x low, x high, y low, y high); lows are open, highs closed."""
+    found = 0
+    for k in range(len(sizes)):
+        for p in range(offsets[start + k], offsets[start + k + 1]):
+            if zone[0] < x[p] <= zone[1] and zone[2] < y[p] <= zone[3]:
+                points[0, found] = x[p]
+                points[1, found] = y[p]
+                found += 1
+                sizes[k] += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _neighbour_radius(ordered, near):  # type: ignore[no-untyped-def]
+    """Distance of each value to its `near`-th neighbour: the tightest window of near + 1 values around it."""
+    size = len(ordered)
+    radius = np.full(size, np.inf)
+    for p in range(size):
+        for low in range(max(0, p - near), min(p, size - 1 - near) + 1):
+            radius[p] = min(radius[p], max(ordered[p] - ordered[low], ordered[low + near] - ordered[p]))
+    return radius

@@ -15,9 +15,8 @@ from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau_b
 
 def query_error_raw_points(pair: Comparison) -> float:
     """Query error on the raw points of both sets, as shares of all points, so that sizes do not matter."""
-    real = pair.yardstick.raw_answers / pair.yardstick.trajectories.points
-    synthetic = pair.raw_answers / pair.points
-    return float(np.mean(np.abs(real - synthetic) / np.maximum(real, SANITY)))
+    real = pair.yardstick.raw_shares
+    return float(np.mean(np.abs(real - pair.raw_shares) / np.maximum(real, SANITY)))
 
 
 def query_error_scaled(pair: Comparison) -> float:

@@ -49,8 +49,10 @@ def reference_histograms(real: Floats, synthetic: Floats) -> tuple[Floats, Float
     ends = starts + (real.max() - real.min()) / BUCKETS
 
     def count(values: Floats) -> Floats:
-        ordered = np.sort(values)
-        inside = np.searchsorted(ordered, ends, side="right") - np.searchsorted(ordered, starts, side="left")
+        # Values not below each start, less values above each end.
+        reached = np.bincount(np.searchsorted(starts, values, side="right"), minlength=BUCKETS + 1)
+        passed = np.bincount(np.searchsorted(ends, values, side="left"), minlength=BUCKETS + 1)
+        inside = (reached - passed)[::-1].cumsum()[::-1][1:]
         counts: Floats = inside.astype(np.float64)
         return counts
 

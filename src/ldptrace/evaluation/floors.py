@@ -16,9 +16,6 @@ def bootstrap(yardstick: Yardstick, size: int, rng: np.random.Generator) -> Comp
     picked = rng.integers(0, len(yardstick.real), size)
     sample = yardstick.real.take(picked)
     answers = yardstick.queries.count(*resample(sample.paths, rng))
-    trajectories = yardstick.trajectories
-    sizes = trajectories.sizes
-    times = np.zeros(len(trajectories), dtype=np.int32)
-    times[sizes > 0] = np.bincount(picked, minlength=len(yardstick.real))
-    raw_answers = yardstick.queries.count(trajectories.x, trajectories.y, np.repeat(times, sizes))
-    return Comparison(yardstick, sample, answers, raw_answers, int(times @ sizes))
+    times = np.zeros(len(yardstick.trajectories), dtype=np.int32)
+    times[yardstick.trajectories.sizes > 0] = np.bincount(picked, minlength=len(yardstick.real))
+    return Comparison(yardstick, sample, answers, yardstick.trajectories, times)

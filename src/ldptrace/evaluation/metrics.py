@@ -15,7 +15,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.errors import InputError
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms, reference_histograms
 from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.patterns import TOP, support
@@ -57,19 +56,15 @@ class Yardstick:
         return Yardstick(real, summary, queries, queries.count(x, y), len(x))
 
     @cached_property
-    def raw_answers(self) -> Ints:
-        """The queries asked of the raw points."""
-        return self.queries.count(self.trajectories.x, self.trajectories.y)
+    def raw_shares(self) -> Floats:
+        """Share of the raw points in each of the queries' squares."""
+        return self.queries.count(self.trajectories.x, self.trajectories.y) / self.trajectories.points
 
-    def compare(self, synthetic: Trajectories) -> Comparison:
-        """The synthetic set beside the real one."""
-        if synthetic.crs != self.trajectories.crs:
-            raise InputError(
-                "the sets have different coordinate systems: "
-                f"real {self.trajectories.crs or 'unknown'}, synthetic {synthetic.crs or 'unknown'}"
-            )
+    def compare(self, synthetic: Trajectories, summary: Summary | None = None) -> Comparison:
+        """The synthetic set, summarised already or not, beside the real one."""
         answers = self.queries.count(synthetic.x, synthetic.y)
-        return Comparison(self, Summary.of(synthetic, self.real.grid), answers, answers, synthetic.points)
+        summary = summary or Summary.of(synthetic, self.real.grid)
+        return Comparison(self, summary, answers, synthetic)
 
     def score(self, synthetic: Trajectories) -> dict[str, float]:
         """The nine metrics of a synthetic set, by name."""
@@ -81,19 +76,27 @@ class Yardstick:
 class Comparison:
     """A real and a synthetic set on one grid, with the answers of both to the same queries.
 
-    `answers` are compared with the real set resampled from its cells, `raw_answers` (of `points` points in
-    all) with its raw points. For a synthetic set they are the same; a bootstrap of the real set has both.
+    `points` are the synthetic points, each trajectory's as often as `times` says (None: once). `answers` are
+    compared with the real set resampled from its cells; for a synthetic set they are those of its points.
     """
 
     yardstick: Yardstick
     synthetic: Summary
     answers: Ints
-    raw_answers: Ints
-    points: int
+    points: Trajectories
+    times: NDArray[np.int32] | None = None
 
     @property
     def real(self) -> Summary:
         return self.yardstick.real
+
+    @cached_property
+    def raw_shares(self) -> Floats:
+        """Share of the synthetic points in each of the queries' squares."""
+        if self.times is None:
+            return self.answers / self.points.points
+        weights = np.repeat(self.times, self.points.sizes)
+        return self.yardstick.queries.count(self.points.x, self.points.y, weights) / weights.sum()
 
     @cached_property
     def synthetic_support(self) -> Ints:

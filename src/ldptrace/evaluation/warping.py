@@ -16,7 +16,7 @@ from ldptrace.parallel import map_chunks
 from ldptrace.trajectories import Trajectories
 
 Ints = NDArray[np.int64]
-_CHUNK = 512
+_CHUNK = 2048
 
 
 def warping_distance(first: Trajectories, second: Trajectories) -> float:
@@ -44,12 +44,14 @@ def count_near(
     first = np.searchsorted(labels[order], _end_labels(queries, published))
     boxes = _boxes(published.x, published.y, published.offsets)
     limits = (threshold, most, itself)
+    longest = int(published.sizes.max(initial=0))
     out = np.zeros(len(queries), dtype=np.int64)
     a, b = queries, published
 
     def work(_: int, start: int, stop: int) -> None:
         near = out[start:stop]
-        _count_near(a.x, a.y, a.offsets, start, b.x, b.y, b.offsets, boxes, order, first, limits, near)
+        row: NDArray[np.float64] = np.empty(longest)
+        _count_near(a.x, a.y, a.offsets, start, b.x, b.y, b.offsets, boxes, order, first, limits, row, near)
 
     if len(published):
         map_chunks(work, len(queries), _CHUNK)
@@ -67,13 +69,15 @@ def largest_distance(trajectories: Trajectories) -> float:
     reach = _reach(x, y, offsets)
     order = np.argsort(-reach, kind="stable")
     best = np.zeros(1)
+    most = int(trajectories.sizes.max())
 
     def work(_: int, start: int, stop: int) -> float:
-        return float(_largest(x, y, offsets, boxes, reach, order, start, stop, best))
+        row: NDArray[np.float64] = np.empty(most)
+        return float(_largest(x, y, offsets, boxes, reach, order, start, stop, row, best))
 
-    # A first chunk of one raises `best` before the others look at it.
-    found = work(0, 0, min(1, len(order)))
-    return max([found, *map_chunks(work, len(order), 64)])
+    # The first one raises `best`; then only those that reach farther need a look.
+    found = work(0, 0, 1)
+    return max([found, *map_chunks(work, int(np.count_nonzero(reach > found)), 16)])
 
 
 def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
@@ -144,9 +148,8 @@ def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first, limits, out):  # type: ignore[no-untyped-def]
+def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first, limits, row, out):  # type: ignore[no-untyped-def]
     threshold, most, itself = limits
-    row = np.empty(np.max(np.diff(b_offsets)))
     for number in range(len(out)):
         q = start + number
         a0, a1 = a_offsets[q], a_offsets[q + 1]
@@ -183,13 +186,12 @@ def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _largest(x, y, offsets, boxes, reach, order, start, stop, shared):  # type: ignore[no-untyped-def]
+def _largest(x, y, offsets, boxes, reach, order, start, stop, row, shared):  # type: ignore[no-untyped-def]
     """Largest distance of the trajectories order[start:stop] to all others with no more points.
 
     `shared` is the largest found by anyone so far. It only prunes, so a lost update costs time, not truth.
     """
     best = shared[0]
-    row = np.empty(np.max(np.diff(offsets)))
     for rank in range(start, stop):
         a = order[rank]
         best = max(best, shared[0])

@@ -1,0 +1,170 @@
+"""What one set looks like: small tables from which maps, flows and histograms are drawn.
+
+Large grids are drawn in coarser blocks, so that a portrait stays small whatever the grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.evaluation.divergence import BUCKETS
+from ldptrace.evaluation.patterns import support
+from ldptrace.evaluation.summary import Summary
+from ldptrace.grid import Grid
+from ldptrace.trajectories import Trajectories
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MAP_BLOCKS, FLOW_BLOCKS, TRIP_BLOCKS = 32, 10, 6
+SAMPLES, SAMPLE_POINTS = 24, 200
+DRAWN_PATTERNS = 12
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """One set in small tables; shares are of the set's own total.
+
+    `density` is per block of the map, `flows` are moves (from block, to block, share) between blocks, `trips`
+    the shares of (first block, last block). Histograms have one bucket below and one above their edges.
+    `samples` are a few trajectories in units of the map's width and height.
+    """
+
+    name: str
+    trajectories: int
+    points: int
+    mean_length: float
+    mean_diameter: float
+    mean_cells: float
+    density: Floats
+    flows: list[tuple[int, int, float]]
+    trips: Floats
+    lengths: Floats
+    diameters: Floats
+    samples: list[list[tuple[float, float]]]
+
+    def document(self) -> dict[str, Any]:
+        """The portrait as plain data."""
+        return {
+            "name": self.name,
+            "trajectories": self.trajectories,
+            "points": self.points,
+            "mean_length": self.mean_length,
+            "mean_diameter": self.mean_diameter,
+            "mean_cells": self.mean_cells,
+            "density": _rounded(self.density),
+            "flows": [[start, end, round(share, 7)] for start, end, share in self.flows],
+            "trips": [_rounded(row) for row in self.trips],
+            "lengths": _rounded(self.lengths),
+            "diameters": _rounded(self.diameters),
+            "samples": [[[round(x, 4), round(y, 4)] for x, y in line] for line in self.samples],
+        }
+
+
+def paint(
+    name: str, summary: Summary, trajectories: Trajectories, real: Summary, picked: Ints | None
+) -> Portrait:
+    """The portrait of a set on the real set's scales, with the trajectories at `picked` as samples."""
+    grid = summary.grid
+    return Portrait(
+        name,
+        len(summary),
+        trajectories.points,
+        float(np.mean(summary.lengths)),
+        float(np.mean(summary.diameters)),
+        float(np.mean(summary.paths.sizes)),
+        _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
+        _flows(summary, blocks(grid, FLOW_BLOCKS)),
+        _trips(summary, blocks(grid, TRIP_BLOCKS)),
+        _histogram(summary.lengths, edges(real.lengths)),
+        _histogram(summary.diameters, edges(real.diameters)),
+        [] if picked is None else [_line(trajectories, grid, int(k)) for k in picked],
+    )
+
+
+def blocks(grid: Grid, most: int) -> Ints:
+    """Block of every cell when the grid is drawn with at most `most` blocks per side; numbered like cells.
+
+    >>> blocks(Grid((0, 0, 1, 1), 4), 2).reshape(4, 4)[:, 0].tolist()
+    [0, 0, 2, 2]
+    """
+    side = min(grid.n, most)
+    along = np.arange(grid.n) * side // grid.n
+    return (along[:, None] * side + along[None, :]).ravel()
+
+
+def edges(values: Floats) -> Floats:
+    """Twenty buckets from zero to the largest real value that is not a rare exception."""
+    high = float(np.quantile(values, 0.995))
+    return np.linspace(0.0, high if high > 0 else 1.0, BUCKETS + 1)
+
+
+def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:
+    """The real set's most frequent patterns of three cells or more, with their frequency in every set.
+
+    Patterns of two cells are single moves: they are in the flows.
+    """
+    patterns = real.patterns
+    longer = np.flatnonzero(patterns.cells[:, 2] >= 0)[:DRAWN_PATTERNS]
+    frequencies = [support(summary.paths, patterns) / len(summary) for summary in synthetic]
+    return [
+        {
+            "cells": [int(cell) for cell in patterns.cells[row] if cell >= 0],
+            "real": float(patterns.counts[row] / len(real)),
+            "synthetic": [float(frequency[row]) for frequency in frequencies],
+        }
+        for row in longer
+    ]
+
+
+def _summed(counts: Ints, block: Ints) -> Floats:
+    return np.bincount(block, weights=counts).astype(np.float64)
+
+
+def _shares(counts: Floats) -> Floats:
+    total = counts.sum()
+    return counts / total if total else counts
+
+
+def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
+    paths, size = summary.paths, int(block.max()) + 1
+    inner = np.ones(len(paths.cells), dtype=bool)
+    inner[paths.offsets[1:][paths.sizes > 0] - 1] = False
+    here = np.flatnonzero(inner)
+    start, end = block[paths.cells[here]], block[paths.cells[here + 1]]
+    counts = np.bincount(start * size + end, minlength=size * size)
+    counts[:: size + 1] = 0
+    total = max(int(counts.sum()), 1)
+    return [
+        (int(code // size), int(code % size), float(counts[code] / total)) for code in np.flatnonzero(counts)
+    ]
+
+
+def _trips(summary: Summary, block: Ints) -> Floats:
+    size = int(block.max()) + 1
+    codes, counts = summary.trips
+    start, end = block[codes // summary.grid.cells], block[codes % summary.grid.cells]
+    joint = np.bincount(start * size + end, weights=counts, minlength=size * size)
+    return _shares(joint.astype(np.float64)).reshape(size, size)
+
+
+def _histogram(values: Floats, buckets: Floats) -> Floats:
+    where = np.searchsorted(buckets, values, side="right")
+    return _shares(np.bincount(where, minlength=len(buckets) + 1).astype(np.float64))
+
+
+def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[float, float]]:
+    first, last = trajectories.offsets[number], trajectories.offsets[number + 1]
+    kept = np.unique(np.linspace(first, last - 1, min(last - first, SAMPLE_POINTS)).astype(np.int64))
+    (ox, oy), (sx, sy) = grid.origin, grid.step
+    x = (trajectories.x[kept] - ox) / (sx * grid.n)
+    y = (trajectories.y[kept] - oy) / (sy * grid.n)
+    return list(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _rounded(values: Floats) -> list[float]:
+    return [round(float(value), 7) for value in values]

@@ -1,0 +1,249 @@
+"""The scorecard: what an evaluation found, with its faces: plain data, JSON, a table, and one HTML page."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ldptrace import report
+from ldptrace.evaluation.attacks import KAPPAS, Resilience
+from ldptrace.evaluation.corrected import CORRECTED
+from ldptrace.evaluation.metrics import METRICS, Metric
+from ldptrace.evaluation.portrait import Portrait
+from ldptrace.grid import Grid
+from ldptrace.io.atomic import atomic_path
+
+FORMAT, VERSION = "ldptrace-scorecard", 1
+ALL_METRICS: dict[str, Metric] = METRICS | CORRECTED
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number: mean over the repeats, spread, and what a perfect generator would score."""
+
+    mean: float
+    std: float | None = None
+    floor: float | None = None
+    floor_std: float | None = None
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack on a synthetic set, beside the same on fresh real data and on uniform random walks."""
+
+    synthetic: Resilience
+    fresh_real: Resilience
+    uniform: Resilience
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False)
+class SetResult:
+    """Everything found about one synthetic set."""
+
+    portrait: Portrait
+    values: dict[str, Value]
+    attacks: dict[str, Attack]
+    privacy: dict[str, Any] | None
+    notes: tuple[str, ...]
+    query_curve: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.portrait.name
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard:
+    """How good and how private synthetic sets are, measured against one real set."""
+
+    grid: Grid
+    crs: str | None
+    bounds_from: str
+    seed: int
+    repeat: int
+    real: Portrait
+    sets: tuple[SetResult, ...]
+    notes: tuple[str, ...]
+    query_fractions: tuple[float, ...]
+    query_floor: tuple[float, ...]
+    length_edges: tuple[float, ...]
+    diameter_edges: tuple[float, ...]
+    patterns: tuple[dict[str, Any], ...]
+
+    def best(self, name: str) -> set[int]:
+        """Numbers of the sets with the best value of a metric; none where there is nothing to compare."""
+        values = {number: item.values[name].mean for number, item in enumerate(self.sets)}
+        known = {number: value for number, value in values.items() if not math.isnan(value)}
+        if len(self.sets) < 2 or not known:
+            return set()
+        top = min(known.values()) if ALL_METRICS[name].goal == "min" else max(known.values())
+        return {number for number, value in known.items() if value == top}
+
+    def document(self) -> dict[str, Any]:
+        """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's."""
+        sets = [self._set_document(item) for item in self.sets]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "metrics": sets[0]["metrics"],
+            "corrected": sets[0]["corrected"],
+            "attacks": sets[0]["attacks"],
+            "privacy": sets[0]["privacy"],
+            "sets": sets,
+            "evaluation": {
+                "grid": self.grid.n,
+                "bounds": list(self.grid.bounds),
+                "bounds_from": self.bounds_from,
+                "crs": self.crs,
+                "seed": self.seed,
+                "repeat": self.repeat,
+                "notes": list(self.notes),
+            },
+            "real": self.real.document(),
+            "queries": {"fractions": list(self.query_fractions), "floor": list(self.query_floor)},
+            "edges": {"lengths": list(self.length_edges), "diameters": list(self.diameter_edges)},
+            "patterns": list(self.patterns),
+        }
+
+    def _set_document(self, item: SetResult) -> dict[str, Any]:
+        return {
+            "name": item.name,
+            "metrics": {name: _value_document(METRICS[name], item.values[name]) for name in METRICS},
+            "corrected": {name: _value_document(CORRECTED[name], item.values[name]) for name in CORRECTED},
+            "attacks": {name: _attack_document(attack) for name, attack in item.attacks.items()},
+            "privacy": item.privacy,
+            "notes": list(item.notes),
+            "query_curve": list(item.query_curve),
+            "portrait": item.portrait.document(),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The document as JSON text, also written to `path` if given; what is undefined is null."""
+        text = json.dumps(_plain(self.document()), indent=1, allow_nan=False, ensure_ascii=False)
+        if path is not None:
+            with atomic_path(path) as temporary:
+                temporary.write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One self-contained page, also written to `path` if given."""
+        text = report.page(_plain(self.document()))
+        if path is not None:
+            with atomic_path(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        return text
+
+    def table(self, *, corrected: bool = False) -> Table:
+        """The metrics for the terminal; the better value is marked with a star."""
+        table = Table(title=None, box=None, pad_edge=False)
+        table.add_column("metric")
+        table.add_column("goal", justify="center")
+        table.add_column("perfect", justify="right")
+        for item in self.sets:
+            table.add_column(item.name, justify="right", overflow="fold")
+        for name, metric in (ALL_METRICS if corrected else METRICS).items():
+            best = self.best(name)
+            floors = {item.values[name].floor for item in self.sets}
+            cells = [
+                _cell(item.values[name], marked=number in best, stars=len(self.sets) > 1)
+                for number, item in enumerate(self.sets)
+            ]
+            table.add_row(
+                Text(metric.title, style="dim" if metric.corrects else ""),
+                "↓" if metric.goal == "min" else "↑",
+                Text(" ".join(number_text(floor) for floor in floors), style="dim"),
+                *cells,
+            )
+        return table
+
+    def attack_table(self) -> Table:
+        """Resilience of each set, and what fresh real data and random walks would reach."""
+        table = Table(title=None, box=None, pad_edge=False)
+        table.add_column("attack")
+        table.add_column("attacked", justify="right")
+        for kappa in (KAPPAS[0], KAPPAS[-1]):
+            table.add_column(f"kappa {kappa}", justify="right")
+        table.add_column("set")
+        for name in self.sets[0].attacks:
+            first = self.sets[0].attacks[name]
+            rows = [(item.name, item.attacks[name].synthetic) for item in self.sets]
+            rows += [("fresh real sample", first.fresh_real), ("uniform random walks", first.uniform)]
+            for number, (label, found) in enumerate(rows):
+                table.add_row(
+                    TITLES[name] if number == 0 else "",
+                    f"{found.attacked:,}",
+                    number_text(found.ratios[0]),
+                    number_text(found.ratios[-1]),
+                    label,
+                )
+        return table
+
+
+TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
+
+
+def number_text(value: float | None) -> str:
+    """A number with four decimals, or a dash where there is none.
+
+    >>> number_text(0.25), number_text(float("nan"))
+    ('0.2500', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def _cell(value: Value, *, marked: bool, stars: bool) -> Text:
+    spread = f" ±{value.std:.4f}" if value.std else ""
+    text = Text(number_text(value.mean), style="bold green" if marked else "")
+    text.append(spread, style="dim not bold")
+    if stars:
+        text.append(" *" if marked else "  ")
+    return text
+
+
+def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
+    return {
+        "value": value.mean,
+        "goal": metric.goal,
+        "std": value.std,
+        "floor": value.floor,
+        "floor_std": value.floor_std,
+        "title": metric.title,
+        "level": metric.level,
+        "range": list(metric.range),
+        "unit": metric.unit,
+        "section": metric.section,
+        "meaning": metric.meaning,
+    } | ({"corrects": metric.corrects} if metric.corrects else {})
+
+
+def _attack_document(attack: Attack) -> dict[str, Any]:
+    return {
+        "kappa": list(KAPPAS),
+        "threshold": attack.threshold,
+        **{
+            name: {"attacked": found.attacked, "resilience": list(found.ratios)}
+            for name, found in (
+                ("synthetic", attack.synthetic),
+                ("fresh_real", attack.fresh_real),
+                ("uniform", attack.uniform),
+            )
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same data with null where a number is undefined or unbounded."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
