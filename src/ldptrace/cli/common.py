@@ -5,8 +5,7 @@ Results go to stdout, notes and progress to stderr; progress is drawn on a termi
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from ldptrace.errors import InputError
+from ldptrace.stages import Stages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,46 +110,39 @@ def note(message: str) -> None:
     console().print(message, markup=False, soft_wrap=True)
 
 
-class Stages:
-    """Progress over the stages of a command: a spinner, or a bar where the total is known.
+class Progress(Stages):
+    """Stages that a person watches: each with a spinner while it runs and its time; on a terminal only.
 
-    `seconds` keeps how long each stage took.
-
-    >>> with Stages() as stage:
-    ...     with stage("reading"):
+    >>> with Progress() as stages:
+    ...     with stages("read"):
     ...         pass
-    ...     with stage("generating", total=2) as advance:
-    ...         advance(1)
-    >>> list(stage.seconds)
-    ['reading', 'generating']
+    >>> list(stages.seconds)
+    ['read']
     """
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+        super().__init__()
         err = console()
-        self.seconds: dict[str, float] = {}
-        self._progress = Progress(
+        self._bars = Progress(
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
             TimeElapsedColumn(),
             console=err,
             disable=not err.is_terminal,
         )
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._bars.stop()
 
     @contextmanager
-    def __call__(self, name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-        """One stage; the value of the block advances its bar."""
-        task = self._progress.add_task(name, total=total)
-        started = time.perf_counter()
-        yield lambda amount: self._progress.advance(task, amount)
-        self.seconds[name] = time.perf_counter() - started
-        self._progress.update(task, total=1, completed=1)
+    def __call__(self, name: str) -> Iterator[None]:
+        bar = self._bars.add_task(name, total=None)
+        with super().__call__(name):
+            yield
+        self._bars.update(bar, total=1, completed=1)

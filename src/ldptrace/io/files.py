@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,8 +87,14 @@ def read_with_report(
     return kept, report
 
 
-def write(trajectories: Trajectories, path: PathLike, *, format: str | None = None) -> None:
-    """Write trajectories; the file appears whole or not at all."""
+def write(
+    trajectories: Trajectories,
+    path: PathLike,
+    *,
+    format: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write trajectories; the file appears whole or not at all. Only Parquet has a place for `metadata`."""
     target = Path(path)
     kind = formats.for_writing(target, format)
     for name in ("x", "y", "t"):
@@ -96,7 +103,7 @@ def write(trajectories: Trajectories, path: PathLike, *, format: str | None = No
             raise InputError(f"cannot write {target}: column {name} holds values that are not finite")
     assert kind.write is not None
     with atomic_path(target) as temporary:
-        kind.write(trajectories, temporary)
+        kind.write(trajectories, temporary, metadata or {})
 
 
 def _checked(bounds: Bounds) -> Bounds:

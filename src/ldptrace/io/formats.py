@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ class Format:
     name: str
     extensions: tuple[str, ...]
     read: Callable[[Sequence[Path]], Parsed]
-    write: Callable[[Trajectories, Path], None] | None = None
+    write: Callable[[Trajectories, Path, Mapping[str, str]], None] | None = None
 
 
 FORMATS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def read_file(path: Path) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
+def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
     """One feature per trajectory; a single point is a Point. Times are the property `times`, in seconds."""
     offsets = trajectories.offsets
     points = paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")

@@ -21,7 +21,7 @@ from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split
 from ldptrace.io.report import Parsed, naming, unique_ids
 from ldptrace.trajectories import Trajectories, is_list
 
-OWN_KEY, GEO_KEY = b"ldptrace", b"geo"
+OWN_KEY, GEO_KEY = b"ldptrace:trajectories", b"geo"
 VERSION = 1
 GEOMETRY = "geometry"
 
@@ -42,20 +42,20 @@ def read(paths: Sequence[Path]) -> Parsed:
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
-    """One row per trajectory, as `Trajectories.to_arrow` lays it out."""
+def write(trajectories: Trajectories, path: Path, metadata: Mapping[str, str]) -> None:
+    """One row per trajectory, as `Trajectories.to_arrow` lays it out; `metadata` goes into the file's own."""
     table = trajectories.to_arrow()
     own = {"format": "ldptrace-trajectories", "version": VERSION, "crs": trajectories.crs}
-    metadata = {OWN_KEY: json.dumps(own)}
+    about: dict[str | bytes, str] = {**metadata, OWN_KEY: json.dumps(own)}
     if trajectories.is_geographic and GEOMETRY not in table.column_names:
         table = table.append_column(GEOMETRY, _lines(table))
         # Without "crs" a geometry is in OGC:CRS84: longitude and latitude.
         lines = {"encoding": "linestring", "geometry_types": ["LineString"]}
         geo = {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: lines}}
-        metadata[GEO_KEY] = json.dumps(geo)
+        about[GEO_KEY] = json.dumps(geo)
     whole = [name for name in table.column_names if pa.types.is_integer(table.schema.field(name).type)]
     pq.write_table(
-        table.replace_schema_metadata(metadata),
+        table.replace_schema_metadata(about),
         path,
         compression="zstd",
         use_dictionary=whole,
