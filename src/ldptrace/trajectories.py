@@ -101,6 +101,29 @@ class Trajectories:
             extra=None if self.extra is None else self.extra.take(pa.array(picked)),
         )
 
+    def split(self, gap_seconds: float) -> Trajectories:
+        """Cut wherever time goes on by more than `gap_seconds` from one point to the next.
+
+        The parts are numbered anew; the column `whole_id` says what they were cut from.
+
+        >>> log = Trajectories([0, 1, 2], [0, 0, 0], [0, 3], t=[0, 60, 4000], ids=[7])
+        >>> parts = log.split(900)
+        >>> parts.offsets.tolist(), parts.extra["whole_id"].to_pylist()
+        ([0, 2, 3], [7, 7])
+        """
+        if self.t is None:
+            raise InputError("these trajectories have no times, so they cannot be cut at gaps")
+        cuts = np.flatnonzero(np.diff(self.t) > gap_seconds) + 1
+        # An empty trajectory shares its offset with the next one; np.unique would lose it.
+        inner = np.setdiff1d(cuts, self.offsets)
+        place = np.searchsorted(self.offsets, inner)
+        owner = np.sort(np.concatenate((np.arange(len(self)), place - 1)))
+        whole = pa.array(owner if self.ids is None else self.ids[owner])
+        extra = pa.table({"whole_id": whole}) if self.extra is None else self.extra.take(pa.array(owner))
+        if self.extra is not None and "whole_id" not in extra.column_names:
+            extra = extra.append_column("whole_id", whole)
+        return replace(self, offsets=np.insert(self.offsets, place, inner), ids=None, extra=extra)
+
     @staticmethod
     def concat(parts: Sequence[Trajectories]) -> Trajectories:
         """One set after the other; t and ids are kept where every part has them."""

@@ -133,7 +133,7 @@ def _miss(trajectories: Trajectories, bounds: Bounds, outside: str) -> str:
     what = (
         f"none of the {count(len(trajectories), 'trajectory')} lies" if outside == "drop" else "no point lies"
     )
-    span, given = (",".join(f"{value:g}" for value in box) for box in (trajectories.bounds(), bounds))
+    span, given = (",".join(f"{value:.10g}" for value in box) for box in (trajectories.bounds(), bounds))
     x0, y0, x1, y1 = bounds
     turned = replace(trajectories, x=trajectories.y, y=trajectories.x)
     away = _outside(turned, bounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,8 +73,13 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
         for name in trajectories.extra.column_names:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)
+    header = ",".join(f'"{name}"' if re.search(r'[",\r\n]', name) else name for name in columns)
     with pa.output_stream(path, compression="detect") as stream:
-        pacsv.write_csv(pa.table(columns), stream, pacsv.WriteOptions(quoting_style="needed"))
+        # The writer's own header is always quoted.
+        stream.write(header.encode() + b"\n")
+        pacsv.write_csv(
+            pa.table(columns), stream, pacsv.WriteOptions(include_header=False, quoting_style="needed")
+        )
 
 
 def _first_line(path: Path) -> str:

@@ -21,7 +21,7 @@ from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split
 from ldptrace.io.report import Parsed, naming, unique_ids
 from ldptrace.trajectories import Trajectories, is_list
 
-OWN_KEY, GEO_KEY = b"ldptrace:trajectories", b"geo"
+OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
 GEOMETRY = "geometry"
 
@@ -46,7 +46,7 @@ def write(trajectories: Trajectories, path: Path, metadata: Mapping[str, str]) -
     """One row per trajectory, as `Trajectories.to_arrow` lays it out; `metadata` goes into the file's own."""
     table = trajectories.to_arrow()
     own = {"format": "ldptrace-trajectories", "version": VERSION, "crs": trajectories.crs}
-    about: dict[str | bytes, str] = {**metadata, OWN_KEY: json.dumps(own)}
+    about = {**metadata, OWN_KEY: json.dumps(own)}
     if trajectories.is_geographic and GEOMETRY not in table.column_names:
         table = table.append_column(GEOMETRY, _lines(table))
         # Without "crs" a geometry is in OGC:CRS84: longitude and latitude.
@@ -150,9 +150,9 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
     return WGS84 if label == "OGC:CRS84" else label
 
 
-def _metadata(metadata: Mapping[bytes, bytes], key: bytes) -> dict[str, Any]:
+def _metadata(metadata: Mapping[bytes, bytes], key: str) -> dict[str, Any]:
     try:
-        value = json.loads(metadata.get(key, b"{}"))
+        value = json.loads(metadata.get(key.encode(), b"{}"))
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

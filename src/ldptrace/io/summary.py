@@ -1,0 +1,156 @@
+"""What a person wants to know about a set of trajectories at first sight."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from ldptrace.trajectories import Floats, Ints, Trajectories
+
+EARTH_RADIUS_METRES = 6_371_008.8
+# A step longer than this share of the map's diagonal is called a jump.
+JUMP_SHARE = 0.25
+# Times after this second are dates; smaller ones count from the start of a trajectory.
+FIRST_DATE = 1e8
+BINS = 12
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, quartiles, mean and largest of many values."""
+
+    min: float
+    q25: float
+    median: float
+    mean: float
+    q75: float
+    max: float
+
+    @staticmethod
+    def of(values: Floats | Ints) -> Spread | None:
+        """Spread of the values; None where there are none.
+
+        >>> Spread.of(np.array([1.0, 2.0, 6.0])).mean
+        3.0
+        """
+        if len(values) == 0:
+            return None
+        low, q25, median, q75, high = (float(q) for q in np.quantile(values, (0, 0.25, 0.5, 0.75, 1)))
+        return Spread(low, q25, median, float(values.mean()), q75, high)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts, extent, sampling and lengths of a set; distances are in metres where the set is geographic."""
+
+    trajectories: int
+    points: int
+    crs: str | None
+    distance_unit: str
+    bounds: tuple[float, float, float, float] | None
+    points_per_trajectory: Spread | None
+    distance: Spread | None
+    longest_step: float
+    jumps: int
+    interval_seconds: Spread | None
+    duration_seconds: Spread | None
+    first_time: str | None
+    last_time: str | None
+    histogram_edges: tuple[int, ...]
+    histogram_counts: tuple[int, ...]
+
+    @property
+    def fits_degrees(self) -> bool:
+        """Whether the coordinates could be longitude and latitude."""
+        if self.bounds is None:
+            return False
+        x0, y0, x1, y1 = self.bounds
+        return x0 >= -180 and y0 >= -90 and x1 <= 180 and y1 <= 90
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def summarise(trajectories: Trajectories) -> Summary:
+    """Look at a set of trajectories.
+
+    >>> seen = summarise(Trajectories.from_lists([[(0, 0), (3, 4)], [(1, 1)]]))
+    >>> seen.points, seen.distance.max, seen.bounds
+    (3, 5.0, (0.0, 0.0, 3.0, 4.0))
+    """
+    inner = _inner_steps(trajectories)
+    steps = step_distances(trajectories)
+    distance = np.bincount(_owners(trajectories)[:-1][inner], steps[inner], minlength=len(trajectories))
+    diagonal = 0.0
+    bounds = trajectories.bounds() if trajectories.points else None
+    if bounds is not None:
+        x0, y0, x1, y1 = bounds
+        corners = Trajectories.from_lists([[(x0, y0), (x1, y1)]], crs=trajectories.crs)
+        diagonal = float(step_distances(corners)[0])
+    intervals = durations = None
+    first_time = last_time = None
+    if trajectories.t is not None and trajectories.points:
+        t = trajectories.t
+        filled = trajectories.sizes > 0
+        intervals = Spread.of(np.diff(t)[inner])
+        durations = Spread.of(t[trajectories.offsets[1:][filled] - 1] - t[trajectories.offsets[:-1][filled]])
+        if t.min() > FIRST_DATE:
+            first_time, last_time = (
+                datetime.fromtimestamp(float(second), UTC).isoformat(timespec="seconds")
+                for second in (t.min(), t.max())
+            )
+    edges, counts = _histogram(trajectories.sizes)
+    return Summary(
+        trajectories=len(trajectories),
+        points=trajectories.points,
+        crs=trajectories.crs,
+        distance_unit="m" if trajectories.is_geographic else "units",
+        bounds=bounds,
+        points_per_trajectory=Spread.of(trajectories.sizes),
+        distance=Spread.of(distance),
+        longest_step=float(steps[inner].max(initial=0.0)),
+        jumps=int(np.count_nonzero(steps[inner] > JUMP_SHARE * diagonal)),
+        interval_seconds=intervals,
+        duration_seconds=durations,
+        first_time=first_time,
+        last_time=last_time,
+        histogram_edges=tuple(int(edge) for edge in edges),
+        histogram_counts=tuple(int(count) for count in counts),
+    )
+
+
+def step_distances(trajectories: Trajectories) -> Floats:
+    """Distance from each point to the next, as the crow flies; metres where the points are degrees."""
+    if not trajectories.is_geographic:
+        return np.hypot(np.diff(trajectories.x), np.diff(trajectories.y))
+    longitude, latitude = np.radians(trajectories.x), np.radians(trajectories.y)
+    # The haversine formula stays exact for the small steps of a GPS log.
+    across = np.cos(latitude[1:]) * np.cos(latitude[:-1]) * np.sin(np.diff(longitude) / 2) ** 2
+    half = np.sin(np.diff(latitude) / 2) ** 2 + across
+    return 2 * EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
+
+
+def _owners(trajectories: Trajectories) -> Ints:
+    return np.repeat(np.arange(len(trajectories)), trajectories.sizes)
+
+
+def _inner_steps(trajectories: Trajectories) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which steps stay within a trajectory."""
+    inner = np.ones(max(trajectories.points - 1, 0), dtype=np.bool_)
+    borders = trajectories.offsets[(trajectories.offsets > 0) & (trajectories.offsets < trajectories.points)]
+    inner[borders - 1] = False
+    return inner
+
+
+def _histogram(sizes: Ints) -> tuple[Ints, Ints]:
+    """Whole-number bins up to the 99th percentile, the last one open."""
+    if len(sizes) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    low, high = int(sizes.min()), int(np.quantile(sizes, 0.99))
+    width = max(1, -(-(high - low + 1) // BINS))
+    bins = -(-(high - low + 1) // width)
+    counts = np.bincount(np.minimum((sizes - low) // width, bins - 1), minlength=bins)
+    return low + width * np.arange(bins), counts
