@@ -44,7 +44,7 @@ class Reporter:
 
     def report(self, points: Iterable[tuple[float, float]], round_: int | None = None) -> bytes:
         """The bytes to send for this trajectory; the newest round if none is named."""
-        number = self._number(round_)
+        number = self.number(round_)
         if self.ledger is None:
             return self.draw(points, number)
         return self.ledger.answer(self.plan, number, lambda: self.draw(points, number))
@@ -52,7 +52,7 @@ class Reporter:
     def sent(self, round_: int | None = None) -> None:
         """Tell the ledger that the report arrived: the round will not be answered again."""
         if self.ledger is not None:
-            self.ledger.sent(self.plan, self._number(round_))
+            self.ledger.sent(self.plan, self.number(round_))
 
     def draw(self, points: Iterable[tuple[float, float]], number: int, source: Source | None = None) -> bytes:
         """A fresh report. The order of the draws is fixed: report id, group, then question by question."""
@@ -67,7 +67,8 @@ class Reporter:
             payload = payload.ljust(round_.payload_bytes, b"\0")
         return Report(plan_prefix(self.plan), number, group, report_id, payload).encode()
 
-    def _number(self, round_: int | None) -> int:
+    def number(self, round_: int | None) -> int:
+        """The round that is meant: the newest if none is named."""
         number = len(self.plan.rounds) - 1 if round_ is None else round_
         if not 0 <= number < len(self.plan.rounds):
             raise PlanRefused(

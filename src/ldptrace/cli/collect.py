@@ -1,0 +1,245 @@
+"""`ldptrace report`, `tally`, `estimate` and `decode`: a real collection, step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldptrace.cli.common import CrsOption, FormatOption, note
+from ldptrace.cli.decode import decode
+from ldptrace.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from ldptrace.curator import Estimates, Tally
+    from ldptrace.plan import Plan
+
+PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
+RoundOption = Annotated[
+    int | None, typer.Option("--round", min=0, help="Round of the plan, from 0; the newest if absent.")
+]
+# Bytes of a report file that are read at a time.
+CHUNK = 1 << 24
+# Items that `estimate` prints of each question.
+SHOWN = 8
+
+
+def register(app: typer.Typer) -> None:
+    for command in (report, tally, estimate, decode):
+        app.command()(command)
+
+
+def default_ledger() -> Path:
+    """Where a person's ledger is kept unless told otherwise."""
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "ldptrace" / "ledger.json"
+
+
+def report(
+    plan: PlanOption,
+    trajectory: Annotated[
+        Path | None,
+        typer.Option("--trajectory", help="The person's own trajectory; of several, one is drawn."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where the report's bytes go.")
+    ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say in plain words what leaves the device and how much it tells."),
+    ] = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", envvar="LDPTRACE_LEDGER", help="Memory of what was given away; one file per person."
+        ),
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Most epsilon this person gives away in all plans together.")
+    ] = None,
+    plan_id: Annotated[
+        str | None, typer.Option("--plan-id", help="Refuse the plan unless this is its id.")
+    ] = None,
+    sent: Annotated[
+        bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
+    ] = False,
+    round_: RoundOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+) -> None:
+    """Answer a plan for one person's trajectory: what a device does.
+
+    The report is written to the ledger first. Asked again, the command gives the same bytes again, whatever
+    the trajectory, until --sent says that they arrived. --explain alone shows what would be asked.
+    """
+    from ldptrace.device import Ledger, Reporter
+    from ldptrace.device.explanation import explain_asking, explain_report
+    from ldptrace.io.atomic import atomic_path
+
+    if not (explain or sent or output is not None):
+        raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
+    if output is not None and trajectory is None:
+        raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
+    points, system = ([], crs) if trajectory is None else own_points(trajectory, format, crs)
+    book = Ledger(ledger or default_ledger(), limit)
+    reporter = Reporter.from_document(plan.read_bytes(), plan_id=plan_id, crs=system, ledger=book)
+    number = reporter.number(round_)
+    if explain:
+        typer.echo("\n".join(explain_asking(reporter.plan, number)))
+    if output is not None:
+        data = reporter.report(points, number)
+        with atomic_path(output) as temporary:
+            temporary.write_bytes(data)
+        if explain:
+            typer.echo("\n".join(explain_report(reporter.plan, data)))
+        spent = f"{float(book.spent):g} of {float(book.limit):g} spent"
+        note(f"{len(data)} bytes written to {output}; ledger {book.path}: epsilon {spent}")
+    if sent:
+        reporter.sent(number)
+        note(f"round {number} of plan {reporter.plan.id[:12]} is answered for good")
+
+
+def own_points(
+    path: Path, format: str | None, crs: str | None
+) -> tuple[list[tuple[float, float]], str | None]:
+    """The points of one trajectory of the file, drawn at random where there are several.
+
+    A file without any is an empty trajectory, which is answered like every other: silence would tell.
+    """
+    from ldptrace.io import read
+    from ldptrace.randomness import Source
+
+    try:
+        found = read(path, format=format, crs=crs, min_points=0)
+    except FormatError as error:
+        if "no trajectories in it" not in str(error):
+            raise
+        return [], crs
+    except InputError as error:
+        if "the file is empty" not in str(error):
+            raise
+        return [], crs
+    chosen = Source().below(len(found))
+    start, stop = found.offsets[chosen], found.offsets[chosen + 1]
+    points = list(zip(found.x[start:stop].tolist(), found.y[start:stop].tolist(), strict=True))
+    return points, found.crs
+
+
+def tally(
+    reports: Annotated[list[Path], typer.Argument(help="Files of reports, one or many in each.")],
+    plan: PlanOption,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where the tally goes; stdout if absent.")
+    ] = None,
+    ids: Annotated[
+        Path | None,
+        typer.Option("--ids", help="Ids of counted reports: read if it is there, updated afterwards."),
+    ] = None,
+    round_: RoundOption = None,
+) -> None:
+    """Count reports. What cannot be counted is left out one by one, with its problem."""
+    from collections import Counter
+
+    from ldptrace.curator.checks import findings
+    from ldptrace.curator.receive import Receiver
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.protocol.problems import Problem
+    from ldptrace.protocol.reports import report_bytes
+
+    chosen = read_plan(plan)
+    number = len(chosen.rounds) - 1 if round_ is None else round_
+    known = ids.read_bytes() if ids is not None and ids.exists() else b""
+    receiver = Receiver(chosen, number, known)
+    size = report_bytes(chosen.rounds[number])
+    codes: Counter[int] = Counter()
+    for path in reports:
+        with open(path, "rb") as file:
+            while batch := file.read(CHUNK // size * size or size):
+                values, times = _counted(receiver.receive(batch))
+                codes.update(dict(zip(values, times, strict=True)))
+    counted = receiver.tally
+    if ids is not None:
+        with atomic_path(ids) as temporary:
+            temporary.write_bytes(receiver.ids)
+    _write(counted.to_json(), output)
+    note(f"{codes[0]:,} of {sum(codes.values()):,} reports counted")
+    for code in sorted(code for code in codes if code):
+        problem = Problem.of_number(code)
+        note(f"  {codes[code]:,} left out, {problem.code}: {problem.sentence}")
+    for finding in findings(chosen, counted):
+        note(f"  suspicious: {finding}")
+
+
+def estimate(
+    tallies: Annotated[list[Path], typer.Argument(help="Tallies of the plan; those of one round are added.")],
+    plan: PlanOption,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write all estimates here, as JSON.")
+    ] = None,
+) -> None:
+    """Unbiased frequencies with standard errors, from tallies."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from ldptrace.curator import Estimates, Tally
+    from ldptrace.protocol.words import item_words
+
+    chosen = read_plan(plan)
+    by_round: dict[int, Tally] = {}
+    for path in tallies:
+        part = Tally.from_json(path.read_bytes())
+        by_round[part.round] = by_round[part.round] + part if part.round in by_round else part
+    estimates = Estimates({})
+    for part in by_round.values():
+        estimates = estimates.joined(Estimates.from_tally(chosen, part))
+    for found in estimates.values():
+        table = Table(title=f"{found.question.name}: {found.users:,} users, {found.question.domain} items")
+        for column in ("item", "users per user asked", "standard error"):
+            table.add_column(column, justify="left" if column == "item" else "right")
+        order = sorted(range(found.question.domain), key=lambda item: -found.frequencies[item])
+        for item in order[:SHOWN]:
+            words = item_words(found.question, item)
+            table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
+        Console().print(table)
+    if output is not None:
+        _write(json.dumps(_document(chosen, estimates)), output)
+
+
+def _document(plan: Plan, estimates: Estimates) -> dict[str, Any]:
+    questions = {}
+    for name, found in estimates.items():
+        known = found.users > 0
+        questions[name] = {
+            "frequencies": found.frequencies.tolist(),
+            "std_errors": found.std_errors.tolist() if known else None,
+            "users": found.users,
+            "nulls": found.nulls,
+        }
+    return {"format": "ldptrace-estimates", "version": 1, "plan": plan.id, "questions": questions}
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file."""
+    from ldptrace.plan import Plan
+
+    return Plan.from_json(path.read_bytes())
+
+
+def _counted(codes: Any) -> tuple[list[int], list[int]]:
+    import numpy as np
+
+    values, times = np.unique(codes, return_counts=True)
+    return values.tolist(), times.tolist()
+
+
+def _write(text: str, output: Path | None) -> None:
+    from ldptrace.io.atomic import atomic_path
+
+    if output is None:
+        typer.echo(text)
+        return
+    with atomic_path(output) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")

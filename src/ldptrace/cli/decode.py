@@ -1,0 +1,122 @@
+"""`ldptrace decode`: any file of the protocol in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ldptrace.errors import FormatError
+
+# Reports of a batch that are printed one by one.
+SHOWN = 5
+# Bytes of a batch that are read to describe it.
+MOST = 1 << 26
+
+
+def decode(
+    file: Annotated[Path, typer.Argument(help="A plan, reports, a tally, estimates, a ledger or an audit.")],
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", help="The plan that reports or a tally belong to, for more words."),
+    ] = None,
+) -> None:
+    """Print any file of the protocol in words."""
+    from ldptrace.plan import Plan
+
+    known = None if plan is None else Plan.from_json(plan.read_bytes())
+    with open(file, "rb") as source:
+        data = source.read(MOST)
+    typer.echo("\n".join(describe(data, known)))
+
+
+def describe(data: bytes, plan: Any = None) -> list[str]:
+    """Sentences about the file. Reports begin with their version, documents with a brace."""
+    if not data:
+        raise FormatError("the file is empty")
+    if data.lstrip()[:1] != b"{":
+        return _reports(data, plan)
+    try:
+        document = json.loads(data)
+        kind = document.get("format") if isinstance(document, dict) else None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"this is neither a document of the protocol nor reports: {error}") from None
+    describers = {
+        "ldptrace-plan": lambda: _plan(data),
+        "ldptrace-tally": lambda: _tally(data, plan),
+        "ldptrace-ledger": lambda: _ledger(document),
+        "ldptrace-estimates": lambda: _estimates(document),
+        "ldptrace-audit": lambda: [str(document.get("summary"))],
+    }
+    if kind not in describers:
+        raise FormatError(f"unknown format {kind!r}; known are {', '.join(sorted(describers))}")
+    try:
+        return describers[kind]()
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"the {kind} document is incomplete or malformed at {error}") from None
+
+
+def _plan(data: bytes) -> list[str]:
+    from ldptrace.explanation import explain
+    from ldptrace.plan import Plan
+
+    plan = Plan.from_json(data)
+    return [f"A plan of protocol version 1, id {plan.id}.", *explain(plan)]
+
+
+def _reports(data: bytes, plan: Any) -> list[str]:
+    from ldptrace.device.explanation import explain_report
+    from ldptrace.protocol.problems import ReportRejected
+    from ldptrace.protocol.reports import Report, read_report, report_bytes
+
+    first = Report.decode(data)
+    if plan is None or not 0 <= first.round < len(plan.rounds):
+        return [
+            f"One or more reports of protocol version 1, {len(data):,} bytes.",
+            f"The first answers round {first.round} of the plan whose id begins with {first.plan.hex()}, as "
+            f"a member of group {first.group}; its random id is {first.id.hex()}.",
+            "With --plan the answers can be read.",
+        ]
+    size = report_bytes(plan.rounds[first.round])
+    count = -(-len(data) // size)
+    lines = [f"{count:,} report{'s' if count > 1 else ''} of {size} bytes, round {first.round}."]
+    for number in range(min(count, SHOWN)):
+        report = data[number * size : (number + 1) * size]
+        try:
+            read_report(report, plan, first.round)
+            lines += [f"Report {number + 1}.", *explain_report(plan, report)]
+        except ReportRejected as problem:
+            lines.append(f"Report {number + 1} cannot be counted. {problem}")
+    return lines
+
+
+def _tally(data: bytes, plan: Any) -> list[str]:
+    from ldptrace.curator import Tally
+
+    tally = Tally.from_json(data)
+    lines = [f"A tally of round {tally.round} of plan {tally.plan_id}."]
+    for number, (counts, reports, users) in enumerate(
+        zip(tally.counts, tally.reports, tally.users, strict=True)
+    ):
+        name = f"question {number}" if plan is None else plan.rounds[tally.round].asks[number].question.name
+        lines.append(f"  {name}: {users:,} users, {reports:,} answers, {int(counts.sum()):,} items named.")
+    return lines
+
+
+def _ledger(document: dict[str, Any]) -> list[str]:
+    lines = [f"A ledger with the limit epsilon {document['limit']} and {len(document['entries'])} answers."]
+    for entry in document["entries"]:
+        state = "sent" if entry["report"] is None else "not yet sent"
+        lines.append(
+            f"  plan {entry['plan'][:12]}, round {entry['round']}, epsilon {entry['epsilon']} in all: {state}"
+        )
+    return lines
+
+
+def _estimates(document: dict[str, Any]) -> list[str]:
+    lines = [f"Estimates of plan {document['plan']}."]
+    for name, found in document["questions"].items():
+        lines.append(f"  {name}: {len(found['frequencies'])} items, {found['users']:,} users")
+    return lines
