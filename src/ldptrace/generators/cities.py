@@ -46,8 +46,8 @@ def city_traffic(
     minutes: float | None = 11.0,
 ) -> Traffic:
     """A made-up city with its destinations, ready to draw trips, also in batches."""
-    if not (np.isfinite(size) and size >= 1000):
-        raise InputError(f"a city needs a side of at least 1,000 metres, got {size!r}")
+    if not (np.isfinite(size) and size >= 3000):
+        raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
     recorder = Recorder.driving(interval, noise)
     if noise * GPS_LIMIT > MARGIN * size:
         raise InputError(
@@ -57,4 +57,4 @@ def city_traffic(
     town = CityMap.generate(float(size), rng)
     hubs = town.hubs
     attraction = Attraction.around(town.roads, hubs.x, hubs.y, hubs.pull, hubs.reach)
-    return Traffic.prepare(town.roads, attraction, recorder, minutes, rng)
+    return Traffic.prepare(town.roads, attraction, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)

@@ -49,15 +49,15 @@ class Gravity:
         weight *= (self.share[busiest] / np.maximum(weight.sum(axis=1), 1e-300))[:, None]
         return float(np.sum(weight * self.seconds[busiest]) / weight.sum())
 
-    def patience(self, target: float) -> float:
-        """The patience with which trips take `target` seconds on average."""
-        shortest, longest = self.mean_seconds(LEAST), self.mean_seconds(MOST)
+    def patience(self, target: float, delay: float) -> float:
+        """The patience with which trips take `target` seconds, `delay` times as long as on empty roads."""
+        shortest, longest = delay * self.mean_seconds(LEAST), delay * self.mean_seconds(MOST)
         if not shortest <= target <= longest:
             raise InputError(
-                f"trips on this map can take {shortest / 60:.2g} to {longest / 60:.3g} minutes on average "
-                f"on empty roads, not {target / 60:.3g}"
+                f"trips on this map can take {shortest / 60:.2g} to {longest / 60:.3g} minutes on average, "
+                f"not {target / 60:.3g}"
             )
-        return self.clamped_patience(target)
+        return self.clamped_patience(target / delay)
 
     def clamped_patience(self, target: float) -> float:
         """As `patience`, as close as possible."""

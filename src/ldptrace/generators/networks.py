@@ -10,18 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldptrace.errors import FormatError
-from ldptrace.generators.legs import Recorder
-from ldptrace.generators.plane import LocalPlane
+from ldptrace.generators.legs import GPS_LIMIT, Recorder
+from ldptrace.generators.plane import LocalPlane, map_bounds
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
 from ldptrace.generators.tables import find, need, numbers, positions, read_table
 from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs
 from ldptrace.trajectories import Trajectories
 
-FASTEST, SLOWEST, SLOWER = (
-    25.0,
-    4.0,
-    1.35,
-)  # metres per second of class 0, of the last, and from class to class
+# Metres per second of class 0 and of the last; each class is slower than the one before by a factor.
+FASTEST, SLOWEST, SLOWER = 22.0, 4.0, 1.35
 STREET = 3
 
 # Classes of OpenStreetMap's `highway` tag; links to a road count as the road.
@@ -72,7 +69,9 @@ def network_traffic(
     rng = np.random.default_rng(seed)
     roads, plane = read_network(nodes, edges)
     attraction = Attraction.around(roads, *natural_hubs(roads, rng))
-    return Traffic.prepare(roads, attraction, Recorder.driving(interval, noise), minutes, rng, plane)
+    recorder = Recorder.driving(interval, noise)
+    bounds = map_bounds(roads.x, roads.y, GPS_LIMIT * noise, plane)
+    return Traffic.prepare(roads, attraction, recorder, minutes, bounds, rng, plane)
 
 
 def read_network(nodes: str | Path, edges: str | Path) -> tuple[RoadNetwork, LocalPlane | None]:

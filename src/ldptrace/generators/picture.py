@@ -12,6 +12,15 @@ from ldptrace.pois import Pois
 from ldptrace.trajectories import Trajectories
 
 PIXELS = 900
+FORMATS = (".pdf", ".png", ".svg")
+
+
+def check_picture(path: Path, trajectories: int) -> None:
+    """An error if `draw` could not write there, or had nothing to draw."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"a picture can be {', '.join(FORMATS)}, not {path.name}")
+    if trajectories == 0:
+        raise InputError("a set without trajectories cannot be drawn")
 
 
 def draw(
@@ -25,8 +34,7 @@ def draw(
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    if trajectories.points == 0:
-        raise InputError("a set without points cannot be drawn")
+    check_picture(Path(path), trajectories.points)
     x0, y0, x1, y1 = trajectories.bounds()
     wide, high = max(x1 - x0, 1e-9), max(y1 - y0, 1e-9)
     # A degree of longitude is shorter than one of latitude.

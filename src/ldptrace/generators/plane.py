@@ -8,6 +8,7 @@ import numpy as np
 
 from ldptrace.errors import InputError
 from ldptrace.generators.roads import Floats
+from ldptrace.grid import Bounds
 
 METRES_PER_DEGREE = 111_195.0
 WGS84 = "EPSG:4326"
@@ -52,3 +53,13 @@ class LocalPlane:
 
     def to_degrees(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         return x / self._scale + self.lon, y / METRES_PER_DEGREE + self.lat
+
+
+def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) -> Bounds:
+    """The box around points in metres, grown by a margin, in the coordinates of the map and in round numbers."""
+    low, high = np.array([[x.min()], [y.min()]]) - margin, np.array([[x.max()], [y.max()]]) + margin
+    if plane is not None:
+        low, high = np.array(plane.to_degrees(*low)), np.array(plane.to_degrees(*high))
+    unit = 1.0 if plane is None else 1e5
+    (x0, y0), (x1, y1) = (np.floor(unit * low) / unit).ravel(), (np.ceil(unit * high) / unit).ravel()
+    return float(x0), float(y0), float(x1), float(y1)

@@ -114,7 +114,7 @@ class RoadNetwork:
     def trees(
         self, roots: Ints, weight: Floats, *, spread: float, rng: np.random.Generator
     ) -> tuple[Ints, NDArray[np.float32]]:
-        """Cheapest ways to every root: `ahead[r, v]` is the node after `v`, negative at the root; and their costs.
+        """Cheapest ways to every root: `ahead[r, v]` is the node after `v`, negative at the root; and costs.
 
         The weights are perturbed by a lognormal factor of the given spread, anew for every few roots: people
         do not all know the same shortest way.

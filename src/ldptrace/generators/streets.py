@@ -25,6 +25,7 @@ FINE, COARSE = 0.005, 0.032  # between junctions in the centre and in the countr
 RIVER_WIDTH = 0.011
 RING_RADIUS = 0.235
 
+SHORTEST_BLOCK = 85.0  # metres
 SUBURBS, VILLAGES, DISTRICTS, QUARTERS, SPOKES, RING_NODES = 7, 10, 90, 110, 4, 96
 
 
@@ -128,7 +129,8 @@ def _hubs(size: float, centre: Floats, river: River, rng: np.random.Generator) -
 
 def _spacing(size: float, hubs: Hubs, x: Floats, y: Floats) -> Floats:
     """Distance between junctions, fine where the city is dense."""
-    return size * (FINE + (COARSE - FINE) * (1 - hubs.built_up(x, y)) ** 3)
+    spacing = size * (FINE + (COARSE - FINE) * (1 - hubs.built_up(x, y)) ** 3)
+    return np.maximum(spacing, SHORTEST_BLOCK)
 
 
 def _main_lines(size: float, hubs: Hubs, rng: np.random.Generator) -> list[Floats]:

@@ -15,6 +15,7 @@ from ldptrace.generators.gravity import Gravity
 from ldptrace.generators.legs import Legs, Recorder, record
 from ldptrace.generators.plane import WGS84, LocalPlane
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
+from ldptrace.grid import Bounds
 from ldptrace.trajectories import Trajectories
 
 HOUR = 3600.0
@@ -80,8 +81,9 @@ class Attraction:
 class Traffic:
     """Everything needed to draw trips: trees to the destinations and who goes to each of them.
 
-    `places` are the nodes that people go to, `busy` the running sum of their shares, `origins[p]` the running
-    sum over the nodes of the chance that a trip to place `p` comes from there.
+    `places` are the nodes that people go to, `busy` the running sum of their shares, `origins[p]` the
+    running sum over the nodes of the chance that a trip to place `p` comes from there. All trips stay in
+    `bounds`, which depend on the map alone: they are public.
     """
 
     roads: RoadNetwork
@@ -90,6 +92,7 @@ class Traffic:
     busy: Floats
     origins: NDArray[np.float32]
     recorder: Recorder
+    bounds: Bounds
     plane: LocalPlane | None = None
 
     @staticmethod
@@ -98,6 +101,7 @@ class Traffic:
         attraction: Attraction,
         recorder: Recorder,
         minutes: float | None,
+        bounds: Bounds,
         rng: np.random.Generator,
         plane: LocalPlane | None = None,
     ) -> Traffic:
@@ -114,16 +118,18 @@ class Traffic:
 
         def with_patience(patience: float) -> Traffic:
             busy = np.cumsum(gravity.share)
-            return Traffic(roads, places, ahead, busy / busy[-1], gravity.origins(patience), recorder, plane)
+            return Traffic(
+                roads, places, ahead, busy / busy[-1], gravity.origins(patience), recorder, bounds, plane
+            )
 
         if minutes is None:
             return with_patience(0.4 * float(seconds.mean()))
         # Rush hours and red lights make trips longer than the empty road: by how much, a few trips tell.
         target = 60.0 * minutes
-        patience = gravity.patience(target / 1.3)
+        patience = gravity.clamped_patience(target / 1.3)
         pilot = with_patience(patience).trips(PILOT, rng)
         delay = ((pilot.sizes.mean() - 1.5) * recorder.interval) / gravity.mean_seconds(patience)
-        return with_patience(gravity.patience(target / delay))
+        return with_patience(gravity.patience(target, delay))
 
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
         """That many independent trips of one day; `t` is in seconds after midnight."""

@@ -1,0 +1,153 @@
+"""`ldptrace generate`: data sets to try it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldptrace.cli.common import Progress, SeedOption, note, random_source
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ldptrace.generators.campuses import Walks
+    from ldptrace.generators.traffic import Traffic
+
+OutputOption = Annotated[
+    Path, typer.Option("-o", "--output", help="File for the trajectories; its extension says the format.")
+]
+CountOption = Annotated[int, typer.Option("--trajectories", "-n", min=0, help="How many trajectories.")]
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", help="Lengths and interval like a set of the paper's; see the docs.")
+]
+IntervalOption = Annotated[float | None, typer.Option("--interval", help="Seconds between points.")]
+NoiseOption = Annotated[float | None, typer.Option("--noise", help="GPS error in metres.")]
+PictureOption = Annotated[
+    Path | None, typer.Option("--picture", help="Also draw a density map here (.png, .pdf or .svg).")
+]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Make data sets to try it on.", no_args_is_help=True)
+    for command in (city, network, campus):
+        group.command()(command)
+    app.add_typer(group, name="generate")
+
+
+def city(
+    output: OutputOption,
+    trajectories: CountOption = 10_000,
+    preset: PresetOption = None,
+    size: Annotated[float | None, typer.Option("--size", help="Side of the city in metres.")] = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Mean duration of a trip.")] = None,
+    interval: IntervalOption = None,
+    noise: NoiseOption = None,
+    picture: PictureOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Trips by car in a made-up city: roads of all classes, a river, hubs, rush hours, GPS noise."""
+    from ldptrace.generators import city_traffic
+
+    settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
+    _generate(lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed)
+
+
+def network(
+    output: OutputOption,
+    nodes: Annotated[Path, typer.Option("--nodes", help="Table of nodes: node_id, x, y (or lon, lat).")],
+    edges: Annotated[Path, typer.Option("--edges", help="Table of edges: node1, node2, edge_class.")],
+    trajectories: CountOption = 10_000,
+    preset: PresetOption = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Mean duration of a trip.")] = None,
+    interval: IntervalOption = None,
+    noise: NoiseOption = None,
+    picture: PictureOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """The same kind of trips on a road network of yours."""
+    from ldptrace.generators import network_traffic
+
+    settings = _settings(preset, "city", minutes=minutes, interval=interval, noise=noise)
+    settings.pop("size", None)
+    _generate(lambda rng: network_traffic(nodes, edges, rng, **settings), trajectories, output, picture, seed)
+
+
+def campus(
+    output: OutputOption,
+    buildings: Annotated[
+        Path | None,
+        typer.Option("--buildings", help="GeoJSON or table of buildings; without one a campus is made up."),
+    ] = None,
+    trajectories: CountOption = 10_000,
+    preset: PresetOption = None,
+    pois: Annotated[
+        Path | None, typer.Option("--pois", help="Also write the table of places here (.csv).")
+    ] = None,
+    visits: Annotated[
+        tuple[int, int], typer.Option("--visits", help="Fewest and most buildings of a walker.")
+    ] = (3, 8),
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", help="Mean duration of one walk between two buildings.")
+    ] = None,
+    interval: IntervalOption = None,
+    noise: NoiseOption = None,
+    picture: PictureOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Walks between the buildings of a campus, with the visits that they connect."""
+    from ldptrace.generators import campus_walks
+
+    settings = _settings(preset, "campus", minutes=minutes, interval=interval, noise=noise)
+
+    def build(rng: np.random.Generator) -> Walks:
+        return campus_walks(rng, buildings=buildings, visits=visits, **settings)
+
+    _generate(build, trajectories, output, picture, seed, pois)
+
+
+def _settings(name: str | None, place: str, **given: float | None) -> dict[str, Any]:
+    """Settings of a preset, overridden by what was given."""
+    from ldptrace.generators.presets import preset
+
+    chosen = preset(name, place).settings if name is not None else {}
+    return {**chosen, **{key: value for key, value in given.items() if value is not None}}
+
+
+def _generate(
+    build: Callable[[np.random.Generator], Traffic | Walks],
+    trajectories: int,
+    output: Path,
+    picture: Path | None,
+    seed: int | None,
+    pois: Path | None = None,
+) -> None:
+    from ldptrace.generators.picture import check_picture, draw
+    from ldptrace.io import write
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.io.formats import for_writing
+
+    kind = for_writing(output, None)
+    if picture is not None:
+        check_picture(picture, trajectories)
+    world, day = random_source(seed).spawn(2)
+    with Progress() as stages:
+        with stages("lay out the place"):
+            place = build(world)
+        with stages(f"generate {trajectories:,} trajectories"):
+            trips = place.trips(trajectories, day)
+        with stages("write"):
+            write(trips, output)
+            places = getattr(place, "pois", None)
+            if pois is not None and places is not None:
+                with atomic_path(pois) as temporary:
+                    places.to_csv(temporary)
+        if picture is not None:
+            with stages("draw"), atomic_path(picture) as temporary:
+                draw(trips, temporary, places)
+    if places is not None and kind.name != "parquet":
+        note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
+    bounds = ",".join(f"{value:.9g}" for value in place.bounds)
+    note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")
