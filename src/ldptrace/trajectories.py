@@ -173,7 +173,7 @@ class Trajectories:
         if not np.array_equal(offsets, y_offsets):
             row = int(np.flatnonzero(np.diff(offsets) != np.diff(y_offsets))[0])
             raise InputError(
-                f"row {row} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y"
+                f"row {row + 1} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y"
             )
         t = None
         if "t" in table.column_names and is_list(table.schema.field("t").type):

@@ -26,7 +26,8 @@ PLANAR = (("x", "x_coord", "easting", "pos_x"), ("y", "y_coord", "northing", "po
 GEOGRAPHIC = (("lon", "lng", "long", "longitude"), ("lat", "latitude"))
 TIME_NAMES = ("t", "time", "timestamp", "datetime", "date_time", "utc_time", "ts", "gps_time", "utc")
 
-TIME_FORMATS = ("%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%a %b %d %H:%M:%S %z %Y", "%Y-%m-%dT%H:%M:%S%z")
+# Beside ISO 8601.
+TIME_FORMATS = ("%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%a %b %d %H:%M:%S %z %Y")
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?(?i:nan|inf|infinity)\s*$"
 
 
@@ -150,6 +151,11 @@ def seconds(column: pa.ChunkedArray) -> Floats | None:
     """
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
+            try:
+                return seconds(column.cast(kind))
+            except pa.ArrowInvalid:
+                continue
         for pattern in TIME_FORMATS:
             times = pc.strptime(column, format=pattern, unit="us", error_is_null=True)
             if times.null_count == column.null_count:

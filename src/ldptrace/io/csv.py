@@ -73,7 +73,9 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
         for name in trajectories.extra.column_names:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)
-    header = ",".join(f'"{name}"' if re.search(r'[",\r\n]', name) else name for name in columns)
+    header = ",".join(
+        '"' + name.replace('"', '""') + '"' if re.search(r'[",\r\n]', name) else name for name in columns
+    )
     with pa.output_stream(path, compression="detect") as stream:
         # The writer's own header is always quoted.
         stream.write(header.encode() + b"\n")

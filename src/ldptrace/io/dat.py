@@ -27,7 +27,8 @@ def read_file(path: Path) -> Parsed:
     if bodies == 0:
         raise FormatError(f"line 1: {EXPECTED}, got {_shown(data)}")
     # One trajectory per line is left, without `#0:` and `>0:`.
-    text = HEAD.sub(b"", data).replace(b";\n", b"\n")
+    dense = re.sub(rb"\n\s*\n", b"\n", data) if b"\n\n" in data else data
+    text = HEAD.sub(b"", dense).replace(b";\n", b"\n")
     sizes = _sizes(text)
     try:
         x, y = pairs(text.replace(b";", b"\n"))

@@ -123,9 +123,8 @@ def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
     except (TypeError, IndexError, KeyError, ValueError):
         for line, owner in zip(lines, owners, strict=True):
             for point in line:
-                if not isinstance(point, list) or not all(
-                    isinstance(value, int | float) for value in point[:2]
-                ):
+                pair = point[:2] if isinstance(point, list) else []
+                if len(pair) < 2 or not all(isinstance(value, int | float) for value in pair):
                     raise FormatError(_broken(owner)) from None
         raise
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -112,10 +111,11 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise type(error)(f"{path}: {error}") from None
-    except (pa.ArrowException, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (pa.ArrowException, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
+        # Without a number the complaint is not the system's but that of a reader about the content.
+        kind = InputError if isinstance(error, OSError) and error.errno else FormatError
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise kind(f"{path}: cannot be read: {reason}") from None
 
 
 def each(read: Callable[[Path], Parsed]) -> Callable[[Sequence[Path]], Parsed]:

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.io.clean import Bounds, clean
+from ldptrace.io.report import Parsed
+from ldptrace.trajectories import Trajectories
+
+BOX: Bounds = (0.0, 0.0, 10.0, 10.0)
+
+
+def cleaned(
+    trajectories: Trajectories, *, bounds: Bounds | None = None, outside: str = "drop", min_points: int = 1
+) -> Parsed:
+    return clean(
+        Parsed(trajectories, len(trajectories)), bounds=bounds, outside=outside, min_points=min_points
+    )
+
+
+def test_a_clean_set_passes_as_it_is() -> None:
+    trajectories = Trajectories.from_lists([[(1, 1), (2, 2)], [(3, 3)]])
+    found = cleaned(trajectories, bounds=BOX)
+    assert found.trajectories is trajectories
+    assert (found.dropped, found.dropped_points, found.notes) == ({}, {}, ())
+
+
+def test_points_that_are_no_numbers_go_and_the_rest_stays() -> None:
+    trajectories = Trajectories.from_lists(
+        [[(np.nan, 1), (2, 2), (3, -np.inf)], [(np.nan, np.inf)], [(5, 5)]]
+    )
+    found = cleaned(trajectories)
+    assert found.dropped_points == {"not a number": 2, "infinite": 1}
+    assert found.dropped == {"no points": 1}
+    assert found.trajectories.x.tolist() == [2, 5]
+    assert found.trajectories.offsets.tolist() == [0, 1, 2]
+
+
+def test_points_of_times_stay_with_their_points() -> None:
+    trajectories = Trajectories([1, np.nan, 3], [1, 2, 3], [0, 3], t=[10, 20, 30])
+    found = cleaned(trajectories).trajectories
+    assert found.t is not None
+    assert found.t.tolist() == [10, 30]
+
+
+def test_trajectories_that_leave_the_bounds_are_dropped_whole_and_counted() -> None:
+    trajectories = Trajectories.from_lists([[(0, 0), (10, 10)], [(5, 5), (5, 10.1)], [], [(2, 2)]])
+    found = cleaned(trajectories, bounds=BOX)
+    assert found.dropped == {"no points": 1, "leaves the bounds": 1}
+    assert found.trajectories.x.tolist() == [0, 10, 2]
+
+
+def test_clamping_moves_points_to_the_border_and_says_so() -> None:
+    trajectories = Trajectories.from_lists([[(5, 5), (50, -3)], [(-1, 2)], [(1, 1)]])
+    found = cleaned(trajectories, bounds=BOX, outside="clamp")
+    assert found.dropped == {}
+    assert found.trajectories.x.tolist() == [5, 10, 0, 1]
+    assert found.trajectories.y.tolist() == [5, 0, 2, 1]
+    assert found.notes == ("clamped 2 points of 2 trajectories",)
+    assert trajectories.x.tolist() == [5, 50, -1, 1]
+
+
+@pytest.mark.parametrize("outside", ["drop", "clamp"])
+def test_bounds_that_miss_the_data_get_help(outside: str) -> None:
+    trajectories = Trajectories.from_lists([[(116.3, 39.9), (116.4, 39.95)], [(116.5, 40.0)]])
+    with pytest.raises(InputError, match=r"in the bounds 0,0,10,10: the data span 116\.3,39\.9,116\.5,40$"):
+        cleaned(trajectories, bounds=BOX, outside=outside)
+    with pytest.raises(InputError, match=r"with x and y swapped they would, so try 116,39,117,41"):
+        cleaned(trajectories, bounds=(39, 116, 41, 117), outside=outside)
+
+
+def test_swapped_longitude_and_latitude_get_help() -> None:
+    swapped = Trajectories.from_lists([[(39.9, 116.3), (39.95, 116.4)]], crs="EPSG:4326")
+    with pytest.raises(
+        FormatError, match=r"latitudes go from 116\.3 to 116\.4 .*longitude and latitude look swapped"
+    ):
+        cleaned(swapped)
+
+
+def test_metres_called_degrees_get_help() -> None:
+    metres = Trajectories.from_lists([[(-959000, 5016000), (-958000, 5017000)]], crs="EPSG:4326")
+    with pytest.raises(FormatError, match="these are not degrees; say what they are with crs"):
+        cleaned(metres)
+
+
+def test_a_few_points_off_the_earth_are_dropped_and_counted() -> None:
+    trajectories = Trajectories.from_lists([[(116, 39), (116, 400.2), (116, 40)]], crs="EPSG:4326")
+    found = cleaned(trajectories)
+    assert found.dropped_points == {"not on earth": 1}
+    assert found.trajectories.y.tolist() == [39, 40]
+
+
+def test_too_few_points() -> None:
+    trajectories = Trajectories.from_lists([[(1, 1)], [(1, 1), (2, 2)]])
+    assert cleaned(trajectories).dropped == {}
+    assert cleaned(trajectories, min_points=2).dropped == {"fewer than 2 points": 1}
+    with pytest.raises(FormatError, match="nothing in it can be used: fewer than 3 points"):
+        cleaned(trajectories, min_points=3)
+
+
+def test_empty_trajectories_stay_when_asked_for() -> None:
+    assert len(cleaned(Trajectories.from_lists([[], []]), min_points=0, bounds=BOX).trajectories) == 2
+
+
+def test_a_teleport_is_kept() -> None:
+    trajectories = Trajectories.from_lists([[(0, 0), (10, 10), (0, 0)]])
+    assert cleaned(trajectories, bounds=BOX).trajectories.points == 3

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.errors import FormatError
+from ldptrace.io import read, read_with_report
+
+
+def saved(folder: Path, text: str, name: str = "points.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "crs"),
+    [
+        ("traj_id,x,y,t", None),
+        ("TRIP_ID,Longitude,Latitude,Timestamp", "EPSG:4326"),
+        ("trajectory id,lng,lat,time", "EPSG:4326"),
+        ("user,easting,northing,ts", None),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_usual_names_are_found(tmp_path: Path, header: str, crs: str | None, delimiter: str) -> None:
+    text = f"{header}\n4,1.5,2,0\n4,2,3,15\n9,7,8,100\n".replace(",", delimiter)
+    found = read(saved(tmp_path, text))
+    assert found.crs == crs
+    assert found.ids is not None
+    assert found.ids.tolist() == [4, 9]
+    assert found.sizes.tolist() == [2, 1]
+    assert found.x.tolist() == [1.5, 2, 7]
+    assert found.t is not None
+    assert found.t.tolist() == [0, 15, 100]
+
+
+def test_columns_in_any_order_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbflat,lon,id\r\n50,8,1\r\n51,9,1\r\n")
+    found = read(path)
+    assert found.x.tolist() == [8, 9]
+    assert found.y.tolist() == [50, 51]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("1970-01-01T00:01:00Z", "1970-01-01T00:02:00Z"),
+        ("1970-01-01 00:01:00", "1970-01-01 00:02:00"),
+        ("1970-01-01T01:01:00+01:00", "1970-01-01T00:02:00+00:00"),
+        ("1970/01/01 00:01:00", "1970/01/01 00:02:00"),
+        ("Thu Jan 01 00:01:00 +0000 1970", "Thu Jan 01 00:02:00 +0000 1970"),
+        ("60", "120.0"),
+    ],
+)
+def test_times_become_seconds(tmp_path: Path, times: tuple[str, str]) -> None:
+    found = read(saved(tmp_path, f"id,x,y,t\n1,0,0,{times[0]}\n1,1,1,{times[1]}\n"))
+    assert found.t is not None
+    assert found.t.tolist() == [60, 120]
+
+
+def test_times_that_are_not_understood_are_said_to_be_left_out(tmp_path: Path) -> None:
+    found, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,noon\n1,1,1,later\n"))
+    assert found.t is None
+    assert "'noon' is not understood as a time" in report.line()
+
+
+def test_some_missing_times_are_said_to_be_left_out(tmp_path: Path) -> None:
+    found, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,\n"))
+    assert found.t is None
+    assert found.points == 2
+    assert "1 point of 2 have none" in report.line()
+
+
+def test_scattered_rows_are_gathered_in_order_of_appearance_and_time(tmp_path: Path) -> None:
+    text = "id,x,y,t\n5,0,0,9\n2,10,0,1\n5,1,0,3\n2,11,0,2\n5,2,0,6\n"
+    found, report = read_with_report(saved(tmp_path, text))
+    assert found.ids is not None
+    assert found.ids.tolist() == [5, 2]
+    assert found.x.tolist() == [1, 2, 0, 10, 11]
+    assert "points sorted by time" in report.line()
+
+
+def test_names_as_ids_are_kept_beside_numbers(tmp_path: Path) -> None:
+    found = read(saved(tmp_path, "trip,x,y\nblue,0,0\nblue,1,1\nred,2,2\n"))
+    assert found.ids is None
+    assert found.extra is not None
+    assert found.extra["trip"].to_pylist() == ["blue", "red"]
+
+
+def test_columns_of_a_trajectory_pass_and_columns_of_points_are_named(tmp_path: Path) -> None:
+    text = "id,x,y,mode,speed\n1,0,0,bus,3\n1,1,1,bus,4\n2,0,0,,5\n"
+    found, report = read_with_report(saved(tmp_path, text))
+    assert found.extra is not None
+    assert found.extra.to_pydict() == {"mode": ["bus", ""]}
+    assert "change within a trajectory: speed" in report.line()
+
+
+def test_bad_rows_are_counted_by_reason(tmp_path: Path) -> None:
+    rows = ["1,0,0", "1,nan,0", "1,inf,1", "1,oops,1", ",5,5", "1,1,1,9,9", "2,,3", "2,4,4"]
+    found, report = read_with_report(saved(tmp_path, "\n".join(["id,x,y", *rows]) + "\n"))
+    assert found.x.tolist() == [0, 4]
+    assert report.rows == 8
+    assert report.dropped == {}
+    assert report.dropped_points == {
+        "no trajectory id": 1,
+        "wrong number of columns": 1,
+        "not a number": 3,
+        "infinite": 1,
+    }
+
+
+def test_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
+    with pytest.raises(
+        FormatError, match=r"points.csv: no column for y \(y, .*lat.*\); the columns are id, x, z"
+    ):
+        read(saved(tmp_path, "id,x,z\n1,2,3\n"))
+    with pytest.raises(
+        FormatError, match=r"which trajectory a point belongs to .* the columns are journey, x, y"
+    ):
+        read(saved(tmp_path, "journey,x,y\n1,2,3\n"))
+
+
+def test_x_is_never_paired_with_latitude(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="x and y of one kind; the columns are id, x, lat"):
+        read(saved(tmp_path, "id,x,lat\n1,2,3\n"))
+
+
+def test_a_file_without_column_names_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="line 1 holds numbers; a line with the names"):
+        read(saved(tmp_path, "1,0.5,0.5\n1,0.7,0.5\n"))
+
+
+def test_text_where_numbers_belong_names_the_line(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"points.csv: line 3: column x holds 'left', not a number"):
+        read(saved(tmp_path, "id,x,y\n1,2,2\n1,left,2\n1,right,2\n"))
+
+
+def test_rows_of_another_width_name_the_line(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"points.csv: line 3: 4 columns where the first line has 3"):
+        read(saved(tmp_path, "id,x,y\n1,2,3\n1,2,3,4\n1,2,3,4\n"))
+
+
+def test_a_header_alone_has_no_trajectories(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"points.csv: there are no trajectories in it"):
+        read(saved(tmp_path, "id,x,y\n"))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"PAR1\0\0\0\0\n\0")
+    with pytest.raises(FormatError, match=r"a.csv: line 1 is not a line of column names"):
+        read(path)
+    truncated = tmp_path / "b.csv.gz"
+    truncated.write_bytes(gzip.compress(b"id,x,y\n1,2,3\n" * 1000)[:-20])
+    with pytest.raises(FormatError, match=r"b.csv.gz: cannot be read"):
+        read(truncated)
+
+
+def test_whole_numbers_that_came_as_floats_are_ids(tmp_path: Path) -> None:
+    found = read(saved(tmp_path, "id,x,y\n1.0,0,0\n2.0,1,1\n"))
+    assert found.ids is not None
+    np.testing.assert_array_equal(found.ids, [1, 2])

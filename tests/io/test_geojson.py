@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldptrace.errors import FormatError
+from ldptrace.io import read, read_with_report, write
+from ldptrace.trajectories import Trajectories
+
+
+def saved(folder: Path, document: object) -> Path:
+    path = folder / "a.geojson"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "properties": properties,
+        "geometry": {"type": kind, "coordinates": coordinates},
+    }
+
+
+def collection(*features: Any, **members: Any) -> dict[str, Any]:
+    return {"type": "FeatureCollection", "features": list(features), **members}
+
+
+def test_lines_and_parts_of_lines(tmp_path: Path) -> None:
+    found, report = read_with_report(
+        saved(
+            tmp_path,
+            collection(
+                feature("LineString", [[8, 50, 120], [9, 51, 121]], mode="bus"),
+                feature("MultiLineString", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], mode="tram"),
+                feature("Point", [1, 1]),
+                {"type": "Feature", "properties": None, "geometry": None},
+            ),
+        )
+    )
+    assert found.crs == "EPSG:4326"
+    assert found.sizes.tolist() == [2, 2, 2]
+    assert found.x.tolist() == [8, 9, 1, 3, 5, 7]
+    assert found.extra is not None
+    assert found.extra.to_pydict() == {"mode": ["bus", "tram", "tram"]}
+    assert report.rows == 4
+    assert report.dropped == {"geometry is Point": 1, "geometry is missing": 1}
+
+
+def test_a_single_geometry_and_a_single_feature(tmp_path: Path) -> None:
+    line = feature("LineString", [[8, 50], [9, 51]])
+    assert read(saved(tmp_path, line)).points == 2
+    assert read(saved(tmp_path, line["geometry"])).points == 2
+
+
+@pytest.mark.parametrize("times", [[60, 120], ["1970-01-01T00:01:00Z", "1970-01-01T00:02:00.000Z"]])
+@pytest.mark.parametrize("name", ["times", "coordTimes"])
+def test_times(tmp_path: Path, times: list[Any], name: str) -> None:
+    found = read(saved(tmp_path, collection(feature("LineString", [[8, 50], [9, 51]], **{name: times}))))
+    assert found.t is not None
+    assert found.t.tolist() == [60, 120]
+
+
+def test_numbers_of_the_features(tmp_path: Path) -> None:
+    features = [{**feature("LineString", [[8, 50], [9, 51]]), "id": number} for number in (7, 3)]
+    found = read(saved(tmp_path, collection(*features)))
+    assert found.ids is not None
+    assert found.ids.tolist() == [7, 3]
+
+
+def test_what_is_written_follows_the_standard(tmp_path: Path) -> None:
+    lines = Trajectories([8, 9, 10], [50, 51, 52], [0, 2, 3], crs="EPSG:4326")
+    write(lines, tmp_path / "a.geojson")
+    document = json.loads((tmp_path / "a.geojson").read_text())
+    assert document == collection(
+        feature("LineString", [[8, 50], [9, 51]], traj_id=0), feature("Point", [10, 52], traj_id=1)
+    )
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:3857", "EPSG:4326"])
+def test_the_coordinate_system_survives(tmp_path: Path, crs: str | None) -> None:
+    write(Trajectories([1, 2], [2, 3], [0, 2], crs=crs), tmp_path / "a.geojson")
+    assert read(tmp_path / "a.geojson").crs == crs
+
+
+def test_the_long_name_of_a_coordinate_system(tmp_path: Path) -> None:
+    for name, label in (
+        ("urn:ogc:def:crs:EPSG::25832", "EPSG:25832"),
+        ("urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"),
+    ):
+        crs = {"type": "name", "properties": {"name": name}}
+        assert (
+            read(saved(tmp_path, collection(feature("LineString", [[1, 2], [3, 4]]), crs=crs))).crs == label
+        )
+
+
+@pytest.mark.parametrize(
+    ("document", "complaint"),
+    [
+        ({"type": "Topology"}, "expected a GeoJSON FeatureCollection"),
+        ([1, 2], "expected a GeoJSON FeatureCollection"),
+        (collection(), "there are no trajectories in it"),
+        (collection(feature("Polygon", [])), "there are no lines in it, only: geometry is Polygon"),
+        (collection(feature("LineString", [[1, 2], [3]])), "feature 1: a line needs coordinates"),
+        (collection(feature("LineString", [[1, 2]]), feature("LineString", 5)), "feature 2: a line needs"),
+        (collection(feature("LineString", [[1, "b"]])), "feature 1: a line needs coordinates"),
+        (collection(17), "feature 1: a line needs coordinates"),
+    ],
+)
+def test_what_is_not_the_format_is_named(tmp_path: Path, document: object, complaint: str) -> None:
+    with pytest.raises(FormatError, match=f"a.geojson: {complaint}"):
+        read(saved(tmp_path, document))
+
+
+def test_broken_json_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.geojson"
+    path.write_text('{"type":\n"FeatureCollection",\n]')
+    with pytest.raises(FormatError, match=r"a.geojson: line 3: this is not JSON"):
+        read(path)
+
+
+def test_swapped_coordinates_get_help(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="longitude and latitude look swapped"):
+        read(saved(tmp_path, feature("LineString", [[39.9, 116.3], [39.8, 116.4]])))

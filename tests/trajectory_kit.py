@@ -1,0 +1,73 @@
+"""Sets of trajectories for property tests, and when two are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from ldptrace.trajectories import Trajectories
+
+WGS84 = "EPSG:4326"
+
+
+@st.composite
+def trajectory_sets(
+    draw: st.DrawFn,
+    *,
+    geographic: bool | None = None,
+    min_points: int = 1,
+    times: bool = True,
+    extra: bool = False,
+) -> Trajectories:
+    """Non-empty sets with and without times, ids and further columns; times do not go back."""
+    sizes = draw(st.lists(st.integers(min_points, 5), min_size=1, max_size=6))
+    points = sum(sizes)
+    if geographic is None:
+        geographic = draw(st.booleans())
+
+    def numbers(low: float, high: float) -> list[float]:
+        return draw(st.lists(st.floats(low, high), min_size=points, max_size=points))
+
+    reach = (180.0, 90.0) if geographic else (1e9, 1e9)
+    t = None
+    if times and draw(st.booleans()):
+        # Whole microseconds of this century, which a date can say exactly.
+        micro = draw(st.lists(st.integers(0, 4 * 10**15), min_size=points, max_size=points))
+        t = np.array(sorted(micro)) / 1e6
+    ids = draw(
+        st.none()
+        | st.lists(st.integers(0, 2**53), min_size=len(sizes), max_size=len(sizes), unique=True).map(np.array)
+    )
+    words = st.lists(st.text("abc ,;\"'é", max_size=4), min_size=len(sizes), max_size=len(sizes))
+    return Trajectories(
+        np.array(numbers(-reach[0], reach[0])),
+        np.array(numbers(-reach[1], reach[1])),
+        np.cumsum([0, *sizes]),
+        t=t,
+        ids=ids,
+        crs=WGS84 if geographic else None,
+        extra=pa.table({"mode": draw(words), "speed": [1.5] * len(sizes)}) if extra else None,
+    )
+
+
+def assert_same(
+    found: Trajectories, wanted: Trajectories, *, times: bool = True, crs: bool = True, extra: bool = True
+) -> None:
+    """Equal to the last bit, as far as the format can say it; ids count from 0 where there were none."""
+    np.testing.assert_array_equal(found.offsets, wanted.offsets)
+    np.testing.assert_array_equal(found.x, wanted.x)
+    np.testing.assert_array_equal(found.y, wanted.y)
+    numbered = np.arange(len(wanted)) if wanted.ids is None else wanted.ids
+    assert found.ids is not None
+    np.testing.assert_array_equal(found.ids, numbered)
+    if crs:
+        assert found.crs == wanted.crs
+    if times:
+        assert (found.t is None) == (wanted.t is None)
+        if found.t is not None and wanted.t is not None:
+            np.testing.assert_array_equal(found.t, wanted.t)
+    if extra:
+        assert (found.extra is None) == (wanted.extra is None)
+        if found.extra is not None and wanted.extra is not None:
+            assert found.extra.to_pydict() == wanted.extra.to_pydict()
