@@ -17,7 +17,7 @@ from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.inputs import Outside, align, choose_area, confine
 from ldptrace.evaluation.metrics import METRICS, Comparison, Metric, Yardstick
 from ldptrace.evaluation.patterns import TOP
-from ldptrace.evaluation.portrait import SAMPLES, edges, paint, pattern_table
+from ldptrace.evaluation.portrait import SAMPLES, cell_edges, edges, paint, pattern_table
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
 from ldptrace.evaluation.scorecard import ALL_METRICS, Attack, Scorecard, SetResult, Value
 from ldptrace.evaluation.summary import Summary
@@ -68,12 +68,11 @@ def evaluate(
         yardstick = Yardstick.of(real, area, rng)
         summaries = [Summary.of(item, area) for item in published]
     with stages("measure"):
-        values = _measure(yardstick, published, summaries, repeat, rng)
+        walks = uniform_walks(yardstick.real.paths, rng, crs=real.crs)
+        values = _measure(yardstick, published, summaries, walks, repeat, rng)
         curves, floor_curve = _query_curves(yardstick, published, rng)
     with stages("attack"):
-        found = (
-            attack(yardstick.real.grid, real, published, summaries, rng) if attacks else [{}] * len(published)
-        )
+        found = attack(area, real, published, walks) if attacks else [{}] * len(published)
     with stages("draw"):
         portraits = [
             paint(label, summary, item, yardstick.real, _picked(item, rng))
@@ -101,6 +100,7 @@ def evaluate(
         query_floor=floor_curve,
         length_edges=tuple(edges(yardstick.real.lengths).tolist()),
         diameter_edges=tuple(edges(yardstick.real.diameters).tolist()),
+        cell_edges=tuple(cell_edges(yardstick.real).tolist()),
         patterns=tuple(pattern_table(yardstick.real, summaries)),
     )
 
@@ -109,25 +109,18 @@ def attack(
     grid: Grid,
     real: Trajectories,
     published: Sequence[Trajectories],
-    summaries: Sequence[Summary],
-    rng: np.random.Generator,
+    walks: Trajectories,
 ) -> list[dict[str, Attack]]:
-    """Both attacks on every published set; the real side's part is done once."""
+    """Both attacks on every published set, on the other real trajectories and on random walks."""
     kinds: dict[str, Reidentification | Outlier] = {
         "reidentification": Reidentification.of(real, grid),
         "outlier": Outlier.of(real, grid),
     }
-    fresh = {name: kind.against_real() for name, kind in kinds.items()}
-    results = []
-    for item, summary in zip(published, summaries, strict=True):
-        walks = uniform_walks(summary.paths, rng, crs=item.crs)
-        results.append(
-            {
-                name: Attack(kind.against(item), fresh[name], kind.against(walks), kind.threshold)
-                for name, kind in kinds.items()
-            }
-        )
-    return results
+    anchors = {name: (kind.against_real(), kind.against(walks)) for name, kind in kinds.items()}
+    return [
+        {name: Attack(kind.against(item), *anchors[name], kind.threshold) for name, kind in kinds.items()}
+        for item in published
+    ]
 
 
 def _prepare(
@@ -158,13 +151,15 @@ def _measure(
     yardstick: Yardstick,
     published: Sequence[Trajectories],
     summaries: Sequence[Summary],
+    walks: Trajectories,
     repeat: int,
     rng: np.random.Generator,
 ) -> list[dict[str, Value]]:
-    """Every metric of every set with its floor, over `repeat` draws of the queries and of the bootstrap.
+    """Every metric of every set over `repeat` draws of the queries; the same of a bootstrap, of walks once.
 
     The corrected variants are measured once.
     """
+    blind = _values(ALL_METRICS, yardstick.compare(walks))
     scores: list[list[dict[str, float]]] = [[] for _ in published]
     floors: dict[int, list[dict[str, float]]] = {len(summary): [] for summary in summaries}
     for number in range(repeat):
@@ -174,7 +169,7 @@ def _measure(
         for size, rounds in floors.items():
             rounds.append(_values(metrics, bootstrap(drawn, size, rng)))
     return [
-        {name: _value(name, rounds, floors[len(summary)]) for name in ALL_METRICS}
+        {name: _value(name, rounds, floors[len(summary)], blind[name]) for name in ALL_METRICS}
         for rounds, summary in zip(scores, summaries, strict=True)
     ]
 
@@ -183,11 +178,11 @@ def _values(metrics: dict[str, Metric], pair: Comparison) -> dict[str, float]:
     return {name: metric.of(pair) for name, metric in metrics.items()}
 
 
-def _value(name: str, rounds: list[dict[str, float]], floors: list[dict[str, float]]) -> Value:
+def _value(name: str, rounds: list[dict[str, float]], floors: list[dict[str, float]], blind: float) -> Value:
     (mean, std), (floor, floor_std) = (
         _mean_and_spread([found[name] for found in all_ if name in found]) for all_ in (rounds, floors)
     )
-    return Value(mean, std, floor, floor_std)
+    return Value(mean, std, floor, floor_std, blind)
 
 
 def _mean_and_spread(values: list[float]) -> tuple[float, float | None]:

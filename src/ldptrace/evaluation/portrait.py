@@ -45,6 +45,7 @@ class Portrait:
     trips: Floats
     lengths: Floats
     diameters: Floats
+    cells: Floats
     samples: list[list[tuple[float, float]]]
 
     def document(self) -> dict[str, Any]:
@@ -61,6 +62,7 @@ class Portrait:
             "trips": [_rounded(row) for row in self.trips],
             "lengths": _rounded(self.lengths),
             "diameters": _rounded(self.diameters),
+            "cells": _rounded(self.cells),
             "samples": [[[round(x, 4), round(y, 4)] for x, y in line] for line in self.samples],
         }
 
@@ -82,6 +84,7 @@ def paint(
         _trips(summary, blocks(grid, TRIP_BLOCKS)),
         _histogram(summary.lengths, edges(real.lengths)),
         _histogram(summary.diameters, edges(real.diameters)),
+        _histogram(summary.paths.sizes.astype(np.float64), cell_edges(real)),
         [] if picked is None else [_line(trajectories, grid, int(k)) for k in picked],
     )
 
@@ -98,9 +101,24 @@ def blocks(grid: Grid, most: int) -> Ints:
 
 
 def edges(values: Floats) -> Floats:
-    """Twenty buckets from zero to the largest real value that is not a rare exception."""
-    high = float(np.quantile(values, 0.995))
-    return np.linspace(0.0, high if high > 0 else 1.0, BUCKETS + 1)
+    """Twenty round buckets from zero to about the largest real value that is not a rare exception.
+
+    >>> edges(np.array([0.0, 37.0]))[[0, 1, -1]].tolist()
+    [0.0, 2.0, 40.0]
+    """
+    width = float(np.quantile(values, 0.995)) / BUCKETS
+    if width <= 0:
+        return np.linspace(0.0, 1.0, BUCKETS + 1)
+    power = 10.0 ** np.floor(np.log10(width))
+    rounded = next(
+        step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= width * 0.999
+    )
+    return np.arange(BUCKETS + 1) * rounded
+
+
+def cell_edges(real: Summary) -> Floats:
+    """Buckets of one number of cells each, from one to the largest real one that is not a rare exception."""
+    return np.arange(1.0, max(float(np.quantile(real.paths.sizes, 0.995)), 4.0) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:

@@ -25,12 +25,16 @@ ALL_METRICS: dict[str, Metric] = METRICS | CORRECTED
 
 @dataclass(frozen=True)
 class Value:
-    """One measured number: mean over the repeats, spread, and what a perfect generator would score."""
+    """One measured number: mean over the repeats, spread, and what others would score.
+
+    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing.
+    """
 
     mean: float
     std: float | None = None
     floor: float | None = None
     floor_std: float | None = None
+    uniform: float | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Scorecard:
     query_floor: tuple[float, ...]
     length_edges: tuple[float, ...]
     diameter_edges: tuple[float, ...]
+    cell_edges: tuple[float, ...]
     patterns: tuple[dict[str, Any], ...]
 
     def best(self, name: str) -> set[int]:
@@ -108,7 +113,11 @@ class Scorecard:
             },
             "real": self.real.document(),
             "queries": {"fractions": list(self.query_fractions), "floor": list(self.query_floor)},
-            "edges": {"lengths": list(self.length_edges), "diameters": list(self.diameter_edges)},
+            "edges": {
+                "lengths": list(self.length_edges),
+                "diameters": list(self.diameter_edges),
+                "cells": list(self.cell_edges),
+            },
             "patterns": list(self.patterns),
         }
 
@@ -214,6 +223,7 @@ def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
         "std": value.std,
         "floor": value.floor,
         "floor_std": value.floor_std,
+        "uniform": value.uniform,
         "title": metric.title,
         "level": metric.level,
         "range": list(metric.range),

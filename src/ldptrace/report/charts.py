@@ -1,0 +1,154 @@
+"""Charts: histograms, curves and the strip between knowing nothing and perfect, as SVG text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+WIDTH, HEIGHT = 340.0, 210.0
+LEFT, RIGHT, TOP, BOTTOM = 50.0, 10.0, 10.0, 40.0
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a chart; `style` is a CSS class: s0 is real, s1 the first set, and so on."""
+
+    values: Sequence[float | None]
+    style: str
+
+
+def histogram(
+    edges: Sequence[float],
+    series: Sequence[Series],
+    title: str,
+    *,
+    scale: float = 1.0,
+    whole: bool = False,
+) -> Markup:
+    """Shares per bucket, the first series filled; the last bucket holds everything beyond the edges.
+
+    Labels stand below the borders of buckets, or below their middle when a bucket is one whole number.
+    """
+    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
+    buckets = len(edges)
+    width = (WIDTH - LEFT - RIGHT) / buckets
+    parts = _axes(top, title, "share of trajectories")
+    for number, item in enumerate(series):
+        places = []
+        for bucket, value in enumerate(item.values[1:]):
+            x, y = LEFT + bucket * width, _height(value or 0.0, top)
+            places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
+        if number == 0:
+            ground = HEIGHT - BOTTOM
+            outline = f"{LEFT},{ground} {' '.join(places)} {WIDTH - RIGHT:.1f},{ground}"
+            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
+        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+    every = max(1, math.ceil((buckets - 1) / 5))
+    for bucket in range(0, buckets - every // 2 - 1, every):
+        middle = width / 2 if whole else 0.0
+        parts.append(_tick(LEFT + bucket * width + middle, _short(edges[bucket] * scale)))
+    parts.append(_tick(LEFT + (buckets - 0.5) * width, "more"))
+    return _svg(parts)
+
+
+def curves(
+    labels: Sequence[str],
+    series: Sequence[Series],
+    title: str,
+    y_title: str,
+    top: float | None = None,
+) -> Markup:
+    """Lines over equally spaced labels."""
+    known = [value for item in series for value in item.values if value is not None]
+    top = top or _ceiling(max(known, default=0.0))
+    step = (WIDTH - LEFT - RIGHT - 16) / max(len(labels) - 1, 1)
+    parts = _axes(top, title, y_title)
+    for item in series:
+        places = [
+            (LEFT + 8 + number * step, _height(value, top))
+            for number, value in enumerate(item.values)
+            if value is not None
+        ]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(f'<polyline class="line {item.style}" points="{points}"/>')
+        parts += [f'<circle class="fill {item.style}" cx="{x:.1f}" cy="{y:.1f}" r="2.6"/>' for x, y in places]
+    parts += [_tick(LEFT + 8 + number * step, label) for number, label in enumerate(labels)]
+    return _svg(parts)
+
+
+def strip(positions: Sequence[float | None]) -> Markup:
+    """One dot per set between knowing nothing (left, 0) and perfect (right, 1)."""
+    parts = ['<path class="lattice" d="M6 8H154"/><path class="end" d="M6 3V13M154 3V13"/>']
+    for number, position in enumerate(positions):
+        if position is not None:
+            x = 6 + 148 * position
+            parts.append(f'<circle class="fill s{number % 8 + 1}" cx="{x:.1f}" cy="8" r="4.6"/>')
+    return Markup(f'<svg class="strip" viewBox="0 0 160 16" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+def share_bar(value: float, top: float, style: str) -> Markup:
+    """A bar with its share written behind it."""
+    width = 120 * value / top if top else 0.0
+    return Markup(
+        f'<svg class="bar" viewBox="0 0 170 12" aria-hidden="true"><rect class="fill {style}" y="1" '
+        f'width="{max(width, 0.5):.1f}" height="10" rx="1"/><text class="tick" x="{width + 5:.1f}" y="10">'
+        f"{100 * value:.2f} %</text></svg>"
+    )
+
+
+def _axes(top: float, title: str, y_title: str) -> list[str]:
+    parts = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = _height(share * top, top)
+        parts.append(f'<path class="lattice" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+        place = f'x="{LEFT - 6}" y="{y + 3.5:.1f}"'
+        parts.append(f'<text class="tick" {place} text-anchor="end">{_short(share * top)}</text>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(
+        f'<text class="tick" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(title)}</text>'
+    )
+    centre = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(
+        f'<text class="tick" text-anchor="middle" transform="translate(9 {centre}) rotate(-90)">'
+        f"{escape(y_title)}</text>"
+    )
+    return parts
+
+
+def _tick(x: float, label: str) -> str:
+    place = f'x="{x:.1f}" y="{HEIGHT - BOTTOM + 15}"'
+    return f'<text class="tick" {place} text-anchor="middle">{escape(label)}</text>'
+
+
+def _height(value: float, top: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(value / top, 1.0)
+
+
+def _ceiling(value: float) -> float:
+    """The next number of 1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8 times a power of ten: quarters of it are short."""
+    if value <= 0.0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(
+        step * power for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if step * power >= value * 0.999
+    )
+
+
+def _short(value: float) -> str:
+    """A number in few characters.
+
+    >>> _short(0.05), _short(7500.0), _short(12000.0), _short(0.0)
+    ('0.05', '7500', '12k', '0')
+    """
+    if abs(value) >= 10_000:
+        return f"{value / 1000:.4g}k"
+    return f"{value:.4g}"
+
+
+def _svg(parts: list[str]) -> Markup:
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" aria-hidden="true">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,90 @@
+"""What was promised about one set, in words: the privacy panel's content."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The panel: a headline, facts as (name, value), sentences with their own lists, and a warning if any."""
+
+    epsilon: str | None
+    headline: str
+    meaning: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    sentences: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    warning: str | None = None
+
+
+def promise(privacy: dict[str, Any] | None) -> Promise:
+    """Read the privacy data that a method put beside its output; none is said plainly.
+
+    >>> promise(None).epsilon is None
+    True
+    >>> promise({"epsilon": "1", "method": "paper"}).headline
+    'ε = 1 for each user, by the method paper.'
+    """
+    if not privacy or privacy.get("epsilon") is None:
+        return Promise(
+            None,
+            "This set came without a privacy statement.",
+            warning="Nothing is promised about it: treat it as if it could reveal the data it was made from.",
+        )
+    epsilon = str(privacy["epsilon"])
+    factor = _factor(epsilon)
+    method = privacy.get("method")
+    leaks = privacy.get("leaks")
+    headline = f"ε = {epsilon} for each user" + (f", by the method {method}." if method else ".")
+    facts = [
+        (label, str(privacy[name]))
+        for name, label in (
+            ("summary", "Method"),
+            ("report", "One report"),
+            ("composition", "Composition"),
+            ("seed", "Seed of the simulation"),
+            ("plan_id", "Plan"),
+        )
+        if isinstance(privacy.get(name), str | int | float)
+    ]
+    lines = privacy.get("explanation") or []
+    lines = [lines] if isinstance(lines, str) else list(lines)
+    return Promise(
+        epsilon,
+        headline,
+        f"any message of a user is at most {factor} times as likely with one trajectory as with any other",
+        tuple(facts),
+        _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
+        f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,
+    )
+
+
+def _factor(epsilon: str) -> str:
+    """e to the epsilon in words, as far as epsilon is a number.
+
+    >>> _factor("1"), _factor("12.5"), _factor("1/0")
+    ('2.7', '270,000', 'e^ε')
+    """
+    try:
+        value = math.exp(float(Fraction(epsilon)))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return "e^ε"
+    return f"{float(f'{value:.2g}'):,.10g}"
+
+
+def _sentences(lines: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Lines that are indented belong to the sentence before them.
+
+    >>> _sentences(["One round:", "  start", "Done."])
+    (('One round:', ('start',)), ('Done.', ()))
+    """
+    found: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith(" ") and found:
+            found[-1][1].append(line.strip())
+        else:
+            found.append((line.strip(), []))
+    return tuple((line, tuple(parts)) for line, parts in found)
