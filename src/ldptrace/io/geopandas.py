@@ -46,8 +46,9 @@ def from_geopandas(frame: Any) -> Trajectories:
     kinds = set(frame.geom_type.dropna())
     if not kinds <= {"LineString", "MultiLineString", "LinearRing", "Point"} or kinds == {"Point"}:
         raise InputError(f"a GeoDataFrame of lines is needed, this one holds {', '.join(sorted(kinds))}")
-    whole = TIMES in frame.columns and "MultiLineString" not in kinds
-    frame = frame.explode(index_parts=False, ignore_index=True)
+    whole = "MultiLineString" not in kinds
+    if not whole:
+        frame = frame.explode(index_parts=False, ignore_index=True)
     points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(frame))))).astype(np.int64)
     ids = frame[ID].to_numpy() if ID in frame.columns else None
@@ -59,7 +60,7 @@ def from_geopandas(frame: Any) -> Trajectories:
         points[:, 0],
         points[:, 1],
         offsets,
-        t=_flat(frame[TIMES].to_list(), len(points)) if whole else None,
+        t=_flat(frame[TIMES].to_list(), len(points)) if whole and TIMES in frame.columns else None,
         ids=ids,
         crs=_label(frame.crs),
         extra=pa.table({name: pa.array(frame[name], from_pandas=True) for name in others})

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ldptrace.cli import files
+from ldptrace.errors import InputError
+from ldptrace.io import read, write
+from ldptrace.trajectories import Trajectories
+
+LINES = Trajectories(
+    [13.40, 13.41, 13.42, 13.5], [52.5, 52.51, 52.52, 52.6], [0, 3, 4], t=[0, 15, 5000, 7], crs="EPSG:4326"
+)
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    app = typer.Typer()
+    files.register(app)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    write(LINES, tmp_path / "in.parquet")
+    return tmp_path / "in.parquet"
+
+
+def test_inspect_tells_a_person(source: Path) -> None:
+    out, _ = run("inspect", source)
+    for word in ("2 trajectories, 4 points", "EPSG:4326", "13.4,52.5,13.5,52.6", "interval", "duration", "█"):
+        assert word in out
+
+
+def test_inspect_tells_a_program(source: Path) -> None:
+    out, _ = run("inspect", source, "--json")
+    seen = json.loads(out)
+    assert seen["trajectories"] == 2
+    assert seen["file"]["format"] == "parquet"
+    assert seen["points_per_trajectory"]["max"] == 3
+    assert seen["interval_seconds"]["min"] == 15
+
+
+def test_inspect_says_what_is_left_out_and_what_jumps(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,x,y\n1,0,0\n1,nan,0\n1,500,500\n2,900,1\n")
+    out, _ = run("inspect", path, "--bounds", "-1,-1,600,600")
+    assert "left out 1 trajectory (leaves the bounds) and 1 point (not a number)" in out
+    assert "1 steps longer than a quarter of the map" in out
+    assert "no times" in out
+
+
+@pytest.mark.parametrize("extension", ["csv", "csv.gz", "gpx", "geojson", "parquet"])
+def test_convert_between_formats(source: Path, extension: str) -> None:
+    target = source.parent / f"out.{extension}"
+    out, err = run("convert", source, target)
+    assert out == ""
+    assert "2 trajectories, 4 points" in err
+    assert "wrote 2 trajectories" in err
+    found = read(target)
+    assert found.x.tolist() == LINES.x.tolist()
+    assert found.crs == LINES.crs
+
+
+def test_convert_to_a_named_format(source: Path) -> None:
+    run("convert", source, source.parent / "out.txt", "--to", "dat")
+    assert (source.parent / "out.txt").read_text().startswith("#0:\n>0:13.4,52.5;")
+
+
+def test_convert_cuts_and_filters(source: Path) -> None:
+    _, err = run("convert", source, source.parent / "out.csv", "--split-gap", "900", "--min-points", "2")
+    assert "cut at gaps over 900 s into 3 trajectories, 2 of them left out" in err
+    assert read(source.parent / "out.csv").sizes.tolist() == [2]
+
+
+def test_convert_projects(source: Path) -> None:
+    pytest.importorskip("pyproj")
+    run("convert", source, source.parent / "out.parquet", "--to-crs", "EPSG:3857")
+    assert read(source.parent / "out.parquet").crs == "EPSG:3857"
+
+
+def test_nothing_is_written_when_the_output_is_not_known(source: Path) -> None:
+    with pytest.raises(InputError, match="what can be written is"):
+        run("convert", source, source.parent / "out.docx")
+    with pytest.raises(InputError, match="none of the 2 trajectories lies in the bounds 0,0,1,1"):
+        run("convert", source, source.parent / "out.csv", "--bounds", "0,0,1,1")
+    assert [path.name for path in source.parent.iterdir()] == ["in.parquet"]
+
+
+def test_a_wrong_word_is_a_usage_error(source: Path) -> None:
+    _, err = run("inspect", source, "--outside", "keep", exit_code=2)
+    assert "keep" in err
+    assert "clamp" in err
