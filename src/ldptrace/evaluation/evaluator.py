@@ -22,6 +22,7 @@ from ldptrace.evaluation.queries import SquareQueries, average_relative_error, r
 from ldptrace.evaluation.scorecard import ALL_METRICS, Attack, Scorecard, SetResult, Value
 from ldptrace.evaluation.summary import Summary
 from ldptrace.grid import Bounds, Grid
+from ldptrace.paths import CellPaths
 from ldptrace.stages import Stages
 from ldptrace.trajectories import Trajectories
 
@@ -54,8 +55,6 @@ def evaluate(
     >>> card.document()["metrics"]["pattern_f1"]["value"]
     1.0
     """
-    if not synthetic:
-        raise InputError("there is no synthetic set to evaluate")
     if repeat < 1:
         raise InputError(f"repeat must be at least 1, got {repeat}")
     stages = stages or Stages()
@@ -72,7 +71,7 @@ def evaluate(
         values = _measure(yardstick, published, summaries, walks, repeat, rng)
         curves, floor_curve = _query_curves(yardstick, published, rng)
     with stages("attack"):
-        found = attack(area, real, published, walks) if attacks else [{}] * len(published)
+        found = _attack(area, real, published, walks) if attacks else [{}] * len(published)
     with stages("draw"):
         portraits = [
             paint(label, summary, item, yardstick.real, _picked(item, rng))
@@ -105,11 +104,29 @@ def evaluate(
     )
 
 
-def attack(
-    grid: Grid,
+def resilience(
     real: Trajectories,
-    published: Sequence[Trajectories],
-    walks: Trajectories,
+    *synthetic: Trajectories,
+    grid: int | Grid = GRID,
+    bounds: Bounds | None = None,
+    seed: int | None = None,
+    names: Sequence[str] | None = None,
+    outside: Outside = "drop",
+    stages: Stages | None = None,
+) -> dict[str, dict[str, Attack]]:
+    """The two attacks alone: for each synthetic set, by its name, each attack by its name."""
+    stages = stages or Stages()
+    labels = list(names) if names is not None else _labels(len(synthetic))
+    with stages("prepare"):
+        real, published, area, *_ = _prepare(real, synthetic, labels, grid, bounds, outside)
+        paths = CellPaths.from_trajectories(real, area)
+        walks = uniform_walks(paths, np.random.default_rng(seed), crs=real.crs)
+    with stages("attack"):
+        return dict(zip(labels, _attack(area, real, published, walks), strict=True))
+
+
+def _attack(
+    grid: Grid, real: Trajectories, published: Sequence[Trajectories], walks: Trajectories
 ) -> list[dict[str, Attack]]:
     """Both attacks on every published set, on the other real trajectories and on random walks."""
     kinds: dict[str, Reidentification | Outlier] = {
@@ -132,6 +149,8 @@ def _prepare(
     outside: Outside,
 ) -> tuple[Trajectories, list[Trajectories], Grid, list[list[str]], str]:
     """Sets in one area and one coordinate system, with notes of what was left out: the real set's first."""
+    if not synthetic:
+        raise InputError("there is no synthetic set to evaluate")
     labelled = [item.crs for item in synthetic if item.crs is not None]
     if real.crs is None and labelled:
         real = replace(real, crs=labelled[0])

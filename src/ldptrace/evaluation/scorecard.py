@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +92,15 @@ class Scorecard:
         top = min(known.values()) if ALL_METRICS[name].goal == "min" else max(known.values())
         return {number for number, value in known.items() if value == top}
 
+    def remarks(self) -> list[str]:
+        """What a reader must know, of the real set first; where the bounds come from if nobody gave them."""
+        found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
+        found += self.notes
+        for item in self.sets:
+            prefix = f"{item.name}: " if len(self.sets) > 1 else ""
+            found += [prefix + said for said in item.notes]
+        return found
+
     def document(self) -> dict[str, Any]:
         """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's."""
         sets = [self._set_document(item) for item in self.sets]
@@ -126,7 +136,7 @@ class Scorecard:
             "name": item.name,
             "metrics": {name: _value_document(METRICS[name], item.values[name]) for name in METRICS},
             "corrected": {name: _value_document(CORRECTED[name], item.values[name]) for name in CORRECTED},
-            "attacks": {name: _attack_document(attack) for name, attack in item.attacks.items()},
+            "attacks": attacks_document(item.attacks),
             "privacy": item.privacy,
             "notes": list(item.notes),
             "query_curve": list(item.query_curve),
@@ -135,7 +145,7 @@ class Scorecard:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The document as JSON text, also written to `path` if given; what is undefined is null."""
-        text = json.dumps(_plain(self.document()), indent=1, allow_nan=False, ensure_ascii=False)
+        text = json_text(self.document())
         if path is not None:
             with atomic_path(path) as temporary:
                 temporary.write_text(text + "\n", encoding="utf-8")
@@ -173,29 +183,29 @@ class Scorecard:
         return table
 
     def attack_table(self) -> Table:
-        """Resilience of each set, and what fresh real data and random walks would reach."""
-        table = Table(title=None, box=None, pad_edge=False)
-        table.add_column("attack")
-        table.add_column("attacked", justify="right")
-        for kappa in (KAPPAS[0], KAPPAS[-1]):
-            table.add_column(f"kappa {kappa}", justify="right")
-        table.add_column("set")
-        for name in self.sets[0].attacks:
-            first = self.sets[0].attacks[name]
-            rows = [(item.name, item.attacks[name].synthetic) for item in self.sets]
-            rows += [("fresh real sample", first.fresh_real), ("uniform random walks", first.uniform)]
-            for number, (label, found) in enumerate(rows):
-                table.add_row(
-                    TITLES[name] if number == 0 else "",
-                    f"{found.attacked:,}",
-                    number_text(found.ratios[0]),
-                    number_text(found.ratios[-1]),
-                    label,
-                )
-        return table
+        """The attacks for the terminal."""
+        return attack_table({item.name: item.attacks for item in self.sets})
 
 
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
+
+
+def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
+    """Resilience of each set, and what fresh real data and random walks would reach."""
+    table = Table(title=None, box=None, pad_edge=False)
+    table.add_column("attack")
+    table.add_column("attacked", justify="right")
+    for kappa in (KAPPAS[0], KAPPAS[-1]):
+        table.add_column(f"kappa {kappa}", justify="right")
+    table.add_column("set")
+    for name, title in TITLES.items():
+        found = [attacks[name] for attacks in results.values()]
+        rows = [(label, item.synthetic) for label, item in zip(results, found, strict=True)]
+        rows += [("fresh real sample", found[0].fresh_real), ("uniform random walks", found[0].uniform)]
+        for number, (label, one) in enumerate(rows):
+            ratios = number_text(one.ratios[0]), number_text(one.ratios[-1])
+            table.add_row(title if number == 0 else "", f"{one.attacked:,}", *ratios, label)
+    return table
 
 
 def number_text(value: float | None) -> str:
@@ -233,6 +243,11 @@ def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
     } | ({"corrects": metric.corrects} if metric.corrects else {})
 
 
+def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:
+    """Both attacks as plain data."""
+    return {name: _attack_document(attack) for name, attack in attacks.items()}
+
+
 def _attack_document(attack: Attack) -> dict[str, Any]:
     return {
         "kappa": list(KAPPAS),
@@ -246,6 +261,11 @@ def _attack_document(attack: Attack) -> dict[str, Any]:
             )
         },
     }
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Plain data as JSON; what is undefined is null."""
+    return json.dumps(_plain(document), indent=1, allow_nan=False, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

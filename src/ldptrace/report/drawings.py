@@ -119,6 +119,7 @@ def sample_map(lines: Sequence[Sequence[Sequence[float]]], ratio: float, style: 
         parts.append(
             f'<circle class="fill {style}" cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="2.2"/>'
         )
+    parts.append(_lattice(1, height))
     return _svg(WIDTH, height, parts, "map samples")
 
 

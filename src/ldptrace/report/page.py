@@ -81,11 +81,15 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
 def _position(entry: Document) -> float | None:
     """Where a value lies between that of a generator that knows nothing, 0, and a perfect one, 1.
 
-    >>> _position({"value": 0.25, "floor": 0.0, "uniform": 1.0})
+    There is no such place where knowing nothing does no harm.
+
+    >>> _position({"goal": "min", "value": 0.25, "floor": 0.0, "uniform": 1.0})
     0.75
     """
     value, floor, uniform = entry["value"], entry["floor"], entry["uniform"]
-    if value is None or floor is None or uniform is None or floor == uniform:
+    if value is None or floor is None or uniform is None:
+        return None
+    if floor == uniform or (floor < uniform) != (entry["goal"] == "min"):
         return None
     share: float = (uniform - value) / (uniform - floor)
     return min(max(share, 0.0), 1.0)
@@ -209,7 +213,7 @@ def _attacks(document: Document) -> list[dict[str, Any]]:
         series += [Series(item["synthetic"]["resilience"], _style(k)) for k, item in enumerate(found)]
         labels = [str(kappa) for kappa in found[0]["kappa"]]
         chart = charts.curves(labels, series, "privacy parameter κ", "resilience ratio", top=1.0)
-        attacked = ", ".join(f"{item['synthetic']['attacked']:,}" for item in found)
+        attacked = ", ".join(dict.fromkeys(f"{item['synthetic']['attacked']:,}" for item in found))
         figures.append(_figure(title, chart) | {"attacked": attacked})
     return figures
 

@@ -1,0 +1,199 @@
+"""`ldptrace evaluate` and `ldptrace attack`: how good and how private synthetic sets are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldptrace.cli.common import (
+    BoundsOption,
+    CrsOption,
+    FormatOption,
+    Outside,
+    OutsideOption,
+    Progress,
+    SeedOption,
+    note,
+    parse_bounds,
+    read_input,
+)
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+RealArgument = Annotated[Path, typer.Argument(metavar="REAL", help="File of the real trajectories.")]
+SyntheticArgument = Annotated[
+    list[Path], typer.Argument(metavar="SYN...", help="Files of synthetic trajectories, one or several.")
+]
+GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(evaluate)
+    app.command()(attack)
+
+
+def evaluate(
+    real: RealArgument,
+    synthetic: SyntheticArgument,
+    grid: GridOption = 6,
+    bounds: BoundsOption = None,
+    json_file: JsonOption = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write the scorecard as one self-contained page.")
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option("--repeat", min=1, help="Draws of the random queries and of the bootstrap.")
+    ] = 3,
+    attacks: Annotated[
+        bool, typer.Option("--attacks/--no-attacks", help="Run the two attacks as well.")
+    ] = True,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Show the corrected variants in the table as well.")
+    ] = False,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Show a few REAL trajectories on the page.")
+    ] = False,
+    seed: SeedOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+    outside: OutsideOption = Outside.drop,
+) -> None:
+    """Nine metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
+
+    Without --bounds the map is the smallest box around the real points, as in the reference implementation.
+    """
+    from ldptrace.evaluation import evaluate as measure
+
+    with Progress() as stages:
+        with stages("read"):
+            sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
+        card = measure(
+            sets[0],
+            *sets[1:],
+            grid=grid,
+            bounds=parse_bounds(bounds),
+            seed=seed,
+            repeat=repeat,
+            names=names(synthetic),
+            privacy=[stated_privacy(path) for path in synthetic],
+            attacks=attacks,
+            samples=samples,
+            outside=outside.value,
+            stages=stages,
+        )
+        with stages("write"):
+            if html_file is not None:
+                card.to_html(html_file)
+            if json_file is not None and str(json_file) != "-":
+                card.to_json(json_file)
+    tables = [card.table(corrected=corrected)] + ([card.attack_table()] if attacks else [])
+    show(tables, card.to_json() if str(json_file) == "-" else None)
+    for said in card.remarks():
+        note(f"note: {said}")
+    if html_file is not None:
+        note(f"scorecard to look at: {html_file}")
+
+
+def attack(
+    real: RealArgument,
+    synthetic: SyntheticArgument,
+    grid: GridOption = 6,
+    bounds: BoundsOption = None,
+    json_file: JsonOption = None,
+    seed: SeedOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+    outside: OutsideOption = Outside.drop,
+) -> None:
+    """Re-identification and outlier attack on synthetic sets, beside a fresh real sample and random walks."""
+    from ldptrace.evaluation import resilience
+    from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
+    from ldptrace.io.atomic import atomic_path
+
+    with Progress() as stages:
+        with stages("read"):
+            sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
+        found = resilience(
+            sets[0],
+            *sets[1:],
+            grid=grid,
+            bounds=parse_bounds(bounds),
+            seed=seed,
+            names=names(synthetic),
+            outside=outside.value,
+            stages=stages,
+        )
+        document = {
+            "sets": [{"name": name, "attacks": attacks_document(both)} for name, both in found.items()]
+        }
+        text = json_text({"attacks": document["sets"][0]["attacks"]} | document)
+        if json_file is not None and str(json_file) != "-":
+            with atomic_path(json_file) as temporary:
+                temporary.write_text(text + "\n", encoding="utf-8")
+    show([attack_table(found)], text if str(json_file) == "-" else None)
+
+
+def show(tables: list[Table], text: str | None) -> None:
+    """Tables on stdout; or, when JSON was asked for there, the JSON alone and the tables on stderr."""
+    from rich.console import Console
+
+    console = Console(stderr=text is not None, highlight=False)
+    for number, table in enumerate(tables):
+        console.print(*([""] if number else []), table, sep="\n")
+    if text is not None:
+        typer.echo(text)
+
+
+def stated_privacy(path: Path) -> dict[str, Any] | None:
+    """What a Parquet file says about its privacy (its metadata key `ldptrace`), with the plan in words."""
+    import pyarrow.parquet as pq
+
+    if path.suffix != ".parquet" or not path.is_file():
+        return None
+    stated = (pq.read_schema(path).metadata or {}).get(b"ldptrace")
+    if stated is None:
+        return None
+    try:
+        privacy = json.loads(stated)
+    except ValueError:
+        raise InputError(f"{path}: its metadata key 'ldptrace' does not hold JSON") from None
+    if isinstance(privacy, dict) and isinstance(privacy.get("privacy"), dict):
+        privacy = privacy["privacy"]
+    if not isinstance(privacy, dict):
+        return None
+    if privacy.get("plan") and not privacy.get("explanation"):
+        privacy["explanation"] = explained(privacy["plan"])
+    return privacy
+
+
+def explained(plan: dict[str, Any]) -> list[str]:
+    """A plan in sentences; none if it was written by a version that this one does not understand."""
+    from ldptrace.errors import PlanError
+    from ldptrace.explanation import explain
+    from ldptrace.plan import Plan
+
+    try:
+        return explain(Plan.from_json(json.dumps(plan)))
+    except PlanError:
+        return []
+
+
+def names(paths: list[Path]) -> list[str]:
+    """Short names of the files, told apart by their folder or a number where they are equal.
+
+    >>> names([Path("a/x.csv"), Path("b/x.csv"), Path("y.csv")])
+    ['a/x', 'b/x', 'y']
+    """
+    stems = [path.stem for path in paths]
+    longer = [
+        f"{path.parent.name}/{stem}" if stems.count(stem) > 1 else stem
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+    return [name if longer.count(name) == 1 else f"{name} ({k + 1})" for k, name in enumerate(longer)]
