@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
@@ -56,4 +58,12 @@ def assert_standard_normal(z: ArrayLike) -> None:
 def assert_same_law(first: ArrayLike, second: ArrayLike) -> None:
     """Two samples of a statistic come from one distribution (Kolmogorov-Smirnov)."""
     value = stats.ks_2samp(np.asarray(first), np.asarray(second)).pvalue
+    assert value > ALPHA, f"the two samples differ (p-value {value:.1e})"
+
+
+def assert_same_categories(first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
+    """Two samples of categories come from one distribution (chi-square test of homogeneity)."""
+    categories = sorted(set(first) | set(second), key=repr)
+    table = np.array([[sample.count(category) for category in categories] for sample in (first, second)])
+    value = stats.chi2_contingency(table).pvalue
     assert value > ALPHA, f"the two samples differ (p-value {value:.1e})"

@@ -114,3 +114,32 @@ def move_item(here: int, there: int, n: int) -> int:
         if 0 <= i + DIRECTION_DI[number] < n and 0 <= j + DIRECTION_DJ[number] < n:
             item += 1
     return item
+
+
+def link_count(n: int) -> int:
+    """Number of pairs of adjacent cells of the n x n lattice: half the moves."""
+    return move_count(n) // 2
+
+
+def link_item(here: int, there: int, n: int) -> int:
+    """Item number of a move without its direction.
+
+    Links are the moves to a cell of larger number, in the order of `moves(n)`; a reverse move is the same link.
+
+    >>> upward = [(here, there) for here, _, there in moves(6) if here < there]
+    >>> all(link_item(b, a, 6) == link_item(a, b, 6) == item for item, (a, b) in enumerate(upward))
+    True
+    """
+    low, high = min(here, there), max(here, there)
+    i, j = low // n, low % n
+    if i == n - 1:
+        return i * (4 * n - 3) + j
+    item = i * (4 * n - 3) + (4 * j - 1 if j else 0)
+    # North, north-east, east, south-east; the last column has no north and no north-east.
+    step = high // n - i, high % n - j
+    if step == (0, 1):
+        return item
+    after_north = item + 2 if j < n - 1 else item
+    if step == (1, 1):
+        return item + 1
+    return after_north if step == (1, 0) else after_north + 1

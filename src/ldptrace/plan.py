@@ -18,7 +18,7 @@ from typing import Any, Literal
 from ldptrace.errors import PlanError
 from ldptrace.exact import decimal_text, epsilon_fraction, log, ratio_at_most, total
 from ldptrace.grid import Grid
-from ldptrace.lattice import move_count
+from ldptrace.lattice import link_count
 from ldptrace.protocol.canonical import decimal_of, dumps
 from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_ROUNDS
 from ldptrace.protocol.problems import PlanRefused, Problem
@@ -27,11 +27,14 @@ from ldptrace.questions import (
     CutEnd,
     End,
     Length,
+    Links,
     Moves,
     Question,
     Start,
     Steps,
+    Terminals,
     Turns,
+    Visits,
 )
 from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.records import Record
@@ -43,7 +46,16 @@ METHOD_PATTERN = r"[a-z0-9-]{1,32}"
 CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
 
 # Shares of the users per question of `Plan.single_report`.
-DEFAULT_SHARES = {"length": 0.05, "start": 0.16, "end": 0.16, "moves": 0.58, "turns": 0.05}
+DEFAULT_SHARES = {
+    "length": 0.04,
+    "start": 0.03,
+    "end": 0.03,
+    "terminals": 0.18,
+    "visits": 0.20,
+    "moves": 0.15,
+    "links": 0.32,
+    "turns": 0.05,
+}
 
 
 class Ask(Record):
@@ -191,8 +203,9 @@ class Plan(Record):
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
         n = grid.n
-        questions: list[Question] = [Length(n, cap or 4 * n), Start(n), End(n)]
-        questions += [Moves(n, min(most_moves, move_count(n))), Turns(n)]
+        most = min(most_moves, link_count(n))
+        questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
+        questions += [Visits(n, max(min(most - 1, n * n), 1)), Moves(n, most), Links(n, most), Turns(n)]
         asks = []
         for asked, share in zip(questions, _integer_shares(questions, shares or DEFAULT_SHARES), strict=True):
             randomizer: Randomizer = PrivSet.best(asked.domain, asked.capacity, ratio)

@@ -62,7 +62,8 @@ def outlook(
     law = moves_law(trip * n)
     domain = move_count(n)
     candidates = [most_moves] if most_moves else range(1, min(domain, 24) + 1)
-    asked = users * DEFAULT_SHARES["moves"]
+    # Moves and links both measure moves; links without direction.
+    asked = users * (DEFAULT_SHARES["moves"] + DEFAULT_SHARES["links"])
     scored = [(_move_error(domain, m, ratio, asked, law), m) for m in candidates]
     error, m = min(scored)
     in_query = QUERY * n * n

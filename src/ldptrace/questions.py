@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
-from ldptrace.lattice import TURNS, direction, move_count, move_item, turn
+from ldptrace.lattice import TURNS, direction, link_count, link_item, move_count, move_item, turn
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
 from ldptrace.randomness import Source
 from ldptrace.records import Record
@@ -119,8 +119,54 @@ class CutEnd(Question):
         return [[path[min(len(path), self.cells) - 1]]] if path else [[]]
 
 
+class Terminals(Question):
+    """The set of the first and the last cell, which of them is which left open.
+
+    >>> Terminals(3).answer([4, 5, 8], Source()), Terminals(3).answer([4, 5, 4], Source())
+    ([[4, 8]], [[4]])
+    """
+
+    name: ClassVar[str] = "terminals"
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    @property
+    def capacity(self) -> int:
+        return 2
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [sorted({path[0], path[-1]})] if path else [[]]
+
+
+class Visits(Question):
+    """The cells at `most` uniformly random positions of the path, as a set; all when there are fewer."""
+
+    most: int
+
+    name: ClassVar[str] = "visits"
+
+    def __post_init__(self) -> None:
+        _whole("most", self.most, 1, min(self.n * self.n, MAX_CAPACITY))
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [_at_random_positions(path, self.most, source)]
+
+
 class Moves(Question):
-    """The set of different moves of the path; a uniformly random `most` of them when there are more.
+    """The moves at uniformly random `most` steps of the path, as a set; all of them when there are fewer.
+
+    Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
+    path in a way that a model can compute from the length alone.
 
     >>> Moves(2, most=3).answer([0, 1, 3], Source())  # north, then east
     [[0, 3]]
@@ -142,8 +188,34 @@ class Moves(Question):
         return self.most
 
     def answer(self, path: Sequence[int], source: Source) -> Slots:
-        items = sorted(set(_moves(path, self.n)))
-        return [source.subset(items, self.most) if len(items) > self.most else items]
+        return [_at_random_positions(_moves(path, self.n), self.most, source)]
+
+
+class Links(Question):
+    """As `Moves`, without direction: which pairs of adjacent cells the path connects.
+
+    >>> Links(2, most=3).answer([0, 1, 0], Source())
+    [[0]]
+    """
+
+    most: int
+
+    name: ClassVar[str] = "links"
+
+    def __post_init__(self) -> None:
+        _whole("most", self.most, 1, min(link_count(self.n), MAX_CAPACITY))
+
+    @property
+    def domain(self) -> int:
+        return link_count(self.n)
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        items = [link_item(here, there, self.n) for here, there in pairwise(path)]
+        return [_at_random_positions(items, self.most, source)]
 
 
 class Turns(Question):
@@ -217,7 +289,8 @@ class CombinedSteps(Question):
 
 
 QUESTIONS: dict[str, type[Question]] = {
-    kind.name: kind for kind in (Length, Start, End, CutEnd, Moves, Turns, Steps, CombinedSteps)
+    kind.name: kind
+    for kind in (Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps)
 }
 
 
@@ -243,3 +316,9 @@ def _whole(name: str, value: object, low: int, high: int) -> None:
 def _moves(path: Sequence[int], n: int) -> list[int]:
     """Item numbers of the path's moves, in order."""
     return [move_item(here, there, n) for here, there in pairwise(path)]
+
+
+def _at_random_positions(items: Sequence[int], most: int, source: Source) -> list[int]:
+    """The different items at `most` uniformly random positions, ascending."""
+    chosen = items if len(items) <= most else [items[at] for at in source.subset(range(len(items)), most)]
+    return sorted(set(chosen))

@@ -5,18 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.grid import Grid
 from ldptrace.paths import CellPaths
-from ldptrace.questions import QUESTIONS, CombinedSteps, CutEnd, End, Length, Moves, Question, Start, Steps
+from ldptrace.questions import (
+    CombinedSteps,
+    CutEnd,
+    End,
+    Length,
+    Links,
+    Moves,
+    Question,
+    Start,
+    Steps,
+    Terminals,
+    Turns,
+    Visits,
+)
 from ldptrace.randomness import Source
 from ldptrace.simulation.answers import answers
-from statistics_kit import assert_frequencies
+from statistics_kit import assert_proportion, assert_same_categories
 
 CERTAIN: list[Question] = [
     Length(4, 6),
     Start(4),
     End(4),
     CutEnd(4, 3),
+    Terminals(4),
+    Visits(4, 12),
     Moves(4, 20),
+    Links(4, 20),
     Steps(4, 5),
     CombinedSteps(4, 3),
 ]
@@ -35,25 +52,26 @@ def test_compiled_answers_equal_the_device(
         assert got == [sorted(slot) for slot in expected]
 
 
-@pytest.mark.parametrize("name", ["moves", "turns"])
-def test_random_choices_have_the_device_distribution(name: str, rng: np.random.Generator) -> None:
-    from ldptrace.grid import Grid
+CHOOSING: list[Question] = [Visits(4, 2), Moves(4, 2), Links(4, 2), Turns(4)]
 
-    question: Question = QUESTIONS[name](4, 2) if name == "moves" else QUESTIONS[name](4)
-    walk = [0, 1, 5, 4, 5, 10, 15]
+
+@pytest.mark.parametrize("question", CHOOSING, ids=lambda q: q.name)
+def test_random_choices_have_the_device_distribution(question: Question, rng: np.random.Generator) -> None:
+    """A walk with repeated cells, links and moves: sets of one item and of two both occur."""
+    walk = [0, 1, 5, 4, 0, 1, 5, 10, 5]
     paths = CellPaths.from_lists([walk] * 20_000, Grid((0, 0, 1, 1), 4))
-    rows = answers(question, paths, np.arange(len(paths)), rng)
-    simulated = np.bincount(rows.ravel(), minlength=question.domain)
+    rows = np.sort(answers(question, paths, np.arange(len(paths)), rng), axis=1)
     source = Source(np.random.default_rng(5).bytes)
-    drawn = [item for _ in range(20_000) for item in question.answer(walk, source)[0]]
-    device = np.bincount(drawn, minlength=question.domain)
-    assert set(np.flatnonzero(simulated)) == set(np.flatnonzero(device))
-    # Every different move, and every bend, is equally likely to be chosen.
-    if name == "moves":
-        assert_frequencies(simulated[simulated > 0], np.ones(6))
-        assert_frequencies(device[device > 0], np.ones(6))
-    else:
-        assert_frequencies(simulated, device + 1e-9 * (device > 0))
+    drawn = [tuple(question.answer(walk, source)[0]) for _ in range(20_000)]
+    simulated = [tuple(item for item in row if item >= 0) for row in rows.tolist()]
+    assert_same_categories(simulated, drawn)
+
+
+def test_steps_are_chosen_before_repeats_are_removed(rng: np.random.Generator) -> None:
+    # Back and forth: two moves, each half of the six steps. Two steps are the same move with probability 2/5.
+    paths = CellPaths.from_lists([[0, 1, 0, 1, 0, 1, 0]] * 20_000, Grid((0, 0, 1, 1), 4))
+    rows = answers(Moves(4, 2), paths, np.arange(len(paths)), rng)
+    assert_proportion(int(np.sum(rows[:, 1] < 0)), len(rows), 0.4)
 
 
 def test_a_subset_of_users(paths: CellPaths, rng: np.random.Generator) -> None:
@@ -65,8 +83,6 @@ def test_a_subset_of_users(paths: CellPaths, rng: np.random.Generator) -> None:
 
 
 def test_no_points_at_all(rng: np.random.Generator) -> None:
-    from ldptrace.grid import Grid
-
     paths = CellPaths.from_lists([[], []], Grid((0, 0, 1, 1), 4))
-    for question in [*CERTAIN, QUESTIONS["turns"](4)]:
+    for question in [*CERTAIN, *CHOOSING]:
         assert np.all(answers(question, paths, np.arange(2), rng) == -1)

@@ -12,9 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace import lattice
+from ldptrace.grid import Grid
 from ldptrace.parallel import chunks, map_chunks
 from ldptrace.paths import CellPaths, direction_of
-from ldptrace.questions import CombinedSteps, CutEnd, End, Length, Moves, Question, Start, Steps, Turns
+from ldptrace.questions import (
+    CombinedSteps,
+    CutEnd,
+    End,
+    Length,
+    Links,
+    Moves,
+    Question,
+    Start,
+    Steps,
+    Terminals,
+    Turns,
+    Visits,
+)
 
 Rows = NDArray[np.int32]
 
@@ -37,10 +51,15 @@ def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng:
         case Turns():
             rows = np.full((len(users), 1), -1, dtype=np.int32)
             return _filled(_turns, rows, len(users), rng, (paths.cells, first, last, paths.grid.n))
+        case Terminals():
+            begin, end = _cells_at(paths, first, here), _cells_at(paths, last - 1, here)
+            return np.concatenate([begin, np.where(end == begin, -1, end)], axis=1)
+        case Visits(most=most):
+            return _chosen(paths.cells, first, last, most, rng)
         case Moves(most=most):
-            rows = np.full((len(users), most), -1, dtype=np.int32)
-            table = paths.grid.move_items
-            return _filled(_moves, rows, len(users), rng, (paths.cells, first, last, paths.grid.n, table))
+            return _chosen(_items_of_steps(paths, paths.grid.move_items), first, last - 1, most, rng)
+        case Links(most=most):
+            return _chosen(_items_of_steps(paths, _link_items(paths.grid)), first, last - 1, most, rng)
         case Steps(count=count):
             steps = np.full((len(users), count), -1, dtype=np.int32)
             _steps(steps, paths.cells, first, last, paths.grid.n, paths.grid.move_items)
@@ -67,6 +86,32 @@ def _cells_at(paths: CellPaths, positions: NDArray[np.int64], here: NDArray[np.b
     return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
 
 
+def _items_of_steps(paths: CellPaths, table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Item of the step from every cell to the next one; meaningless at the last cell of a path."""
+    items = np.full(len(paths.cells), -1, dtype=np.int32)
+    _step_items(items, paths.cells, paths.offsets, paths.grid.n, table)
+    return items
+
+
+def _link_items(grid: Grid) -> NDArray[np.int32]:
+    """Link number of the move in direction `k` out of cell `c`, at `8 * c + k`."""
+    links = np.full(8 * grid.cells, -1, dtype=np.int32)
+    for cell, number, target in grid.moves.tolist():
+        links[8 * cell + number] = lattice.link_item(cell, target, grid.n)
+    return links
+
+
+def _chosen(
+    items: NDArray[np.int32],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    most: int,
+    rng: np.random.Generator,
+) -> Rows:
+    rows = np.full((len(first), most), -1, dtype=np.int32)
+    return _filled(_choose, rows, len(first), rng, (items, first, last))
+
+
 def _filled(
     kernel: Callable[..., None], rows: Rows, n: int, rng: np.random.Generator, arguments: tuple[object, ...]
 ) -> Rows:
@@ -84,24 +129,33 @@ def _step_key(cells, at, n):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _moves(rows, start, stop, rng, cells, first, last, n, table):  # type: ignore[no-untyped-def]
-    """Different moves of each path; a reservoir keeps a uniformly random choice where there are too many."""
+def _choose(rows, start, stop, rng, items, first, last):  # type: ignore[no-untyped-def]
+    """Items at random positions of each path, by a reservoir; then repeats are removed."""
     most = rows.shape[1]
-    seen = np.full(len(table), -1, dtype=np.int64)
+    kept = np.empty(most, dtype=np.int32)
     for user in range(start, stop):
+        size = 0
+        for at in range(first[user], last[user]):
+            place = size if size < most else int(rng.random() * (size + 1))
+            if place < most:
+                kept[place] = items[at]
+            size += 1
         different = 0
-        for at in range(first[user], last[user] - 1):
-            item = table[_step_key(cells, at, n)]
-            if seen[item] == user:
-                continue
-            seen[item] = user
-            if different < most:
-                rows[user, different] = item
-            else:
-                place = int(rng.random() * (different + 1))
-                if place < most:
-                    rows[user, place] = item
-            different += 1
+        for position in range(min(size, most)):
+            new = True
+            for earlier in range(different):
+                if rows[user, earlier] == kept[position]:
+                    new = False
+            if new:
+                rows[user, different] = kept[position]
+                different += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _step_items(items, cells, offsets, n, table):  # type: ignore[no-untyped-def]
+    for path in range(len(offsets) - 1):
+        for at in range(offsets[path], offsets[path + 1] - 1):
+            items[at] = table[_step_key(cells, at, n)]
 
 
 @numba.njit(cache=True, nogil=True)
