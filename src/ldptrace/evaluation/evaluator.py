@@ -81,7 +81,14 @@ def evaluate(
         real_portrait = paint("real", yardstick.real, real, yardstick.real, shown)
     promised = list(privacy) if privacy is not None else [None] * len(published)
     sets = tuple(
-        SetResult(portrait, value, attack, promise, (*said, *_remarks(yardstick.real, summary)), curve)
+        SetResult(
+            portrait,
+            value,
+            attack,
+            promise,
+            (*said, *_remarks(yardstick.real, summary, portrait.points)),
+            curve,
+        )
         for portrait, value, attack, promise, said, summary, curve in zip(
             portraits, values, found, promised, notes[1:], summaries, curves, strict=True
         )
@@ -242,13 +249,19 @@ def _labels(count: int) -> list[str]:
     return ["synthetic"] if count == 1 else [f"synthetic {number + 1}" for number in range(count)]
 
 
-def _remarks(real: Summary, synthetic: Summary) -> list[str]:
+def _remarks(real: Summary, synthetic: Summary, points: int) -> list[str]:
     """What a reader of this set's values must know."""
     remarks = []
-    if len(real) != len(synthetic):
+    if abs(len(real) - len(synthetic)) > 0.01 * len(real):
         remarks.append(
             f"the real set has {len(real):,} trajectories, this one {len(synthetic):,}; query error and "
             "pattern error compare counts, as the reference does: read their scaled variants"
+        )
+    per_cell = points / max(len(synthetic.paths.cells), 1)
+    if not 0.5 < per_cell < 2.5:
+        remarks.append(
+            f"this set has {per_cell:.1f} points for each cell that it visits; query error counts them "
+            "against one real point per cell, as the reference does: read its variant on raw points"
         )
     if len(synthetic.patterns) < TOP <= len(real.patterns):
         remarks.append(f"this set has only {len(synthetic.patterns)} different patterns of 2 to 8 cells")

@@ -5,6 +5,7 @@ Colours are CSS classes, so that one picture serves light and dark screens and p
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 
@@ -96,7 +97,13 @@ def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
     """One pattern as a little path: a dot where it begins, an arrow head where it ends."""
     width = 72.0
     height = width * ratio
-    points = [((cell // n + 0.5) * width / n, height - (cell % n + 0.5) * height / n) for cell in cells]
+    centres = [((cell // n + 0.5) * width / n, height - (cell % n + 0.5) * height / n) for cell in cells]
+    points = []
+    for (ax, ay), (bx, by) in itertools.pairwise(centres):
+        # Every leg keeps to its right, so that a way back is seen beside the way there.
+        reach = 0.1 * width / n / math.hypot(bx - ax, by - ay)
+        dx, dy = -(by - ay) * reach, (bx - ax) * reach
+        points += [(ax + dx, ay + dy), (bx + dx, by + dy)]
     parts = [_frame(height, width)]
     if n <= 16:
         parts.append(_lattice(n, height, width))
