@@ -11,34 +11,40 @@ import pyarrow as pa
 
 from ldptrace.errors import FormatError
 from ldptrace.io.report import Parsed, each
-from ldptrace.io.text import joined, joined_lists, pairs, paste, read_bytes, strings, write_chunks
+from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
 from ldptrace.trajectories import Ints, Trajectories
 
-HEAD = re.compile(rb"^#[^\n]*\n?|^>[^:\n]*:[ ]*", re.MULTILINE)
-NAME = re.compile(rb"^#\s*(-?\d{1,18})\s*:", re.MULTILINE)
-LINE = re.compile(rb"#[^:]*:?\s*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
+LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
 EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"
 
 
 def read_file(path: Path) -> Parsed:
     """Trajectories of a .dat file; the numbers after # are their ids."""
-    data = read_bytes(path).replace(b"\r\n", b"\n").rstrip() + b"\n"
-    bodies = (b"\n" + data).count(b"\n>")
-    if bodies == 0:
-        raise FormatError(f"line 1: {EXPECTED}, got {_shown(data)}")
-    # One trajectory per line is left, without `#0:` and `>0:`.
-    dense = re.sub(rb"\n\s*\n", b"\n", data) if b"\n\n" in data else data
-    text = HEAD.sub(b"", dense).replace(b";\n", b"\n")
-    sizes = _sizes(text)
-    try:
-        x, y = pairs(text.replace(b";", b"\n"))
-    except pa.ArrowInvalid:
-        x = y = np.empty(0)
-    if len(sizes) != bodies or len(x) != sizes.sum():
-        raise FormatError(_first_broken(data))
-    names = NAME.findall(data)
-    ids = np.array(names, dtype=np.bytes_).astype(np.int64) if len(names) == bodies else None
-    return Parsed(Trajectories(x, y, np.concatenate(([0], np.cumsum(sizes))), ids=ids), bodies)
+    x, y = [np.empty(0)], [np.empty(0)]
+    sizes, names, lines_before = [], [], 0
+    for block in line_blocks(path):
+        lines = block.splitlines()
+        bodies = [line.partition(b":")[2].strip(b"; ") for line in lines if line.startswith(b">")]
+        heads = [line[1:].strip(b": ") for line in lines if line.startswith(b"#")]
+        counts = [body.count(b";") + 1 if body else 0 for body in bodies]
+        try:
+            block_x, block_y = pairs(b"\n".join(bodies).replace(b";", b"\n"))
+        except pa.ArrowInvalid:
+            block_x = block_y = np.empty(0)
+        blank = sum(not line or line.isspace() for line in lines)
+        if len(bodies) + len(heads) + blank != len(lines) or len(block_x) != sum(counts):
+            raise FormatError(_first_broken(lines, lines_before))
+        x.append(block_x)
+        y.append(block_y)
+        sizes += counts
+        names += heads
+        lines_before += len(lines)
+    return Parsed(
+        Trajectories(
+            np.concatenate(x), np.concatenate(y), np.cumsum([0, *sizes]), ids=_numbers(names, len(sizes))
+        ),
+        len(sizes),
+    )
 
 
 read = each(read_file)
@@ -52,19 +58,19 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
     write_chunks(path, [joined(paste("#", strings(ids), ":\n>0:", bodies, "\n"))])
 
 
-def _sizes(text: bytes) -> Ints:
-    """Number of points of each line `x,y;x,y`."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(characters == ord("\n"))
-    breaks = np.searchsorted(np.flatnonzero(characters == ord(";")), ends)
-    lengths = np.diff(ends, prepend=-1) - 1
-    return np.diff(breaks, prepend=0) + (lengths > 0)
+def _numbers(names: list[bytes], trajectories: int) -> Ints | None:
+    """Ids, where every trajectory has one that is a whole number."""
+    if len(names) != trajectories or not all(
+        name.lstrip(b"-").isdigit() and len(name) < 19 for name in names
+    ):
+        return None
+    return np.array(names, dtype=np.bytes_).astype(np.int64)
 
 
-def _first_broken(data: bytes) -> str:
-    for number, line in enumerate(data.splitlines(), start=1):
+def _first_broken(lines: list[bytes], lines_before: int) -> str:
+    for number, line in enumerate(lines, start=lines_before + 1):
         if not LINE.fullmatch(line) or not _has_numbers(line):
-            return f"line {number}: {EXPECTED}, got {_shown(line)}"
+            return f"line {number}: {EXPECTED}, got {line[:40].decode(errors='replace')!r}"
     return f"{EXPECTED} on every line"
 
 
@@ -76,7 +82,3 @@ def _has_numbers(line: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:40].decode(errors="replace"))

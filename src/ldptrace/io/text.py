@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,28 @@ import pyarrow.csv as pacsv
 
 from ldptrace.trajectories import Floats, Ints
 
+BLOCK_BYTES = 1 << 25
+
 
 def read_bytes(path: Path) -> bytes:
     """Content of a file, unpacked where it is gzipped."""
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def line_blocks(path: Path) -> Iterator[bytes]:
+    """Content of a file, unpacked where it is gzipped, in large pieces that end where a line ends."""
+    rest = b""
+    with pa.input_stream(path, compression="detect") as stream:
+        while block := stream.read(BLOCK_BYTES):
+            lines, newline, begun = block.rpartition(b"\n")
+            if newline:
+                yield rest + lines + newline
+                rest = begun
+            else:
+                rest += begun
+    if rest:
+        yield rest
 
 
 def write_chunks(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
@@ -39,7 +56,7 @@ def pairs(text: bytes) -> tuple[Floats, Floats]:
     >>> pairs(b"1,2\\n\\n3.5,nan\\n")
     (array([1. , 3.5]), array([ 2., nan]))
     """
-    if not text.strip():
+    if not text or text.isspace():
         return np.empty(0), np.empty(0)
     table = pacsv.read_csv(
         pa.py_buffer(text),
