@@ -35,6 +35,18 @@ class Source:
             if value < bound:
                 return value
 
+    def many_below(self, bound: int, count: int) -> list[int]:
+        """The same values from the same bytes as `count` calls of `below`, in fewer reads."""
+        bits = (bound - 1).bit_length()
+        if bits == 0:
+            return [self.below(bound)] * count
+        size, mask, values = (bits + 7) // 8, (1 << bits) - 1, list[int]()
+        while len(values) < count:
+            data = self.take(size * (count - len(values)))
+            drawn = [int.from_bytes(data[at : at + size], "big") & mask for at in range(0, len(data), size)]
+            values += [value for value in drawn if value < bound]
+        return values
+
     def subset(self, items: Sequence[int], size: int) -> list[int]:
         """A uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
         pool = list(items)

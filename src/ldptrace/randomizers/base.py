@@ -51,6 +51,10 @@ class Randomizer(Record, ABC):
     def probabilities(self) -> tuple[Fraction, Fraction]:
         """(p, q): chance that a report names an item that is in the set, and one that is not."""
 
+    def filled(self, items: Sequence[int]) -> list[int]:
+        """The outputs that stand for a set: its items, and nulls for empty places where there are nulls."""
+        return sorted(items)
+
     @abstractmethod
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
         """The items that the report names, ascending, for a user whose set is `items`."""

@@ -38,9 +38,12 @@ class GRR(Randomizer):
         true, other, total = self._weights
         return Fraction(true, total), Fraction(other, total)
 
+    def filled(self, items: Sequence[int]) -> list[int]:
+        return [items[0] if items else self.domain]
+
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
         self.check(items)
-        true = items[0] if items else self.domain
+        (true,) = self.filled(items)
         weight, other, total = self._weights
         drawn = source.below(total)
         if drawn < weight:
@@ -51,7 +54,7 @@ class GRR(Randomizer):
     def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
         self.check(items)
         p, q = self.probabilities
-        return p if named[0] == (items[0] if items else self.domain) else q
+        return p if list(named) == self.filled(items) else q
 
     def all_reports(self) -> Iterator[tuple[int, ...]]:
         return ((item,) for item in range(self.outputs))

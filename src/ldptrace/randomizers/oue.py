@@ -41,12 +41,13 @@ class OUE(Randomizer):
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
         self.check(items)
         ones, total = self.ratio.denominator, self.ratio.numerator + self.ratio.denominator
-        true = items[0] if items else -1
-        return tuple(
-            item
-            for item in range(self.domain)
-            if (source.below(2) == 1 if item == true else source.below(total) < ones)
-        )
+        true = items[0] if items else self.domain
+        named = [item for item, drawn in enumerate(source.many_below(total, true)) if drawn < ones]
+        if items:
+            named += [true] * source.below(2)
+            rest = source.many_below(total, self.domain - true - 1)
+            named += [item for item, drawn in enumerate(rest, start=true + 1) if drawn < ones]
+        return tuple(named)
 
     def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
         self.check(items)

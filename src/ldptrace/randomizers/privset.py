@@ -82,7 +82,6 @@ class PrivSet(Randomizer):
         )
 
     def filled(self, items: Sequence[int]) -> list[int]:
-        """The set with nulls added until it has `capacity` members."""
         return [*sorted(items), *range(self.domain, self.domain + self.capacity - len(items))]
 
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:

@@ -1,0 +1,43 @@
+"""Trajectories that a leak would show on: as different from each other as the grid allows."""
+
+from __future__ import annotations
+
+from ldptrace.grid import Grid
+
+Points = list[tuple[float, float]]
+
+
+def extreme_trajectories(grid: Grid) -> dict[str, Points]:
+    """Nothing, one cell, thousands of cells, all corners, lines of every length, to and fro, far outside.
+
+    >>> list(extreme_trajectories(Grid((0, 0, 2, 2), 2)))[-3:]
+    ['far outside', '1 moves forth', '1 moves back']
+    """
+    n, last = grid.n, grid.n - 1
+    x0, y0, x1, y1 = grid.bounds
+
+    def centre(i: int, j: int) -> tuple[float, float]:
+        a, b, c, d = grid.cell_bounds(i * n + j)
+        return (a + c) / 2, (b + d) / 2
+
+    snake = [centre(i, j if i % 2 == 0 else last - j) for i in range(n) for j in range(n)]
+    corners = [centre(0, 0), centre(0, last), centre(last, last), centre(last, 0)]
+    far = 1e6 * (abs(x0) + abs(y0) + abs(x1) + abs(y1) + 1)
+    lines = {}
+    for moves in range(1, n):
+        lines[f"{moves} moves forth"] = [centre(0, n // 2), centre(moves, n // 2)]
+        lines[f"{moves} moves back"] = [centre(last, last), centre(last - moves, last)]
+    return {
+        "no points": [],
+        "one point in the first cell": [centre(0, 0)],
+        "one point in the last cell": [centre(last, last)],
+        "many points in one cell": [centre(0, last)] * 3000,
+        "the first move": [centre(0, 0), centre(0, 1)],
+        "the last move": [centre(last, last), centre(last, last - 1)],
+        "to and fro": [centre(last, last), centre(last - 1, last)] * 5,
+        "to and fro, a hundred times": [centre(last, last), centre(last - 1, last)] * 100,
+        "thousands of cells": (snake + snake[::-1]) * max(1, 4000 // (2 * n * n)),
+        "all corners, again and again": corners * 50,
+        "far outside": [(-far, far), (far, -far), (float("inf"), 0.0), (0.0, float("nan"))],
+        **lines,
+    }
