@@ -36,8 +36,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", PrivacyWarning)
-    name, real, bounds = oldenburg(arguments.data)
-    print(f"{name}: {len(real):,} trajectories, {real.points:,} points\n")
+    data = oldenburg(arguments.data)
+    real, bounds = data.trajectories, data.bounds
+    print(f"{data.name}: {len(real):,} trajectories, {real.points:,} points\n")
     for method, simulation in (("paper", "counts"), ("paper", "devices"), ("single-report", "devices")):
         runs = []
         for seed in range(arguments.repeats + 1):

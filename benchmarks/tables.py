@@ -1,0 +1,71 @@
+"""Scores over repeats, printed side by side as mean and spread, and kept as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import DataSet
+from ldptrace.evaluation import METRICS, Yardstick
+from ldptrace.grid import Grid
+from ldptrace.trajectories import Trajectories
+
+# The paper's Table 3 at eps = 1 for Oldenburg.
+PUBLISHED = {
+    "density_error": 0.0077,
+    "query_error": 0.2595,
+    "hotspot_query_error": 0.0593,
+    "kendall_tau": 0.8944,
+    "trip_error": 0.0683,
+    "length_error": 0.0370,
+    "diameter_error": 0.0570,
+    "pattern_f1": 0.69,
+    "pattern_error": 0.5632,
+}
+SHORT = ("density", "query", "hotspot", "Kendall", "trip", "length", "diameter", "F1", "pattern")
+Scores = dict[str, list[float]]
+
+
+def repeated(data: DataSet, make: Callable[[int], Trajectories], repeats: int, n: int = 6) -> Scores:
+    """Scores of `make(seed)` for several seeds, each with queries of its own."""
+    grid = Grid(data.bounds, n)
+    yardstick = Yardstick.of(data.trajectories, grid, np.random.default_rng(0))
+    scores: Scores = {name: [] for name in METRICS}
+    for seed in range(1, repeats + 1):
+        result = yardstick.redrawn(np.random.default_rng(seed)).score(make(seed))
+        for name, value in result.items():
+            scores[name].append(value)
+    return scores
+
+
+def floor(data: DataSet, repeats: int, n: int = 6) -> Scores:
+    """What a perfect generator would score: the real set against a resample of itself."""
+    size = len(data.trajectories)
+
+    def resample(seed: int) -> Trajectories:
+        return data.trajectories.take(np.random.default_rng(1000 + seed).integers(0, size, size))
+
+    return repeated(data, resample, repeats, n)
+
+
+def header(title: str) -> str:
+    return f"{title:<34}" + "".join(f"{name:>16}" for name in SHORT)
+
+
+def row(name: str, scores: Scores | dict[str, float]) -> str:
+    """One line: mean and standard deviation of each metric."""
+    cells = []
+    for metric in METRICS:
+        values = np.atleast_1d(scores[metric])
+        spread = f" ±{values.std(ddof=1):.4f}" if len(values) > 1 else ""
+        cells.append(f"{f'{values.mean():.4f}{spread}':>16}")
+    return f"{name:<34}" + "".join(cells)
+
+
+def save(path: Path, results: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1))
+    print(f"numbers: {path}")
