@@ -167,8 +167,9 @@ def _building(feature: Mapping[str, Any]) -> tuple[float, float, float, str, str
 
 def _outer_rings(geometry: Mapping[str, Any]) -> Iterator[Floats]:
     kind = geometry.get("type")
-    polygons = geometry["coordinates"] if kind == "MultiPolygon" else [geometry["coordinates"]]
-    for polygon in polygons if kind in {"Polygon", "MultiPolygon"} else []:
+    if kind not in {"Polygon", "MultiPolygon"}:
+        return
+    for polygon in geometry["coordinates"] if kind == "MultiPolygon" else [geometry["coordinates"]]:
         yield np.array([point[:2] for point in polygon[0]], dtype=np.float64)
 
 

@@ -51,6 +51,7 @@ def campus(
     >>> len(walks), len(Visits.of(walks))
     (20, 20)
     """
+    count = whole(trajectories)
     world, day = np.random.default_rng(seed).spawn(2)
     walks = campus_walks(
         world,
@@ -61,7 +62,7 @@ def campus(
         noise=noise,
         hours=hours,
     )
-    return walks.trips(trajectories, day)
+    return walks.trips(count, day)
 
 
 def campus_walks(

@@ -7,7 +7,7 @@ import numpy as np
 from ldptrace.errors import InputError
 from ldptrace.generators.legs import GPS_LIMIT, Recorder
 from ldptrace.generators.streets import MARGIN, CityMap
-from ldptrace.generators.traffic import Attraction, Seed, Traffic
+from ldptrace.generators.traffic import Attraction, Seed, Traffic, whole
 from ldptrace.trajectories import Trajectories
 
 
@@ -31,10 +31,9 @@ def city(
     >>> len(trips), bool(trips.sizes.min() >= 2)
     (50, True)
     """
+    count = whole(trajectories)
     world, day = np.random.default_rng(seed).spawn(2)
-    return city_traffic(world, size=size, interval=interval, noise=noise, minutes=minutes).trips(
-        trajectories, day
-    )
+    return city_traffic(world, size=size, interval=interval, noise=noise, minutes=minutes).trips(count, day)
 
 
 def city_traffic(

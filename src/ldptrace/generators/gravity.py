@@ -30,9 +30,12 @@ class Gravity:
     def weights(self, patience: float, places: NDArray[np.integer]) -> NDArray[np.float32]:
         """Trips get rarer by a factor e every `patience` seconds; very short ones are walked, not driven."""
         ratio = self.seconds[places] / np.float32(patience)
-        far = np.exp(-ratio / self.fame[places, None].astype(np.float32))
-        near: NDArray[np.float32] = self.homes.astype(np.float32) * far * -np.expm1(-ratio / np.float32(0.15))
-        return near
+        # Relative to the nearest other node, so that small patience does not turn every weight into zero.
+        far = ratio / self.fame[places, None].astype(np.float32)
+        nearest = np.where(far > 0, far, np.inf).min(axis=1, keepdims=True)
+        near = np.exp(-np.maximum(far - nearest, 0)) * -np.expm1(-ratio / np.float32(0.15))
+        weights: NDArray[np.float32] = self.homes.astype(np.float32) * near
+        return weights
 
     def origins(self, patience: float) -> NDArray[np.float32]:
         """Running sums over the nodes of the chance that a trip to a place comes from there."""

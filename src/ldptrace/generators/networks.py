@@ -14,7 +14,7 @@ from ldptrace.generators.legs import GPS_LIMIT, Recorder
 from ldptrace.generators.plane import LocalPlane, map_bounds
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
 from ldptrace.generators.tables import find, need, numbers, positions, read_table
-from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs
+from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs, whole
 from ldptrace.trajectories import Trajectories
 
 # Metres per second of class 0 and of the last; each class is slower than the one before by a factor.
@@ -51,9 +51,10 @@ def network(
 
     Coordinates come out as they went in: planar units taken as metres, or degrees (`crs` "EPSG:4326").
     """
+    count = whole(trajectories)
     world, day = np.random.default_rng(seed).spawn(2)
     traffic = network_traffic(nodes, edges, world, interval=interval, noise=noise, minutes=minutes)
-    return traffic.trips(trajectories, day)
+    return traffic.trips(count, day)
 
 
 def network_traffic(

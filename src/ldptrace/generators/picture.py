@@ -36,18 +36,20 @@ def draw(
 
     check_picture(Path(path), trajectories.points)
     x0, y0, x1, y1 = trajectories.bounds()
-    wide, high = max(x1 - x0, 1e-9), max(y1 - y0, 1e-9)
+    rim = 0.01 * max(x1 - x0, y1 - y0) or 1.0
+    x0, y0, x1, y1 = x0 - rim, y0 - rim, x1 + rim, y1 + rim
+    wide, high = x1 - x0, y1 - y0
     # A degree of longitude is shorter than one of latitude.
     stretch = 1 / np.cos(np.radians((y0 + y1) / 2)) if trajectories.is_geographic else 1.0
     pixel = max(wide, high * stretch) / PIXELS
     image = np.zeros((int(high * stretch / pixel) + 1, int(wide / pixel) + 1))
     _draw_lines(trajectories.x, trajectories.y, trajectories.offsets, x0, y0, pixel, pixel / stretch, image)
 
-    figure = Figure(figsize=(inches, inches * high * stretch / wide), layout="compressed", facecolor="black")
-    axes = figure.subplots()
+    figure = Figure(figsize=(inches, inches * min(max(high * stretch / wide, 0.3), 3.0)), facecolor="black")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_facecolor("black")
     axes.set_axis_off()
-    shade = LogNorm(1.0, max(float(np.quantile(image[image > 0], 0.999)), 2.0))
+    shade = LogNorm(0.5, max(float(np.quantile(image[image > 0], 0.999)), 2.0))
     axes.imshow(
         np.where(image > 0, image, np.nan),
         extent=(x0, x1, y0, y1),
@@ -55,7 +57,7 @@ def draw(
         cmap="inferno",
         norm=shade,
         aspect=stretch,
-        interpolation="antialiased",
+        interpolation="nearest",
     )
     if pois is not None:
         colours = colormaps["tab20"]

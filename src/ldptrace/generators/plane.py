@@ -56,7 +56,7 @@ class LocalPlane:
 
 
 def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) -> Bounds:
-    """The box around points in metres, grown by a margin, in the coordinates of the map and in round numbers."""
+    """The box around points in metres, grown by a margin, in the map's coordinates and in round numbers."""
     low, high = np.array([[x.min()], [y.min()]]) - margin, np.array([[x.max()], [y.max()]]) + margin
     if plane is not None:
         low, high = np.array(plane.to_degrees(*low)), np.array(plane.to_degrees(*high))

@@ -1,0 +1,93 @@
+"""`ldptrace generate` writes what the generators make, and nothing where something is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from ldptrace import generators
+from ldptrace.cli.generate import register
+from ldptrace.errors import InputError
+from ldptrace.io import read
+from ldptrace.pois import Pois, Visits
+
+
+def run(*arguments: str | Path) -> Result:
+    app = typer.Typer()
+    register(app)
+    return CliRunner().invoke(app, [str(argument) for argument in ("generate", *arguments)])
+
+
+def test_city_is_the_city_of_the_seed(tmp_path: Path) -> None:
+    output = tmp_path / "city.parquet"
+    options = ("--seed", 7, "--interval", 9, "--size", 4000, "--minutes", 3, "--picture", tmp_path / "c.png")
+    result = run("city", "-o", output, "-n", 40, *options)
+    assert result.exit_code == 0, result.output
+    trips = generators.city(40, 7, interval=9.0, size=4000.0, minutes=3.0)
+    np.testing.assert_array_equal(read(output).x, trips.x)
+    assert "public bounds: --bounds 0,0,4000,4000" in result.stderr
+    assert (tmp_path / "c.png").stat().st_size > 0
+
+
+def test_presets_can_be_overridden(tmp_path: Path) -> None:
+    output = tmp_path / "city.csv"
+    assert run("city", "-o", output, "-n", 5, "--preset", "porto", "--noise", 0, "--seed", 1).exit_code == 0
+    trips = generators.city(5, 1, size=13_000.0, minutes=8.15, interval=15.0, noise=0.0)
+    np.testing.assert_allclose(read(output).x, trips.x)
+
+
+def test_network_of_two_tables(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("node_id,x,y\n1,0,0\n2,900,0\n3,900,900\n")
+    (tmp_path / "e.csv").write_text("node1,node2,edge_class\n1,2,1\n2,3,3\n")
+    output = tmp_path / "trips.dat"
+    result = run(
+        "network", "-o", output, "--nodes", tmp_path / "n.csv", "--edges", tmp_path / "e.csv", "-n", 9
+    )
+    assert result.exit_code == 0, result.output
+    assert len(read(output)) == 9
+
+
+def test_campus_with_its_places(tmp_path: Path) -> None:
+    output, places = tmp_path / "campus.parquet", tmp_path / "places.csv"
+    result = run("campus", "-o", output, "--pois", places, "-n", 30, "--seed", 3, "--visits", 2, 4)
+    assert result.exit_code == 0, result.output
+    visits = Visits.of(read(output))
+    assert len(visits) == 30
+    assert np.diff(visits.offsets).max() <= 4
+    assert visits.poi.max() < len(Pois.from_csv(places))
+
+
+def test_other_formats_lose_the_visits_and_say_so(tmp_path: Path) -> None:
+    result = run("campus", "-o", tmp_path / "campus.csv", "-n", 3, "--seed", 3)
+    assert result.exit_code == 0
+    assert "the visits (columns poi and poi_t) need Parquet" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["city", "-o", "trips.xyz"], "extension of .*trips.xyz is not known"),
+        (
+            ["city", "-o", "t.parquet", "--preset", "campus"],
+            "no preset 'campus' here; there are oldenburg, porto",
+        ),
+        (["city", "-o", "t.parquet", "--picture", "p.xyz"], "a picture can be .*, not p.xyz"),
+        (["city", "-o", "t.parquet", "--picture", "p.png", "-n", "0"], "cannot be drawn"),
+        (["city", "-o", "t.parquet", "--interval", "0"], "interval must be a positive"),
+        (["campus", "-o", "t.parquet", "--buildings", "nowhere.geojson"], "there is no file nowhere.geojson"),
+        (["network", "-o", "t.parquet", "--nodes", "no.csv", "--edges", "no.csv"], "there is no file no.csv"),
+    ],
+)
+def test_nothing_is_written_where_something_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert isinstance(result.exception, InputError)
+    with pytest.raises(InputError, match=message):
+        raise result.exception
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,262 @@
+"""Walks on a campus: every visit open, reachable and in order, and the points between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace import generators
+from ldptrace.errors import FormatError, InputError
+from ldptrace.generators.campuses import TOP_SPEED, Walks
+from ldptrace.pois import HOUR, Pois, Visits
+from ldptrace.trajectories import Trajectories
+
+NOISE = 4.0
+
+
+@pytest.fixture(scope="module")
+def walks() -> Walks:
+    return generators.campus_walks(1)
+
+
+@pytest.fixture(scope="module")
+def trips(walks: Walks) -> Trajectories:
+    return walks.trips(4000, np.random.default_rng(2))
+
+
+def inner(offsets: np.ndarray) -> np.ndarray:
+    """Which consecutive entries belong to one trajectory."""
+    same = np.ones(offsets[-1] - 1, dtype=bool)
+    same[offsets[1:-1] - 1] = False
+    return same
+
+
+def all_open(pois: Pois, visits: Visits) -> bool:
+    return all(pois.is_open(int(poi), float(t)) for poi, t in zip(visits.poi, visits.t, strict=True))
+
+
+def test_visits_are_open_and_in_order_and_reachable(walks: Walks, trips: Trajectories) -> None:
+    visits, pois = Visits.of(trips), walks.pois
+    assert len(visits) == len(trips)
+    assert np.diff(visits.offsets).min() >= 2
+    assert np.diff(visits.offsets).max() <= 8
+    assert all_open(pois, visits)
+    same = inner(visits.offsets)
+    took = np.diff(visits.t)[same]
+    assert took.min() > 0
+    away = np.hypot(np.diff(pois.x[visits.poi]), np.diff(pois.y[visits.poi]))[same]
+    assert np.all(away <= TOP_SPEED * took + 1.0)
+    assert np.all(np.diff(visits.poi)[same] != 0)
+    assert visits.t.max() < 24 * HOUR
+
+
+def test_time_increases_and_walkers_walk(trips: Trajectories) -> None:
+    assert trips.t is not None
+    same = inner(trips.offsets)
+    took, moved = np.diff(trips.t)[same], np.hypot(np.diff(trips.x), np.diff(trips.y))[same]
+    assert took.min() >= 25.0 - 1e-6
+    walking = took < 25.0 + 1e-6
+    assert moved[walking].max() <= TOP_SPEED * 25 + 2 * 4 * NOISE * np.sqrt(2)
+    assert 20 < np.median(moved[walking]) < 40
+    # Indoors nothing is recorded, and a walker comes out where he went in.
+    assert moved[~walking].max() <= 2 * 4 * NOISE * np.sqrt(2) + 1e-6
+
+
+def test_walks_begin_and_end_at_their_buildings(walks: Walks, trips: Trajectories) -> None:
+    visits, pois = Visits.of(trips), walks.pois
+    for points, stops in (
+        (trips.offsets[:-1], visits.offsets[:-1]),
+        (trips.offsets[1:] - 1, visits.offsets[1:] - 1),
+    ):
+        poi = visits.poi[stops]
+        away = np.hypot(trips.x[points] - pois.x[poi], trips.y[points] - pois.y[poi])
+        assert away.max() <= 4 * NOISE * np.sqrt(2) + 1e-6
+
+
+def test_points_stay_in_the_public_bounds(walks: Walks, trips: Trajectories) -> None:
+    x0, y0, x1, y1 = trips.bounds()
+    assert walks.bounds[0] <= x0 < x1 <= walks.bounds[2]
+    assert walks.bounds[1] <= y0 < y1 <= walks.bounds[3]
+
+
+def test_events_draw_a_crowd(walks: Walks) -> None:
+    visits = Visits.of(walks.trips(20_000, np.random.default_rng(5)))
+    for poi, t in zip(walks.campus.event_poi, walks.campus.event_t, strict=True):
+        came = np.count_nonzero((visits.poi == poi) & (np.abs(visits.t - t) < 1200))
+        # Two in a hundred go to an event, 400 of 20,000; a fifth of them may be late or find it closed.
+        assert came > 250
+
+
+def test_the_seed_decides_everything() -> None:
+    one, same, other = (generators.campus(50, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.x, same.x)
+    np.testing.assert_array_equal(Visits.of(one).poi, Visits.of(same).poi)
+    assert one.points != other.points or not np.array_equal(one.x, other.x)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_walks(walks: Walks, count: int) -> None:
+    trips = walks.trips(count, np.random.default_rng(1))
+    assert len(trips) == len(Visits.of(trips)) == count
+
+
+def test_batches_have_all_the_walks(walks: Walks) -> None:
+    assert [len(part) for part in walks.batches(25, np.random.default_rng(1), size=10)] == [10, 10, 5]
+
+
+BUILDINGS = [
+    ("Hall", "Academic", -123.2500, 49.2600),
+    ("Lab", "Research", -123.2480, 49.2610),
+    ("Tower", "StudentHousing", -123.2460, 49.2620),
+    ("Dome", "Observatory", -123.2490, 49.2640),
+    ("Pool", "Athletics", -123.2520, 49.2630),
+]
+
+
+def write_geojson(path: Path, buildings: list[tuple[str, str, float, float]]) -> Path:
+    features = []
+    for name, usage, lon, lat in buildings:
+        ring = [
+            [lon - 2e-4, lat - 1e-4],
+            [lon + 2e-4, lat - 1e-4],
+            [lon + 2e-4, lat + 1e-4],
+            [lon - 2e-4, lat + 1e-4],
+        ]
+        geometry = {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+        features.append(
+            {"type": "Feature", "geometry": geometry, "properties": {"NAME": name, "BLDG_USAGE": usage}}
+        )
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: str) -> Path:
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+def test_buildings_from_geojson(tmp_path: Path) -> None:
+    walks = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.geojson", BUILDINGS))
+    pois = walks.pois
+    assert pois.crs == "EPSG:4326"
+    assert pois.names == ("Hall", "Lab", "Tower", "Dome", "Pool")
+    np.testing.assert_allclose(pois.x, [row[2] for row in BUILDINGS], atol=1e-9)
+    np.testing.assert_allclose(pois.y, [row[3] for row in BUILDINGS], atol=1e-9)
+    trips = walks.trips(200, np.random.default_rng(1))
+    assert trips.crs == "EPSG:4326"
+    assert all_open(pois, Visits.of(trips))
+    assert -123.26 < trips.x.min() < trips.x.max() < -123.24
+
+
+def test_a_category_that_nobody_knows_is_ordinary(tmp_path: Path) -> None:
+    pois = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.json", BUILDINGS)).pois
+    assert pois.categories[pois.category[3]] == "other/observatory"
+    assert (pois.opens[3], pois.closes[3]) == (8, 20)
+    assert pois.categories[pois.category[2]] == "living/student housing"
+    assert (pois.opens[2], pois.closes[2]) == (0, 24)
+
+
+def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
+    right = write_table(tmp_path / "right.csv", BUILDINGS, "NAME,BLDG_USAGE,LONG,LAT")
+    wrong = write_table(tmp_path / "wrong.csv", BUILDINGS, "NAME,BLDG_USAGE,LAT,LONG")
+    expected = generators.campus(20, 1, buildings=right)
+    with pytest.warns(UserWarning, match="swapped"):
+        trips = generators.campus(20, 1, buildings=wrong)
+    np.testing.assert_array_equal(expected.x, trips.x)
+
+
+def test_opening_hours_can_be_given(tmp_path: Path) -> None:
+    file = write_geojson(tmp_path / "b.geojson", BUILDINGS)
+    walks = generators.campus_walks(
+        1, buildings=file, hours={"Observatory": (20, 28), "study/academic": (9, 12)}
+    )
+    dome, hall = 3, 0
+    assert (walks.pois.opens[dome], walks.pois.closes[dome]) == (20, 28)
+    assert (walks.pois.opens[hall], walks.pois.closes[hall]) == (9, 12)
+    visits = Visits.of(walks.trips(500, np.random.default_rng(1)))
+    assert all_open(walks.pois, visits)
+    with pytest.raises(InputError, match=r"no building has the category 'Zoo'; there are .*study/academic"):
+        generators.campus_walks(1, buildings=file, hours={"Zoo": (9, 12)})
+
+
+def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
+    rows = [("A", "Academic", 0.0, 0.0), ("B", "Housing", 300.0, 50.0)]
+    trips = generators.campus(
+        50, 1, buildings=write_table(tmp_path / "b.csv", rows, "name,usage,x,y"), noise=0.0
+    )
+    assert trips.crs is None
+    assert np.diff(Visits.of(trips).offsets).min() >= 2
+
+
+def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:
+    rows = [("A", "Housing", 0.0, 0.0), ("B", "Shop", 300.0, 50.0)]
+    file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
+    walks = generators.campus_walks(1, buildings=file, hours={"Shop": (23, 23.5)})
+    visits = Visits.of(walks.trips(100, np.random.default_rng(1)))
+    assert all_open(walks.pois, visits)
+    assert np.all(visits.poi[visits.offsets[:-1]] == 0)
+
+
+def test_walks_that_cannot_be_are_told(tmp_path: Path) -> None:
+    rows = [("A", "One", 0.0, 0.0), ("B", "Two", 30_000.0, 0.0)]
+    file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
+    with pytest.raises(InputError, match="no two buildings that are open one after the other"):
+        generators.campus(10, 1, buildings=file, hours={"One": (20, 20.5), "Two": (21, 21.5)})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,x,y\nA,0,0\nB,1,1\n", "no column for the category"),
+        ("name,usage\nA,Academic\nB,Housing\n", "no columns x and y or lon and lat"),
+        ("name,usage,x,y\nA,Academic,0,0\n", "holds 1 usable buildings"),
+        ("name,usage,x,y\n", "holds 0 usable buildings"),
+        ("name,usage,lon,lat\nA,Academic,200,0\nB,Academic,0,0\n", "longitudes must lie within"),
+    ],
+)
+def test_wrong_tables_are_told(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "b.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        generators.campus(1, 1, buildings=file)
+
+
+def test_wrong_geojson_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "b.geojson"
+    for text in ("{", "[]", '{"features": 3}', '{"features": [{"geometry": {"type": "Point"}}]}'):
+        file.write_text(text)
+        with pytest.raises(FormatError, match="is not a GeoJSON collection"):
+            generators.campus(1, 1, buildings=file)
+    write_geojson(file, [("A", "", 0.0, 0.0), ("B", "", 0.001, 0.0)])
+    with pytest.raises(FormatError, match=r"no feature of .* has a property"):
+        generators.campus(1, 1, buildings=file)
+
+
+def test_features_without_a_place_are_told(tmp_path: Path) -> None:
+    file = write_geojson(tmp_path / "b.geojson", BUILDINGS)
+    collection = json.loads(file.read_text())
+    collection["features"].append(
+        {"type": "Feature", "geometry": None, "properties": {"BLDG_USAGE": "Housing"}}
+    )
+    file.write_text(json.dumps(collection))
+    with pytest.warns(UserWarning, match=r"1 features of .* are neither polygons nor points"):
+        assert len(generators.campus_walks(1, buildings=file).pois) == 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"visits": (1, 3)}, "two numbers from 2 to 100"),
+        ({"visits": (5, 3)}, "the smaller first"),
+        ({"minutes": 0.0}, "positive number of minutes"),
+        ({"interval": -5.0}, "interval must be"),
+        ({"hours": {"Academic": (8, 9)}}, "buildings of a file only"),
+        ({"trajectories": -1}, "whole number"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        generators.campus(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]

@@ -1,0 +1,126 @@
+"""Trips in a city: on the roads, forward in time, at the speed of cars, when and where people drive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from ldptrace import generators
+from ldptrace.errors import InputError
+from ldptrace.generators.roads import RoadNetwork
+from ldptrace.generators.streets import SPEED
+from ldptrace.generators.traffic import Traffic
+from ldptrace.trajectories import Trajectories
+
+NOISE = 8.0
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Traffic:
+    return generators.city_traffic(1)
+
+
+@pytest.fixture(scope="module")
+def trips(traffic: Traffic) -> Trajectories:
+    return traffic.trips(4000, np.random.default_rng(2))
+
+
+def steps(trips: Trajectories) -> np.ndarray:
+    """Which consecutive points belong to one trajectory."""
+    inner = np.ones(trips.points - 1, dtype=bool)
+    inner[trips.offsets[1:-1] - 1] = False
+    return inner
+
+
+def distance_to_roads(roads: RoadNetwork, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Distance to the nearest of points at most 20 m apart along the edges: at most 10 m too far."""
+    share = np.linspace(0, 1, 1 + int(roads.length.max() / 20))
+    px = roads.x[roads.start, None] + share * (roads.x[roads.end] - roads.x[roads.start])[:, None]
+    py = roads.y[roads.start, None] + share * (roads.y[roads.end] - roads.y[roads.start])[:, None]
+    return cKDTree(np.c_[px.ravel(), py.ravel()]).query(np.c_[x, y])[0]
+
+
+def test_points_lie_on_roads_but_for_the_noise(traffic: Traffic) -> None:
+    quiet = replace(traffic, recorder=traffic.recorder._replace(noise=0.0))
+    for trips, limit in ((quiet, 0.0), (traffic, 4 * NOISE * np.sqrt(2))):
+        points = trips.trips(300, np.random.default_rng(2))
+        assert distance_to_roads(traffic.roads, points.x, points.y).max() <= limit + 10.0
+
+
+def test_time_moves_by_the_interval(trips: Trajectories) -> None:
+    assert trips.t is not None
+    np.testing.assert_allclose(np.diff(trips.t)[steps(trips)], 15.0)
+    assert trips.t.min() >= 0
+    assert trips.sizes.min() >= 2
+
+
+def test_nobody_is_faster_than_the_motorway(trips: Trajectories) -> None:
+    moved = np.hypot(np.diff(trips.x), np.diff(trips.y))[steps(trips)]
+    assert moved.max() / 15 < SPEED[0] / 0.8 + 2 * 4 * NOISE * np.sqrt(2) / 15
+    assert 6 < np.median(moved) / 15 < 16
+
+
+def test_points_stay_in_the_public_bounds(traffic: Traffic, trips: Trajectories) -> None:
+    assert traffic.bounds == (0.0, 0.0, 20_000.0, 20_000.0)
+    x0, y0, x1, y1 = trips.bounds()
+    assert min(x0, y0) >= 0
+    assert max(x1, y1) <= 20_000
+
+
+def test_the_seed_decides_everything() -> None:
+    small = {"size": 5000.0, "minutes": 4.0}
+    one, other = (generators.city(200, seed, **small) for seed in (5, 6))
+    same = generators.city(200, np.random.default_rng(5), **small)
+    for column in ("x", "y", "t", "offsets"):
+        np.testing.assert_array_equal(getattr(one, column), getattr(same, column))
+    assert one.points != other.points or not np.array_equal(one.x, other.x)
+
+
+def test_batches_have_all_the_trips(traffic: Traffic) -> None:
+    parts = list(traffic.batches(250, np.random.default_rng(1), size=100))
+    assert [len(part) for part in parts] == [100, 100, 50]
+    assert not np.array_equal(parts[0].x[:20], parts[1].x[:20])
+
+
+def test_people_drive_by_day_and_to_the_centre_in_the_morning(traffic: Traffic) -> None:
+    trips = traffic.trips(20_000, np.random.default_rng(3))
+    assert trips.t is not None
+    hour = trips.t[trips.offsets[:-1]] / 3600
+    assert np.mean((hour > 7) & (hour < 9)) > 10 * np.mean((hour > 2) & (hour < 4))
+    ends = trips.offsets[1:] - 1
+    away = np.hypot(trips.x[ends] - 10_000, trips.y[ends] - 10_000)
+    # Means of about 5,000 trips each, with a spread of 4 km: ten standard errors are 800 m.
+    assert away[hour < 9].mean() + 400 < away[(hour > 16) & (hour < 19)].mean()
+
+
+def test_trips_take_as_long_as_asked() -> None:
+    trips = generators.city(4000, 3, minutes=6.0)
+    assert (trips.sizes.mean() - 1.5) * 15 / 60 == pytest.approx(6.0, rel=0.08)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_trips(traffic: Traffic, count: int) -> None:
+    trips = traffic.trips(count, np.random.default_rng(1))
+    assert len(trips) == count
+    assert trips.crs is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"trajectories": -1}, "whole number from 0, got -1"),
+        ({"trajectories": 2.5}, "whole number"),
+        ({"size": 10.0}, "at least 3,000 metres"),
+        ({"interval": 0.0}, "interval must be a positive"),
+        ({"noise": -1.0}, "noise must be"),
+        ({"noise": 1000.0}, "noise may be up to 150 metres"),
+        ({"minutes": -2.0}, "positive number of minutes"),
+        ({"minutes": 500.0}, "minutes on average, not 500"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        generators.city(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]

@@ -1,0 +1,56 @@
+"""A made-up city has what a city has, for any seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from ldptrace.generators.streets import ARTERIAL, MARGIN, MOTORWAY, STREET, CityMap
+
+SIZE = 20_000.0
+RINGS = ((0, 2000), (3000, 5000), (7000, 9000))  # metres from the centre
+
+
+@pytest.fixture(scope="module", params=range(4))
+def town(request: pytest.FixtureRequest) -> CityMap:
+    return CityMap.generate(SIZE, np.random.default_rng(request.param))
+
+
+def test_every_city_is_whole(town: CityMap) -> None:
+    roads = town.roads
+    assert connected_components(roads.adjacency)[0] == 1
+    assert 2000 < roads.nodes < 8000
+    for axis in (roads.x, roads.y):
+        assert axis.min() >= MARGIN * SIZE
+        assert axis.max() <= (1 - MARGIN) * SIZE
+    assert set(np.unique(roads.kind)) == {0, 1, 2, 3}
+    assert roads.speed[roads.kind == MOTORWAY].min() > roads.speed[roads.kind == ARTERIAL].max()
+
+
+def test_the_river_is_crossed_by_few_bridges(town: CityMap) -> None:
+    roads, river = town.roads, town.river
+    bank = river.across(roads.x, roads.y) > 0
+    assert 0.2 < bank.mean() < 0.8
+    crossing = bank[roads.start] != bank[roads.end]
+    assert 1 <= crossing.sum() <= 40
+    assert not np.any(roads.kind[crossing] == STREET)
+
+
+def test_streets_are_dense_in_the_centre_and_sparse_outside(town: CityMap) -> None:
+    away = np.hypot(town.roads.x - town.hubs.x[0], town.roads.y - town.hubs.y[0])
+    per_area = [np.count_nonzero((away > low) & (away < high)) / (high**2 - low**2) for low, high in RINGS]
+    assert per_area[0] > 1.4 * per_area[1]
+    assert per_area[1] > 3 * per_area[2]
+
+
+def test_the_seed_decides_the_city() -> None:
+    one, same, other = (CityMap.generate(5000.0, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.roads.x, same.roads.x)
+    np.testing.assert_array_equal(one.roads.kind, same.roads.kind)
+    assert one.roads.nodes != other.roads.nodes or not np.array_equal(one.roads.x, other.roads.x)
+
+
+def test_a_small_city_has_blocks_of_a_street_not_of_a_room() -> None:
+    town = CityMap.generate(3000.0, np.random.default_rng(1))
+    assert town.roads.nodes < 2500
