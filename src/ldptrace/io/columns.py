@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,12 +180,11 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def split_ids(column: pa.ChunkedArray, name: str) -> tuple[Ints | None, dict[str, pa.ChunkedArray]]:
     """Identifiers as numbers; where they are none, the column is an extra one."""
-    kind = column.type
-    if pa.types.is_floating(kind) and pc.all(pc.equal(column, pc.round(column))).as_py():
-        column = column.cast(pa.int64())
-    elif not pa.types.is_integer(kind):
-        return None, {"traj_name" if name == "traj_id" else name: column}
-    return column.cast(pa.int64()).to_numpy(), {}
+    if _is_number(column.type) and not column.null_count:
+        # The cast refuses fractions and what is too large.
+        with suppress(pa.ArrowInvalid):
+            return column.cast(pa.int64()).to_numpy(), {}
+    return None, {"traj_name" if name == "traj_id" else name: column}
 
 
 def _codes(column: pa.ChunkedArray) -> Ints:

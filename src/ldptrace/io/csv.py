@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from ldptrace.errors import FormatError
 from ldptrace.io import porto
 from ldptrace.io.columns import from_points
 from ldptrace.io.report import Parsed, total
+from ldptrace.io.text import read_bytes
 from ldptrace.trajectories import Trajectories
 
 BLOCK_BYTES = 1 << 23
@@ -30,29 +31,16 @@ def read_file(path: Path) -> Parsed:
         )
     if porto.POLYLINE in names:
         return porto.read_file(path)
-    broken: list[pacsv.InvalidRow] = []
-
-    def skip(row: pacsv.InvalidRow) -> str:
-        broken.append(row)
-        return "skip"
-
-    table = pacsv.read_csv(
-        path,
-        read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
-        parse_options=pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=skip),
-    )
-    if len(broken) > table.num_rows:
-        row = broken[0]
-        raise FormatError(
-            f"line {_line_of(path, row.text)}: {row.actual_columns} columns "
-            f"where the first line has {row.expected_columns}"
-        )
+    try:
+        table, broken = _parsed(path, delimiter), 0
+    except pa.ArrowInvalid:
+        table, broken = _without_broken_rows(path, delimiter)
     parsed = from_points(table, place="line", first=2)
     return Parsed(
         parsed.trajectories,
-        parsed.rows + len(broken),
+        parsed.rows + broken,
         parsed.dropped,
-        total([parsed.dropped_points, {"wrong number of columns": len(broken)}]),
+        total([parsed.dropped_points, {"wrong number of columns": broken}]),
         parsed.notes,
     )
 
@@ -101,7 +89,31 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _line_of(path: Path, text: str) -> int:
-    with pa.input_stream(path, compression="detect") as stream:
-        before, _, _ = stream.read().partition(text.encode())
-    return int(before.count(b"\n")) + 1
+def _parsed(
+    source: Path | pa.Buffer, delimiter: str, handler: Callable[[pacsv.InvalidRow], str] | None = None
+) -> pa.Table:
+    return pacsv.read_csv(
+        source,
+        read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
+        parse_options=pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=handler),
+    )
+
+
+def _without_broken_rows(path: Path, delimiter: str) -> tuple[pa.Table, int]:
+    """Rows with as many columns as the first line, and how many have not; if most have not, it is an error."""
+    # Arrow hands over broken rows as text, so the bytes must be text first.
+    text = read_bytes(path).decode("utf-8-sig", errors="replace")
+    broken: list[pacsv.InvalidRow] = []
+
+    def skip(row: pacsv.InvalidRow) -> str:
+        broken.append(row)
+        return "skip"
+
+    table = _parsed(pa.py_buffer(text.encode()), delimiter, skip)
+    if len(broken) > table.num_rows:
+        row = broken[0]
+        line = text.partition(row.text)[0].count("\n") + 1
+        raise FormatError(
+            f"line {line}: {row.actual_columns} columns where the first line has {row.expected_columns}"
+        )
+    return table, len(broken)

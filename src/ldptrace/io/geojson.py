@@ -146,14 +146,9 @@ def _no_collection() -> Iterator[None]:
 
 
 def _times(values: list[Json]) -> Floats | None:
-    try:
-        return (
-            seconds(pa.chunked_array([pa.array(values)]))
-            if any(value is not None for value in values)
-            else None
-        )
-    except pa.ArrowException:
+    if all(value is None for value in values):
         return None
+    return seconds(pa.chunked_array([_column(values)]))
 
 
 def _columns(features: list[Json]) -> tuple[Ints | None, pa.Table | None]:
@@ -176,7 +171,7 @@ def _columns(features: list[Json]) -> tuple[Ints | None, pa.Table | None]:
 def _column(values: list[Json]) -> pa.Array:
     try:
         return pa.array(values)
-    except pa.ArrowException:
+    except (pa.ArrowException, OverflowError):
         return pa.array([json.dumps(value) for value in values])
 
 

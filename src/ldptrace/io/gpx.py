@@ -110,6 +110,10 @@ class _Document:
     def parse(self, data: bytes) -> None:
         try:
             self._parser.Parse(data, True)
+        except FormatError:
+            raise
+        except (LookupError, ValueError) as error:
+            raise FormatError(f"line 1: {error}") from None
         except expat.ExpatError as error:
             raise FormatError(
                 f"line {error.lineno}: this is not well-formed XML: {expat.ErrorString(error.code)}"

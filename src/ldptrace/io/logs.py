@@ -25,13 +25,11 @@ class Log:
     """Layout of a log without column names."""
 
     columns: dict[str, pa.DataType]
-    line: re.Pattern[bytes]
     example: str
     header_lines: int = 0
     header: bytes = b""
 
 
-NUMBER = rb"\s*[-+.\deE]+\s*"
 GEOLIFE = Log(
     {
         "lat": pa.float64(),
@@ -42,14 +40,12 @@ GEOLIFE = Log(
         "date": pa.string(),
         "time": pa.string(),
     },
-    re.compile(NUMBER + b"," + NUMBER + b",[^,]*,[^,]*," + NUMBER + b",[^,]*,[^,]*"),
     "lat,lon,0,altitude,days,date,time",
     header_lines=6,
     header=b"Geolife",
 )
 TDRIVE = Log(
     {"taxi_id": pa.int64(), "time": pa.timestamp("s"), "lon": pa.float64(), "lat": pa.float64()},
-    re.compile(rb"\s*\d+\s*,\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\s*," + NUMBER + b"," + NUMBER),
     "taxi id,yyyy-mm-dd hh:mm:ss,lon,lat",
 )
 # GeoLife counts days from 1899-12-30.
@@ -94,15 +90,9 @@ def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
         if not text:
             continue
         try:
-            table = pacsv.read_csv(
-                pa.py_buffer(text),
-                read_options=pacsv.ReadOptions(column_names=list(log.columns)),
-                parse_options=pacsv.ParseOptions(quote_char=False),
-                convert_options=pacsv.ConvertOptions(column_types=log.columns),
-            )
-        except pa.ArrowInvalid as error:
-            raise FormatError(_first_broken([path for path, _ in batch], log) or str(error)) from None
-        tables.append(table)
+            tables.append(_rows(text, log))
+        except pa.ArrowInvalid:
+            raise FormatError(_first_broken(batch, log)) from None
     schema = pa.schema(list(log.columns.items()))
     return pa.concat_tables(tables) if tables else schema.empty_table(), np.array(sizes, dtype=np.int64)
 
@@ -130,13 +120,31 @@ def _batches(paths: Sequence[Path], log: Log) -> Iterator[list[tuple[Path, bytes
         yield batch
 
 
-def _first_broken(paths: list[Path], log: Log) -> str | None:
-    for path in paths:
-        for number, line in enumerate(read_bytes(path).splitlines(), start=1):
-            if number > log.header_lines and line.strip() and not log.line.fullmatch(line):
-                shown = line[:60].decode(errors="replace")
-                return f"{path}: line {number}: expected {log.example}, got {shown!r}"
-    return None
+def _rows(text: bytes, log: Log) -> pa.Table:
+    return pacsv.read_csv(
+        pa.py_buffer(text),
+        read_options=pacsv.ReadOptions(column_names=list(log.columns)),
+        parse_options=pacsv.ParseOptions(quote_char=False),
+        convert_options=pacsv.ConvertOptions(column_types=log.columns),
+    )
+
+
+def _first_broken(batch: list[tuple[Path, bytes]], log: Log) -> str:
+    for path, body in batch:
+        if body and not _is_log(body, log):
+            for number, line in enumerate(read_bytes(path).splitlines(), start=1):
+                if number > log.header_lines and line.strip() and not _is_log(line, log):
+                    shown = line[:60].decode(errors="replace")
+                    return f"{path}: line {number}: expected {log.example}, got {shown!r}"
+    return f"{batch[0][0]}: expected {log.example} on every line"
+
+
+def _is_log(text: bytes, log: Log) -> bool:
+    try:
+        _rows(text, log)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _user(path: Path) -> str:

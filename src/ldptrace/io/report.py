@@ -110,7 +110,7 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {' '.join(str(error).split())}") from None
     except (pa.ArrowException, UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
         # Without a number the complaint is not the system's but that of a reader about the content.
         kind = InputError if isinstance(error, OSError) and error.errno else FormatError
