@@ -296,21 +296,18 @@ QUESTIONS: dict[str, type[Question]] = {
 
 def question(n: int, parameters: dict[str, Any]) -> Question:
     """The question that a plan document describes."""
-    own = dict(parameters)
-    kind = QUESTIONS.get(own.pop("name", None))
-    if kind is None:
-        raise PlanError(
-            f"unknown question {parameters.get('name')!r}; known are {', '.join(sorted(QUESTIONS))}"
-        )
-    wanted = set(kind.fields) - {"n"}
-    if set(own) != wanted:
-        raise PlanError(f"question {kind.name!r} takes {sorted(wanted)}, got {sorted(own)}")
-    return kind(n, **own)
+    name = str(parameters.get("name"))
+    if name not in QUESTIONS:
+        raise PlanError(f"unknown question {name[:40]!r}; known are {', '.join(sorted(QUESTIONS))}")
+    wanted = set(QUESTIONS[name].fields) - {"n"}
+    if set(parameters) != wanted | {"name"}:
+        raise PlanError(f"question {name!r} takes {sorted(wanted)}, got {sorted(parameters)[:8]}")
+    return QUESTIONS[name](n, **{field: parameters[field] for field in wanted})
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise PlanError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+        raise PlanError(f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]!r}")
 
 
 def _moves(path: Sequence[int], n: int) -> list[int]:

@@ -1,5 +1,6 @@
 """Trying to break the privacy claim of a plan, with the code that devices run."""
 
 from ldptrace.audit.shuffling import amplified
+from ldptrace.audit.verdict import Audit, audit
 
-__all__ = ["amplified"]
+__all__ = ["Audit", "amplified", "audit"]

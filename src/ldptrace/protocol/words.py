@@ -22,7 +22,7 @@ def item_words(asked: Question, item: int) -> str:
         return "nothing"
     if asked.name == "length":
         return f"{item + 1} cells or more" if item + 1 == asked.domain else f"{item + 1} cells"
-    if asked.name in ("start", "end", "cut-end"):
+    if asked.name in ("start", "end", "cut-end", "terminals", "visits"):
         return _cell(item, n)
     if asked.name == "turns":
         return _TURNS[item]
@@ -32,6 +32,10 @@ def item_words(asked: Question, item: int) -> str:
             return f"from {_cell(here, n)} to {_cell(there, n)}"
         cell = item - move_count(n)
         return f"beginning in {_cell(cell, n)}" if cell < n * n else f"end in {_cell(cell - n * n, n)}"
+    if asked.name == "links":
+        upward = ((here, there) for here, _, there in moves(n) if here < there)
+        here, there = next(islice(upward, item, None))
+        return f"between {_cell(here, n)} and {_cell(there, n)}"
     return f"item {item}"
 
 

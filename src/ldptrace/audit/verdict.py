@@ -1,0 +1,126 @@
+"""The whole audit of a plan: three kinds of evidence, one verdict, in words and as data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ldptrace.audit.black_box import ALPHA, Attack, black_box
+from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
+from ldptrace.audit.structure import StructuralFinding, structural_findings
+from ldptrace.exact import decimal_text
+from ldptrace.plan import Plan
+
+FORMAT = "ldptrace-audit"
+VERSION = 1
+TRIALS = 4000
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found when somebody tried to break the plan's claim."""
+
+    plan: Plan
+    exact: list[ExactFinding]
+    structure: list[StructuralFinding]
+    attacks: list[Attack]
+
+    @property
+    def exact_epsilon(self) -> float:
+        """Epsilon of everything one user sends, from the enumerated randomizers."""
+        rounds = enumerate(self.plan.rounds)
+        return sum(round_epsilon(r, [f for f in self.exact if f.round == number]) for number, r in rounds)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the claim survived."""
+        evidence: list[list[bool]] = [
+            [finding.stands for finding in self.exact],
+            [finding.stands for finding in self.structure],
+            [attack.stands for attack in self.attacks],
+        ]
+        return all(map(all, evidence)) and self.exact_epsilon <= float(self.plan.epsilon)
+
+    def summary(self) -> str:
+        """One paragraph for people who answer for the collection."""
+        claim = decimal_text(self.plan.epsilon)
+        shape = [finding for finding in self.structure if not finding.stands]
+        wrong = sorted({finding.question for finding in self.exact if not finding.stands})
+        broken = [attack for attack in self.attacks if not attack.stands]
+        text = f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
+        if self.stands:
+            best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
+            return text + (
+                "The promise stood. By listing every case on small domains, with the plan's own numbers and the "
+                f"code that devices run, all that one participant sends has an epsilon of {self.exact_epsilon:.15g}. "
+                "Number, size, header and form of the messages were the same for trajectories as different as the "
+                f"map allows. Attacks on {best.trials:,} messages for each of several worst-case trajectories could "
+                f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
+                f"{100 * (1 - ALPHA):.4f} %. In words: whatever is read in a participant's messages is at most "
+                f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "
+                "travelled anywhere else. The promise does not cover that somebody took part, network addresses "
+                "and times, or what a person says in other collections."
+            )
+        text += "The promise FELL. "
+        if shape:
+            text += f"The {shape[0].checked} of a message depends on the trajectory: {shape[0].detail}. "
+        if wrong:
+            text += (
+                f"The randomisation of {', '.join(wrong)} is not what the plan says, by exact enumeration. "
+            )
+        if broken:
+            worst = max(broken, key=lambda attack: attack.epsilon_at_least)
+            one, other = worst.pair
+            text += (
+                f"From {worst.looked_at} of the answers to {worst.target} an attacker tells {one!r} and {other!r} "
+                f"apart so well that epsilon is at least {worst.epsilon_at_least:.3f}, more than the "
+                f"{worst.claimed:.3f} that were promised, with a confidence of {100 * (1 - ALPHA):.4f} %. "
+            )
+        return text + "This collection must not run as it is."
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "plan": self.plan.id,
+            "method": self.plan.method,
+            "epsilon": decimal_text(self.plan.epsilon),
+            "stands": self.stands,
+            "exact_epsilon": self.exact_epsilon if math.isfinite(self.exact_epsilon) else None,
+            "confidence": 1 - ALPHA,
+            "exact": [_exact_document(finding) for finding in self.exact],
+            "structure": [asdict(finding) for finding in self.structure],
+            "attacks": [asdict(attack) | {"stands": attack.stands} for attack in self.attacks],
+            "summary": self.summary(),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.document(), indent=1, allow_nan=False)
+
+
+def audit(plan: Plan, *, trials: int = TRIALS, progress: Callable[[str], None] = lambda _: None) -> Audit:
+    """Try to break the plan's claim with the code that devices run."""
+    progress("enumerating the randomizers")
+    exact = exact_findings(plan)
+    progress("comparing the messages of extreme trajectories")
+    structure = structural_findings(plan)
+    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
+    return Audit(plan, exact, structure, attacks)
+
+
+def _exact_document(finding: ExactFinding) -> dict[str, Any]:
+    ratio = None if finding.ratio is None else [str(finding.ratio.numerator), str(finding.ratio.denominator)]
+    return {
+        "round": finding.round,
+        "question": finding.question,
+        "kind": finding.kind,
+        "inputs": finding.inputs,
+        "outputs": finding.outputs,
+        "ratio": ratio,
+        "claimed": [str(finding.claimed.numerator), str(finding.claimed.denominator)],
+        "formulas_hold": finding.formulas_hold,
+        "stands": finding.stands,
+    }

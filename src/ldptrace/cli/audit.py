@@ -1,0 +1,122 @@
+"""`ldptrace audit`: try to break a plan's epsilon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import Progress
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.audit import Audit
+    from ldptrace.plan import Plan
+
+# Methods whose devices follow a plan; the second round of the paper's is audited as for L_k = 5.
+METHODS = ("single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt")
+QUANTILE = 5
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(audit)
+
+
+def audit(
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN|METHOD", help="A plan document, or the name of a method.")
+    ],
+    json: Annotated[Path | None, typer.Option("--json", help="Write everything found here, as JSON.")] = None,
+    trials: Annotated[int, typer.Option("--trials", min=100, help="Messages per input of an attack.")] = 4000,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Budget, where a method is named.")] = 1.0,
+    grid: Annotated[int, typer.Option("--grid", help="Cells per side, where a method is named.")] = 6,
+) -> None:
+    """Try to break the privacy claim of a plan. Exit status 0: it stands; 1: it fell."""
+    from ldptrace.audit import audit as run
+    from ldptrace.io.atomic import atomic_path
+
+    chosen = plan_of(plan, epsilon, grid)
+    with Progress() as stages, stages("audit"):
+        found = run(chosen, trials=trials)
+    _print(found)
+    typer.echo(found.summary())
+    if json is not None:
+        with atomic_path(json) as temporary:
+            temporary.write_text(found.to_json() + "\n", encoding="utf-8")
+    if not found.stands:
+        raise typer.Exit(1)
+
+
+def plan_of(name: str, epsilon: float, n: int) -> Plan:
+    """The plan in the file of that name, or the plan of the method of that name on a unit square."""
+    from ldptrace.grid import Grid
+    from ldptrace.plan import Plan
+
+    if name not in METHODS:
+        if not Path(name).is_file():
+            raise InputError(
+                f"{name!r} is neither a plan document nor one of the methods {', '.join(METHODS)}"
+            )
+        return Plan.from_json(Path(name).read_bytes())
+    square = Grid((0.0, 0.0, 1.0, 1.0), n)
+    if name == "single-report":
+        return Plan.single_report(square, epsilon)
+    return Plan.paper(square, epsilon, method=name).paper_second_round(QUANTILE)
+
+
+def _print(found: Audit) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+
+    def show(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+        table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+        for row in rows:
+            table.add_row(*row)
+        console.print(table, "")
+
+    console.print(f"Audit of plan {found.plan.id[:12]}, method {found.plan.method}\n")
+    show(
+        "Exact: every input and output of the device code, on small domains with the plan's integers",
+        ("round", "question", "randomizer", "cases", "true epsilon", "claim"),
+        [
+            (
+                str(f.round),
+                f.question,
+                f.kind if f.formulas_hold else f"{f.kind}, not as its formulas say",
+                f"{f.inputs} x {f.outputs}",
+                f"{f.epsilon:.14f}",
+                _mark(f.stands),
+            )
+            for f in found.exact
+        ],
+    )
+    for epsilon, ratio in sorted({(f.epsilon, str(f.ratio)) for f in found.exact if f.ratio is not None}):
+        console.print(f"{epsilon:.14f} = ln({ratio})")
+    console.print("")
+    show(
+        "Structure: messages for trajectories as different as the map allows, with equal luck",
+        ("round", "property", "found", "claim"),
+        [(str(f.round), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
+    )
+    show(
+        "Black box: how much epsilon an attacker can prove from the messages alone",
+        ("round", "asked", "attacked", "at least", "claimed", "claim"),
+        [
+            (
+                str(a.round),
+                a.target,
+                a.looked_at,
+                f"{a.epsilon_at_least:.3f}",
+                f"{a.claimed:.3f}",
+                _mark(a.stands),
+            )
+            for a in found.attacks
+        ],
+    )
+
+
+def _mark(stands: bool) -> str:
+    return "[green]stands[/]" if stands else "[red]FALLS[/]"
