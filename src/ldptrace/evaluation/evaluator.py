@@ -212,9 +212,11 @@ def _value(name: str, rounds: list[dict[str, float]], floors: list[dict[str, flo
 
 
 def _mean_and_spread(values: list[float]) -> tuple[float, float | None]:
+    if len(values) == 1 or np.isnan(values).any():
+        return float(np.mean(values)), None
     if min(values) == max(values):
         # The mean of equal numbers is that number, without rounding.
-        return values[0], 0.0 if len(values) > 1 else None
+        return values[0], 0.0
     return float(np.mean(values)), float(np.std(values, ddof=1))
 
 

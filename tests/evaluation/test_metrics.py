@@ -1,0 +1,217 @@
+"""The nine metrics: golden values of the reference implementation, cases checked by hand, properties."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation_data import drifting_walks
+from ldptrace.errors import InputError
+from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick, score
+from ldptrace.evaluation.queries import average_relative_error
+from ldptrace.evaluation.summary import Summary
+from ldptrace.grid import Grid
+from ldptrace.trajectories import Trajectories
+
+SQUARE = (0.0, 0.0, 10.0, 10.0)
+# Computed by the public reference implementation on the same sets; query error as mean and standard deviation
+# of thirty of its runs.
+GOLDEN = {
+    (400, 1, 400, 2, 6): {
+        "density_error": 0.010985175358091587,
+        "query_error": (0.35802, 0.02784),
+        "hotspot_query_error": 0.058635507428765776,
+        "kendall_tau": 0.707936507936508,
+        "trip_error": 0.24420820077592365,
+        "length_error": 0.008364718480268162,
+        "diameter_error": 0.024652817801765425,
+        "pattern_f1": 0.57,
+        "pattern_error": 0.5521071170204537,
+    },
+    (300, 3, 180, 4, 5): {
+        "density_error": 0.02043517616726695,
+        "query_error": (0.38699, 0.01852),
+        "hotspot_query_error": 0.026877770274174706,
+        "kendall_tau": 0.7266666666666667,
+        "trip_error": 0.28799307392394946,
+        "length_error": 0.026571804438743882,
+        "diameter_error": 0.06640957544619012,
+        "pattern_f1": 0.61,
+        "pattern_error": 0.611699891373557,
+    },
+}
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=str)
+def test_values_are_those_of_the_reference(case: tuple[int, int, int, int, int]) -> None:
+    real_size, real_seed, size, seed, n = case
+    real, synthetic = drifting_walks(real_size, real_seed), drifting_walks(size, seed, pull=0.35)
+    grid = Grid(SQUARE, n)
+    found = [score(real, synthetic, grid, np.random.default_rng(k)) for k in range(8)]
+    for name, expected in GOLDEN[case].items():
+        if isinstance(expected, tuple):
+            # Means of 8 and of 30 draws differ by seven deviations with a probability below 1e-11.
+            mean, deviation = expected
+            allowed = 7 * deviation * math.sqrt(1 / 8 + 1 / 30)
+            assert abs(np.mean([values[name] for values in found]) - mean) < allowed
+        else:
+            assert {values[name] for values in found} == {found[0][name]}
+            assert found[0][name] == pytest.approx(expected, abs=1e-9)
+
+
+def tiny(*lines: list[tuple[float, float]]) -> Trajectories:
+    return Trajectories.from_lists(lines)
+
+
+def compare(real: Trajectories, synthetic: Trajectories, n: int = 3) -> Comparison:
+    yardstick = Yardstick.of(real, Grid((0, 0, n, n), n), np.random.default_rng(1))
+    return yardstick.compare(synthetic)
+
+
+def by_hand(name: str, real: Trajectories, synthetic: Trajectories, n: int = 3) -> float:
+    return METRICS[name].of(compare(real, synthetic, n))
+
+
+# A line along the bottom row of a 3 x 3 map, and one along its left column; they share the first cell.
+EAST = [(0.5, 0.5), (1.5, 0.5), (2.5, 0.5)]
+NORTH = [(0.5, 0.5), (0.5, 1.5), (0.5, 2.5)]
+
+
+def test_density_error_of_two_lines_with_one_cell_in_common() -> None:
+    # Shares (1/3, 1/3, 1/3, 0, 0) and (1/3, 0, 0, 1/3, 1/3): JSD = 2/3 ln 2.
+    assert by_hand("density_error", tiny(EAST), tiny(NORTH)) == pytest.approx(2 / 3 * math.log(2), abs=1e-6)
+
+
+def test_trip_error_counts_pairs_of_first_and_last_cell() -> None:
+    both, one = tiny(EAST, NORTH), tiny(EAST, EAST)
+    # (1/2, 1/2) against (1, 0).
+    expected = 0.5 * (0.5 * math.log(0.5 / 0.75) + 0.5 * math.log(0.5 / 0.25)) + 0.5 * math.log(1 / 0.75)
+    assert by_hand("trip_error", both, one) == pytest.approx(expected, abs=1e-6)
+    assert by_hand("trip_error", tiny(EAST), tiny(EAST[::-1])) == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_hotspot_error_of_swapped_ranks() -> None:
+    # Cells 0 and 3 visited three times and once; the synthetic set has it the other way round.
+    one, two = [(0.5, 0.5)], [(1.5, 0.5)]
+    real, synthetic = tiny(one, one, one, two), tiny(one, two, two, two)
+    gains = np.array([1 / 2, 1, 1 / 3, 1 / 4, 1 / 5])
+    ideal = np.array([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    discount = 1 / np.log2(np.arange(2, 7))
+    expected = 1 - (gains @ discount) / (ideal @ discount)
+    assert by_hand("hotspot_query_error", real, synthetic) == pytest.approx(expected)
+
+
+def test_kendall_tau_leaves_out_pairs_tied_in_the_real_set() -> None:
+    # Real: cells 0, 3, 6 passed once, the other six never. The 18 untied pairs of 36 agree.
+    assert by_hand("kendall_tau", tiny(EAST), tiny(EAST)) == 18 / 36
+
+
+def test_length_and_diameter_error_of_disjoint_sets() -> None:
+    real = tiny([(0, 0), (0.0, 0.0)], [(0, 0), (2, 0)])
+    synthetic = tiny([(0, 0), (1, 0)], [(0, 0), (1.5, 0)])
+    # Real values 0 and 2 in the first and last bucket of width 0.1, the synthetic ones in the middle.
+    assert by_hand("length_error", real, synthetic) == pytest.approx(math.log(2), abs=1e-6)
+    assert by_hand("diameter_error", real, synthetic) == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_a_length_is_not_a_diameter() -> None:
+    there_and_back = compare(tiny([(0, 0), (2, 0), (0, 0)]), tiny([(0, 0), (2, 0)]))
+    assert there_and_back.real.lengths.tolist() == [4.0]
+    assert there_and_back.real.diameters.tolist() == [2.0]
+
+
+def test_pattern_metrics_of_two_lines() -> None:
+    # Real patterns: 0-3 twice, 3-6 twice, 0-3-6 twice. The synthetic set has each once, and north ones.
+    real, synthetic = tiny(EAST, EAST), tiny(EAST, NORTH)
+    assert by_hand("pattern_f1", real, synthetic) == 3 / 100
+    assert by_hand("pattern_error", real, synthetic) == pytest.approx((1 / 2 + 1 / 2 + 1 / 2) / 100)
+
+
+def test_query_error_is_relative_above_one_percent_of_all_points() -> None:
+    # |10 - 5| / 10 and |0 - 3| / (1 % of 200), on average.
+    real, synthetic = np.array([10, 0]), np.array([5, 3])
+    assert average_relative_error(real, synthetic, 200) == (0.5 + 1.5) / 2
+
+
+def test_query_error_compares_points_with_one_point_per_cell() -> None:
+    real = tiny(*[EAST] * 50)
+    crowded = tiny(*[[point for point in EAST for _ in range(4)]] * 50)
+    pair = compare(real, crowded)
+    assert pair.yardstick.points == 150
+    assert pair.answers.max() > 2 * pair.yardstick.answers.max()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metadata_is_complete(name: str) -> None:
+    metric = METRICS[name]
+    assert metric.name == name
+    assert metric.section == "6.2"
+    assert metric.range[0] < metric.range[1]
+    assert metric.title
+    assert metric.unit
+    assert metric.meaning
+    assert metric.better(*((0.0, 1.0) if metric.goal == "min" else (1.0, 0.0)))
+
+
+def test_identical_sets_score_perfect() -> None:
+    real = drifting_walks(500, 5)
+    found = score(real, real, Grid(SQUARE, 6), np.random.default_rng(0))
+    for name in ("density_error", "trip_error", "length_error", "diameter_error", "pattern_error"):
+        assert found[name] == 0.0
+    assert found["hotspot_query_error"] == 0.0
+    assert found["pattern_f1"] == 1.0
+    ties = np.unique(Summary.of(real, Grid(SQUARE, 6)).coverage, return_counts=True)[1]
+    assert found["kendall_tau"] == pytest.approx(1 - np.sum(ties * (ties - 1)) / (36 * 35))
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000), st.integers(2, 9))
+def test_divergences_are_symmetric(seed: int, n: int) -> None:
+    first, second = drifting_walks(40, seed), drifting_walks(30, seed + 1, pull=0.4)
+    there, back = (
+        compare(replace(a, x=a.x / 10 * n, y=a.y / 10 * n), replace(b, x=b.x / 10 * n, y=b.y / 10 * n), n)
+        for a, b in ((first, second), (second, first))
+    )
+    for name in ("density_error", "trip_error"):
+        value = METRICS[name].of(there)
+        assert value == pytest.approx(METRICS[name].of(back), abs=1e-12)
+        assert METRICS[name].range[0] <= value <= METRICS[name].range[1]
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000))
+def test_the_order_of_trajectories_does_not_matter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    grid = Grid(SQUARE, 6)
+    yardstick = Yardstick.of(drifting_walks(60, 1), grid, np.random.default_rng(0))
+    synthetic = drifting_walks(50, seed)
+    one, other = yardstick.score(synthetic), yardstick.score(synthetic.take(rng.permutation(50)))
+    # Which of equally frequent patterns are in the top hundred depends on the order, as in the reference.
+    for name in set(METRICS) - {"pattern_f1"}:
+        assert one[name] == pytest.approx(other[name], abs=1e-12)
+
+
+def test_a_yardstick_gives_what_a_single_call_gives() -> None:
+    real, synthetic, grid = drifting_walks(100, 1), drifting_walks(90, 2), Grid(SQUARE, 6)
+    yardstick = Yardstick.of(real, grid, np.random.default_rng(3))
+    assert yardstick.score(synthetic) == score(real, synthetic, grid, np.random.default_rng(3))
+    assert yardstick.score(synthetic) == yardstick.score(synthetic)
+
+
+def test_inputs_are_not_changed() -> None:
+    real, synthetic = drifting_walks(50, 1), drifting_walks(50, 2)
+    before = real.x.copy(), synthetic.x.copy()
+    score(real, synthetic, Grid(SQUARE, 6), np.random.default_rng(0))
+    assert np.array_equal(real.x, before[0])
+    assert np.array_equal(synthetic.x, before[1])
+
+
+def test_a_set_without_points_is_refused() -> None:
+    nothing = Trajectories.from_lists([[], []])
+    with pytest.raises(InputError, match="without any point"):
+        score(drifting_walks(10, 1), nothing, Grid(SQUARE, 6), np.random.default_rng(0))
