@@ -178,9 +178,10 @@ def explained(plan: dict[str, Any]) -> list[str]:
     from ldptrace.errors import PlanError
     from ldptrace.explanation import explain
     from ldptrace.plan import Plan
+    from ldptrace.protocol.canonical import dumps
 
     try:
-        return explain(Plan.from_json(json.dumps(plan)))
+        return explain(Plan.from_json(dumps(plan)))
     except PlanError:
         return []
 

@@ -1,0 +1,108 @@
+"""`ldptrace evaluate` and `ldptrace attack`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from evaluation_data import drifting_walks
+from ldptrace.cli import evaluate
+from ldptrace.errors import InputError
+from ldptrace.grid import Grid
+from ldptrace.plan import Plan
+from ldptrace.trajectories import Trajectories
+
+
+@pytest.fixture(scope="module")
+def app() -> typer.Typer:
+    application = typer.Typer()
+    evaluate.register(application)
+    return application
+
+
+def saved(trajectories: Trajectories, path: Path, privacy: object = None) -> str:
+    table = trajectories.to_arrow()
+    if privacy is not None:
+        table = table.replace_schema_metadata({"ldptrace": json.dumps(privacy)})
+    pq.write_table(table, path)
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    plan = Plan.single_report(Grid((0, 0, 10, 10), 6), 1.0)
+    privacy = {"epsilon": "1", "method": "single-report", "plan": plan.document()}
+    return [
+        saved(drifting_walks(100, 1), tmp_path / "real.parquet"),
+        saved(drifting_walks(100, 2), tmp_path / "one.parquet", privacy),
+        saved(drifting_walks(80, 3), tmp_path / "two.parquet"),
+    ]
+
+
+def test_table_json_and_page(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
+    made = [str(tmp_path / name) for name in ("card.json", "card.html")]
+    options = ["--bounds", "0,0,10,10", "--seed", "3", "--json", made[0], "--html", made[1]]
+    result = CliRunner().invoke(app, ["evaluate", *files, *options], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "Density error" in result.stdout
+    assert "*" in result.stdout
+    assert "re-identification" in result.stdout
+    document = json.loads(Path(made[0]).read_text(encoding="utf-8"))
+    assert [item["name"] for item in document["sets"]] == ["one", "two"]
+    assert document["privacy"]["epsilon"] == "1"
+    assert document["evaluation"]["bounds"] == [0, 0, 10, 10]
+    page = Path(made[1]).read_text(encoding="utf-8")
+    assert "Each device sends 1 message in all." in page
+    assert "Real trajectories are not shown" in page
+
+
+def test_json_on_stdout_is_json_alone(app: typer.Typer, files: list[str]) -> None:
+    result = CliRunner().invoke(
+        app, ["evaluate", *files[:2], "--json", "-", "--no-attacks", "--seed", "1", "--repeat", "1"]
+    )
+    document = json.loads(result.stdout)
+    assert document["attacks"] == {}
+    assert document["evaluation"]["bounds_from"] == "the real set"
+    assert "the bounds were taken from the real set" in result.stderr
+
+
+def test_attack(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
+    made = tmp_path / "attacks.json"
+    result = CliRunner().invoke(app, ["attack", *files, "--json", str(made)], catch_exceptions=False)
+    assert "fresh real sample" in result.stdout
+    document = json.loads(made.read_text(encoding="utf-8"))
+    assert set(document["attacks"]) == {"reidentification", "outlier"}
+    assert [item["name"] for item in document["sets"]] == ["one", "two"]
+
+
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    app: typer.Typer, files: list[str], tmp_path: Path
+) -> None:
+    far = saved(Trajectories.from_lists([[(50, 50), (51, 51)]]), tmp_path / "far.parquet")
+    made = tmp_path / "card.json"
+    with pytest.raises(InputError, match=r"none of the 1 trajectories of the synthetic set far"):
+        CliRunner().invoke(app, ["evaluate", files[0], far, "--json", str(made)], catch_exceptions=False)
+    assert not made.exists()
+
+
+def test_what_a_file_states_about_privacy(tmp_path: Path) -> None:
+    walks = drifting_walks(5, 1)
+    assert evaluate.stated_privacy(Path(saved(walks, tmp_path / "a.parquet"))) is None
+    wrapped = Path(saved(walks, tmp_path / "b.parquet", {"privacy": {"epsilon": "2"}}))
+    assert evaluate.stated_privacy(wrapped) == {"epsilon": "2"}
+    strange = Path(saved(walks, tmp_path / "c.parquet", {"epsilon": "1", "plan": {"format": "other"}}))
+    assert evaluate.stated_privacy(strange) == {
+        "epsilon": "1",
+        "plan": {"format": "other"},
+        "explanation": [],
+    }
+    table = walks.to_arrow().replace_schema_metadata({"ldptrace": "not json"})
+    pq.write_table(table, tmp_path / "d.parquet")
+    with pytest.raises(InputError, match="does not hold JSON"):
+        evaluate.stated_privacy(tmp_path / "d.parquet")
+    assert evaluate.stated_privacy(tmp_path / "e.csv") is None

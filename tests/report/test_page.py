@@ -1,0 +1,195 @@
+"""The page: self-contained, and good to look at in a real browser at three widths, light and dark."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_data import drifting_walks
+from ldptrace.evaluation import evaluate
+from ldptrace.report import page
+
+SQUARE = (0.0, 0.0, 10.0, 10.0)
+# A name that would do harm if it were not escaped, and is long besides.
+NAME = "<script>alert('x')</script> a rather long name of a synthetic set & more_without_any_space_in_it"
+PRIVACY = {
+    "epsilon": "1.5",
+    "method": "made-up",
+    "summary": "a method for tests",
+    "report": "one message of 9 bytes",
+    "seed": 7,
+    "explanation": [
+        "Each device draws a question:",
+        "  start: the first cell",
+        "  end: the last cell",
+        "Done.",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    card = evaluate(
+        drifting_walks(200, 1),
+        drifting_walks(200, 2),
+        drifting_walks(200, 3, pull=0.6),
+        bounds=SQUARE,
+        seed=1,
+        names=[NAME, "plain"],
+        privacy=[PRIVACY, None],
+        samples=True,
+    )
+    plain: dict[str, Any] = card.document()
+    return plain
+
+
+@pytest.fixture(scope="module")
+def html(document: dict[str, Any]) -> str:
+    return page(document)
+
+
+class Balance(HTMLParser):
+    """Every element that is opened is closed, in order."""
+
+    VOID = frozenset({"meta", "link", "br", "img"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.links += [value or "" for name, value in attrs if name in {"src", "href", "xlink:href", "data"}]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_complete_in_itself(html: str) -> None:
+    parser = Balance()
+    parser.feed(html)
+    assert parser.open == []
+    assert parser.links == ["data:,"]
+    assert "<script" not in html
+    assert "@import" not in html
+    assert not re.search(r"url\(|https?:", html)
+    assert "&lt;script&gt;" in html
+
+
+def test_every_part_is_there(html: str) -> None:
+    for heading in (
+        "Utility",
+        "Where people are",
+        "How they move",
+        "From where to where",
+        "How far they go",
+        "Frequent routes",
+        "Queries and attacks",
+        "Samples",
+        "Privacy",
+        "Corrected variants",
+        "How it was measured",
+    ):
+        assert f"<h2>{heading}</h2>" in html
+    # Real, two sets and two differences of densities, flows and trips; three samples; patterns.
+    assert html.count('<svg class="map"') == 5 + 5
+    assert html.count('<svg class="matrix"') == 5
+    assert html.count('<svg class="map samples"') == 3
+    assert html.count('<svg class="chart"') == 3 + 3
+    assert html.count('<svg class="pattern"') == 12
+    assert html.count("★") >= 9
+
+
+def test_the_privacy_panel_says_what_was_promised(html: str) -> None:
+    assert "ε = 1.5 for each user, by the method made-up." in html
+    assert "at most 4.5 times as likely" in html
+    assert "<p>Each device draws a question:</p>" in html
+    assert "<li>start: the first cell</li>" in html
+    assert "one message of 9 bytes" in html
+    assert "This set came without a privacy statement." in html
+
+
+def test_a_leak_is_a_warning() -> None:
+    real = drifting_walks(40, 1)
+    card = evaluate(
+        real, real, bounds=SQUARE, repeat=1, seed=1, privacy=[{"epsilon": "1", "leaks": "its length shows"}]
+    )
+    assert "This is not ε-LDP for the whole trajectory: its length shows." in card.to_html()
+
+
+def test_real_trajectories_are_not_shown_unless_asked() -> None:
+    real = drifting_walks(40, 1)
+    html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False).to_html()
+    assert html.count('<svg class="map samples"') == 1
+    assert "Real trajectories are not shown" in html
+    assert "The attacks were not run" in html
+
+
+def chromium() -> str | None:
+    for name in (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    return None
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = chromium()
+    if path is None:
+        pytest.skip("there is no chromium")
+    quiet = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu", *quiet]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_the_page_in_a_browser(browser: Any, html: str, tmp_path: Path, width: int, scheme: str) -> None:
+    file = tmp_path / "card.html"
+    file.write_text(html, encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab = context.new_page()
+    requests: list[str] = []
+    complaints: list[str] = []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto(file.as_uri())
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert complaints == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # Nothing is drawn without a size, and no figure sticks out of the page.
+    sizes = tab.evaluate(
+        "[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect())"
+        ".map(box => [box.width, box.height, box.right])"
+    )
+    assert len(sizes) > 30
+    for wide, high, right in sizes:
+        assert wide > 40
+        assert high > 5
+        assert right <= width
+    # Dark means dark, and text stands out in both.
+    ground, ink = (
+        sum(map(int, re.findall(r"\d+", tab.evaluate(f"getComputedStyle(document.body).{name}"))[:3]))
+        for name in ("backgroundColor", "color")
+    )
+    assert abs(ground - ink) > 400
+    assert (ground < ink) == (scheme == "dark")
+    context.close()
