@@ -51,6 +51,14 @@ def test_trajectories_that_leave_the_bounds_are_dropped_whole_and_counted() -> N
     assert found.trajectories.x.tolist() == [0, 10, 2]
 
 
+@pytest.mark.parametrize("point", [(-0.1, 5), (10.1, 5), (5, -0.1), (5, 10.1)])
+def test_every_side_of_the_bounds_counts(point: tuple[float, float]) -> None:
+    found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX)
+    assert found.dropped == {"leaves the bounds": 1}
+    found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX, outside="clamp")
+    assert found.notes == ("clamped 1 point of 1 trajectory",)
+
+
 def test_clamping_moves_points_to_the_border_and_says_so() -> None:
     trajectories = Trajectories.from_lists([[(5, 5), (50, -3)], [(-1, 2)], [(1, 1)]])
     found = cleaned(trajectories, bounds=BOX, outside="clamp")

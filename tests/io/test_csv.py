@@ -85,6 +85,11 @@ def test_scattered_rows_are_gathered_in_order_of_appearance_and_time(tmp_path: P
     assert "points sorted by time" in report.line()
 
 
+def test_time_may_start_anew_with_every_trajectory(tmp_path: Path) -> None:
+    _, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,9\n2,2,2,0\n3,2,2,0\n"))
+    assert report.notes == ()
+
+
 def test_names_as_ids_are_kept_beside_numbers(tmp_path: Path) -> None:
     found = read(saved(tmp_path, "trip,x,y\nblue,0,0\nblue,1,1\nred,2,2\n"))
     assert found.ids is None

@@ -111,15 +111,20 @@ def test_geographic_files_open_in_gis_tools(tmp_path: Path) -> None:
     assert frame.geometry[1:].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("crs", "label"), [("EPSG:25832", "EPSG:25832"), ("OGC:CRS84", "EPSG:4326"), (None, None)]
+)
 @pytest.mark.parametrize("encoding", ["WKB", "geoarrow"])
-def test_standard_geoparquet_is_read(tmp_path: Path, encoding: str) -> None:
+def test_standard_geoparquet_is_read(
+    tmp_path: Path, encoding: str, crs: str | None, label: str | None
+) -> None:
     geopandas = pytest.importorskip("geopandas")
     shapely = pytest.importorskip("shapely")
     lines = [shapely.LineString([(0, 1), (2, 3)]), shapely.LineString([(4, 5), (6, 7), (8, 9)])]
-    frame = geopandas.GeoDataFrame({"traj_id": [5, 6]}, geometry=lines, crs="EPSG:25832")
+    frame = geopandas.GeoDataFrame({"traj_id": [5, 6]}, geometry=lines, crs=crs)
     frame.to_parquet(tmp_path / "a.parquet", geometry_encoding=encoding, schema_version="1.1.0")
     found = read(tmp_path / "a.parquet")
-    wanted = Trajectories([0, 2, 4, 6, 8], [1, 3, 5, 7, 9], [0, 2, 5], ids=np.array([5, 6]), crs="EPSG:25832")
+    wanted = Trajectories([0, 2, 4, 6, 8], [1, 3, 5, 7, 9], [0, 2, 5], ids=np.array([5, 6]), crs=label)
     assert_same(found, wanted)
 
 
