@@ -105,9 +105,8 @@ class Round(Record):
     @property
     def spent(self) -> Decimal:
         """Budget of this round: logarithm of the largest likelihood ratio of all that a user sends in it."""
-        if self.assignment == "partition":
-            return log(max(ask.randomizer.ratio for ask in self.asks))
-        return total(log(ask.randomizer.ratio, ask.question.slots) for ask in self.asks)
+        budgets = [log(ask.randomizer.ratio, ask.question.slots) for ask in self.asks]
+        return max(budgets) if self.assignment == "partition" else total(budgets)
 
     @property
     def payload_bytes(self) -> int:

@@ -41,10 +41,10 @@ def read_plan(data: bytes) -> Plan:
 def _plan(data: Any) -> Plan:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise PlanError(f"the document's format is not {FORMAT!r}")
-    if data.get("version") != VERSION:
+    if type(data.get("version")) is not int or data["version"] != VERSION:
         raise PlanRefused(
             Problem.PLAN_UNKNOWN_VERSION,
-            f"this is a plan of version {data.get('version')!r}, known is {VERSION}",
+            f"this is a plan of version {str(data.get('version'))[:40]}, known is {VERSION}",
         )
     object_in(data, ("format", "version", "method", "grid", "epsilon", "extends", "rounds"), "the plan")
     area = object_in(data["grid"], ("bounds", "crs", "n"), "grid")

@@ -23,10 +23,6 @@ from ldptrace.records import Record
 VERSION = 1
 PLAN_BYTES = 16
 ID_BYTES = 16
-MEDIA_TYPE_PLAN = "application/vnd.ldptrace.plan+json"
-MEDIA_TYPE_REPORTS = "application/vnd.ldptrace.reports"
-MEDIA_TYPE_TALLY = "application/vnd.ldptrace.tally+json"
-MEDIA_TYPE_PROBLEM = "application/problem+json"
 
 _HEADER = struct.Struct(f">B{PLAN_BYTES}sBB{ID_BYTES}s")
 HEADER_BYTES = _HEADER.size

@@ -1,0 +1,74 @@
+"""Random bytes for vectors: the lowest and the highest draws, and ordinary ones that are the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ldptrace.randomness import BytesReader, Source
+
+
+class Recorder(Source):
+    """A source that remembers the bytes it read."""
+
+    def __init__(self) -> None:
+        super().__init__(self._take)
+        self.read = b""
+
+    def _take(self, count: int) -> bytes:
+        piece = self.some(count)
+        self.read += piece
+        return piece
+
+    def some(self, count: int) -> bytes:
+        raise NotImplementedError
+
+
+class Ordinary(Recorder):
+    """Bytes that look random and are the same every time: SHA-256 of a name and a counter."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.block, self.data = name, 0, b""
+
+    def some(self, count: int) -> bytes:
+        while len(self.data) < count:
+            self.data += hashlib.sha256(f"{self.name} {self.block}".encode()).digest()
+            self.block += 1
+        piece, self.data = self.data[:count], self.data[count:]
+        return piece
+
+
+class Extreme(Recorder):
+    """Bytes that make every draw its lowest or its highest value."""
+
+    def __init__(self, *, highest: bool) -> None:
+        super().__init__()
+        self.highest = highest
+
+    def some(self, count: int) -> bytes:
+        return bytes([255 * self.highest]) * count
+
+    def below(self, bound: int) -> int:
+        value = bound - 1 if self.highest else 0
+        self.read += value.to_bytes(((bound - 1).bit_length() + 7) // 8, "big")
+        return value
+
+    def many_below(self, bound: int, count: int) -> list[int]:
+        return [self.below(bound) for _ in range(count)]
+
+
+def sources(name: str, ordinary: int = 2) -> Iterator[tuple[str, Recorder]]:
+    yield "lowest draws", Extreme(highest=False)
+    yield "highest draws", Extreme(highest=True)
+    for number in range(ordinary):
+        yield f"ordinary draws {number}", Ordinary(f"{name} {number}")
+
+
+def replayed(run: Callable[[Source], Any], recorder: Recorder, result: Any) -> str:
+    """The recorded bytes, after a check that they give the same result and are used up."""
+    reader = BytesReader(recorder.read)
+    assert run(Source(reader)) == result
+    assert reader.position == len(recorder.read)
+    return recorder.read.hex()

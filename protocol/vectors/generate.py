@@ -1,0 +1,370 @@
+"""Writes the test vectors of protocol version 1: `python protocol/vectors/generate.py [FOLDER]`.
+
+Every question of the registry and every randomizer is covered, with the lowest, the highest and ordinary random
+draws, and with parameters at both ends of their ranges. The output depends on nothing but the code.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from math import inf, nextafter
+from pathlib import Path
+from typing import Any
+
+from material import middle_question, plans, trajectories
+from draws import Ordinary, replayed, sources
+from faults import changed_byte, flipped_bit, refused, rejected
+
+from ldptrace.device import Reporter, cell_path
+from ldptrace.errors import PlanError
+from ldptrace.exact import decimal_text, epsilon_fraction, ratio_at_most
+from ldptrace.grid import MAX_N, Grid
+from ldptrace.plan import Plan
+from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
+from ldptrace.protocol.problems import Problem, ReportRejected
+from ldptrace.protocol.reports import read_report, report_bytes
+from ldptrace.questions import QUESTIONS, Question
+from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+
+HERE = Path(__file__).parent / "v1"
+
+
+# -- what is asked -----------------------------------------------------------------------------------------
+
+
+def question_range(kind: type[Question], n: int) -> tuple[Question, Question]:
+    """The question with its parameters at the lower and at the upper end of their ranges."""
+    names = [name for name in kind.fields if name != "n"]
+
+    def accepted(value: int) -> bool:
+        try:
+            kind(n, **dict.fromkeys(names, value))
+        except PlanError:
+            return False
+        return True
+
+    low = next(value for value in range(1, 10) if accepted(value))
+    high = MAX_COUNT
+    if not accepted(high):
+        good, bad = low, high
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if accepted(middle) else (good, middle)
+        high = good
+    return kind(n, **dict.fromkeys(names, low)), kind(n, **dict.fromkeys(names, high))
+
+
+def paths(n: int) -> dict[str, list[int]]:
+    last = n * n - 1
+    there_and_back = [0, 1, 0, 1, 0, 1]
+    snake = [i * n + (j if i % 2 == 0 else n - 1 - j) for i in range(n) for j in range(n)]
+    diagonal = [i * n + i for i in range(n)]
+    return {
+        "empty": [],
+        "first cell": [0],
+        "last cell": [last],
+        "there and back": there_and_back,
+        "diagonal": diagonal,
+        "snake": snake,
+        "snake backwards": snake[::-1],
+    }
+
+
+# -- the files ---------------------------------------------------------------------------------------------
+
+
+def integers() -> list[dict[str, Any]]:
+    vectors: list[dict[str, Any]] = []
+    bounds = [1, 2, 3, 5, 255, 256, 257, 65536, 65537, (1 << 42) - 5, (1 << 64) + 1, 10**40]
+    for bound in bounds:
+        for name, recorder in sources(f"below {bound}"):
+            value = recorder.below(bound)
+            random = replayed(lambda s, b=bound: s.below(b), recorder, value)
+            vectors.append({"name": name, "below": str(bound), "random": random, "value": str(value)})
+    lists = [([7], 1), ([3, 5, 9], 0), ([3, 5, 9], 2), ([3, 5, 9], 3), (list(range(300)), 4)]
+    for items, size in lists:
+        for name, recorder in sources(f"subset {len(items)} {size}"):
+            chosen = recorder.subset(items, size)
+            random = replayed(lambda s, i=items, k=size: s.subset(i, k), recorder, chosen)
+            vectors.append({"name": name, "subset": items, "size": size, "random": random, "value": chosen})
+    return vectors
+
+
+def discretised() -> list[dict[str, Any]]:
+    grids = [
+        Grid((0, 0, 6, 6), 6),
+        Grid((-8.7, 41.0, -8.4, 41.4), 7),
+        Grid((0, 0, 1, 1), 2),
+        Grid((-1e9, 0.1, 1e9, 0.3), MAX_N),
+        Grid((281.0, 3935.0, 23854.0, 30851.0), 6),
+    ]
+    vectors = []
+    for number, grid in enumerate(grids):
+        x0, y0, x1, y1 = grid.bounds
+        random = Ordinary(f"points {number}")
+        inside = [
+            (
+                x0 + (x1 - x0) * random.below(1 << 30) / (1 << 30),
+                y0 + (y1 - y0) * random.below(1 << 30) / (1 << 30),
+            )
+            for _ in range(8)
+        ]
+        # Where a cell ends, and the next representable number on both sides: the rule for ties.
+        edges = []
+        for k in range(0, grid.n + 1, max(1, grid.n // 4)):
+            edge = grid.origin[0] + grid.step[0] * k
+            edges += [(edge, y0), (nextafter(edge, inf), y1), (nextafter(edge, -inf), y0)]
+        cases = {
+            "no points": [],
+            "one point": [((x0 + x1) / 2, (y0 + y1) / 2)],
+            "corners": [(x0, y0), (x1, y1), (x0, y1), (x1, y0)],
+            "inside": inside,
+            "edges of cells": edges,
+            "far outside": [(-1e300, 1e300), (float("inf"), float("-inf")), (float("nan"), float("nan"))],
+            "repeats": [inside[0], inside[0], inside[1], inside[1]],
+        }
+        for name, points in cases.items():
+            vectors.append(
+                {
+                    "name": name,
+                    "bounds": [repr(value) for value in grid.bounds],
+                    "n": grid.n,
+                    "points": [[_number(x), _number(y)] for x, y in points],
+                    "path": cell_path(points, grid),
+                }
+            )
+    return vectors
+
+
+def answers() -> list[dict[str, Any]]:
+    vectors = []
+    for name, kind in QUESTIONS.items():
+        asked_questions = []
+        for n in (2, 3, 6):
+            low, high = question_range(kind, n)
+            asked_questions += [low, middle_question(kind, n)] + [high] * (high.slots < 100)
+        for asked in dict.fromkeys(asked_questions):
+            for label, path in paths(asked.n).items():
+                for luck, recorder in sources(f"question {name} {asked} {label}", ordinary=1):
+                    slots = asked.answer(path, recorder)
+                    random = replayed(lambda s, a=asked, p=path: a.answer(p, s), recorder, slots)
+                    vectors.append(
+                        {
+                            "name": f"{label}, {luck}",
+                            "n": asked.n,
+                            "question": asked.parameters(),
+                            "path": path,
+                            "random": random,
+                            "domain": asked.domain,
+                            "capacity": asked.capacity,
+                            "slots": slots,
+                        }
+                    )
+    return _without_repeats(vectors)
+
+
+def perturbed() -> list[dict[str, Any]]:
+    ratios = [ratio_at_most(epsilon_fraction(text)) for text in ("0.01", "1", "20")]
+    channels: list[Randomizer] = []
+    for ratio in ratios:
+        channels += [OUE(d, 1, ratio) for d in (1, 2, 8, 9, 36)]
+        channels += [GRR(d, 1, ratio) for d in (1, 2, 255, 256, 65535, 65536)]
+        channels += [PrivSet(d, 1, ratio, 1) for d in (1, 5)]
+        channels += [PrivSet(5, 5, ratio, 5), PrivSet(220, 5, ratio, 11), PrivSet(36, 1, ratio, 10)]
+        channels += [
+            PrivSet(255, 1, ratio, 31),
+            PrivSet(256, 1, ratio, 3),
+            PrivSet(300, MAX_CAPACITY, ratio, 1),
+        ]
+    channels += [
+        PrivSet(4100, 3, ratios[1], 4096),
+        GRR(1 << 20, 1, ratios[1]),
+        PrivSet(1 << 20, 1, ratios[1], 1),
+    ]
+    vectors = []
+    for channel in channels:
+        p, q = channel.probabilities
+        d, m = channel.domain, channel.capacity
+        sets = [(), (0,), (d - 1,), tuple(range(m)), tuple(range(d - m, d))]
+        # Vectors of the largest ones are long: one is enough.
+        for items in dict.fromkeys(sets if channel.payload_bytes < 100 else sets[-1:]):
+            for luck, recorder in sources(f"randomizer {channel} {items}", ordinary=1):
+                named = channel.perturb(items, recorder)
+                random = replayed(lambda s, c=channel, i=items: c.perturb(i, s), recorder, named)
+                vectors.append(
+                    {
+                        "name": luck,
+                        "randomizer": _randomizer(channel),
+                        "items": list(items),
+                        "random": random,
+                        "named": list(named),
+                        "payload": channel.encode(named).hex(),
+                        "p": [str(p.numerator), str(p.denominator)],
+                        "q": [str(q.numerator), str(q.denominator)],
+                    }
+                )
+    return [vector for vector in vectors if len(vector["random"]) < 10000 or "ordinary" in vector["name"]]
+
+
+def plan_vectors(made: dict[str, Plan]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "document": plan.to_json(),
+            "id": plan.id,
+            "root": plan.root,
+            "report_bytes": [report_bytes(round_) for round_ in plan.rounds],
+            "epsilon": decimal_text(plan.epsilon),
+            "spent": f"{plan.spent:.40f}",
+            "private": plan.is_private,
+        }
+        for name, plan in made.items()
+    ]
+
+
+def reports(made: dict[str, Plan]) -> list[dict[str, Any]]:
+    vectors = []
+    for name, plan in made.items():
+        if not plan.is_private or name.startswith("most"):
+            continue
+        reporter = Reporter(plan)
+        for label, points in trajectories(plan.grid).items():
+            for number, round_ in enumerate(plan.rounds):
+                if plan.extends and number < len(plan.rounds) - 1:
+                    continue
+                ordinary = 2 * len(round_.asks) if round_.assignment == "partition" else 1
+                for luck, recorder in sources(f"report {name} {label} {number}", ordinary=ordinary):
+                    data = reporter.draw(points, number, recorder)
+                    random = replayed(
+                        lambda s, r=reporter, p=points, k=number: r.draw(p, k, s), recorder, data
+                    )
+                    vectors.append(
+                        {
+                            "name": f"{label}, {luck}",
+                            "plan": name,
+                            "round": number,
+                            "points": [[_number(x), _number(y)] for x, y in points],
+                            "random": random,
+                            "report": data.hex(),
+                        }
+                    )
+    return vectors
+
+
+def tallies(made: dict[str, Plan]) -> list[dict[str, Any]]:
+    """Batches with good, damaged and repeated reports; the tally by the plain reader, report by report."""
+    vectors = []
+    for name in (
+        "every question, privset",
+        "every question, grr",
+        "every question, oue",
+        "paper, second round",
+        "combtran",
+    ):
+        plan = made[name]
+        number, reporter = len(plan.rounds) - 1, Reporter(plan)
+        lottery, batch = Ordinary(f"batch {name}"), []
+        for points in trajectories(plan.grid).values():
+            batch += [reporter.draw(points, number, lottery) for _ in range(6)]
+        batch[3] = batch[2]
+        batch[5] = changed_byte(batch[5], 0, 2)
+        batch[7] = flipped_bit(batch[7], 9)
+        batch[9] = changed_byte(batch[9], 17, number + 1)
+        batch[11] = changed_byte(batch[11], 18, 200)
+        batch.append(batch[1])
+        batch.append(batch[4][:-1])
+        codes, document = _plain_tally(plan, number, batch)
+        vectors.append(
+            {
+                "plan": name,
+                "round": number,
+                "batch": b"".join(batch).hex(),
+                "problems": codes,
+                "tally": document,
+            }
+        )
+    return vectors
+
+
+def _plain_tally(plan: Plan, number: int, batch: list[bytes]) -> tuple[list[int], str]:
+    asks = plan.rounds[number].asks
+    counts = [[0] * ask.randomizer.outputs for ask in asks]
+    users = [0] * len(asks)
+    seen, codes = set(), []
+    for data in batch:
+        try:
+            read = read_report(data, plan, number)
+            if data[19:35] in seen:
+                raise ReportRejected(Problem.DUPLICATE)
+        except ReportRejected as rejection:
+            codes.append(rejection.problem.number)
+            continue
+        codes.append(0)
+        seen.add(data[19:35])
+        for ask, slots in read:
+            place = asks.index(ask)
+            users[place] += 1
+            for named in slots:
+                for item in named:
+                    counts[place][item] += 1
+    entries = [
+        {"counts": c, "reports": u * ask.question.slots, "users": u}
+        for ask, c, u in zip(asks, counts, users, strict=True)
+    ]
+    tally = {"format": "ldptrace-tally", "version": 1, "plan": plan.id, "round": number, "asks": entries}
+    return codes, dumps(tally).decode()
+
+
+# -- small things ------------------------------------------------------------------------------------------
+
+
+def _randomizer(channel: Randomizer) -> dict[str, Any]:
+    ratio = [str(channel.ratio.numerator), str(channel.ratio.denominator)]
+    return {**channel.parameters(), "domain": channel.domain, "capacity": channel.capacity, "ratio": ratio}
+
+
+def _number(value: float) -> str:
+    names = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+    return names.get(repr(value), repr(value))
+
+
+def _without_repeats(vectors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Draws do not matter to many questions; one vector is enough then."""
+    kept = {}
+    for vector in vectors:
+        key = json.dumps({name: value for name, value in vector.items() if name != "name"}, sort_keys=True)
+        kept.setdefault(key, vector)
+    return list(kept.values())
+
+
+def files() -> dict[str, list[dict[str, Any]]]:
+    """All vector files by name."""
+    made = plans()
+    return {
+        "integers": integers(),
+        "paths": discretised(),
+        "questions": answers(),
+        "randomizers": perturbed(),
+        "plans": plan_vectors(made),
+        "reports": reports(made),
+        "tallies": tallies(made),
+        "refused_plans": refused(made),
+        "rejected_reports": rejected(made),
+    }
+
+
+def written(vectors: list[dict[str, Any]]) -> str:
+    """One vector per line: differences between versions stay readable."""
+    return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors) + "\n]\n"
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, vectors in files().items():
+        (folder / f"{name}.json").write_text(written(vectors), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

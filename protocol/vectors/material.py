@@ -1,0 +1,98 @@
+"""Plans that ask every question with every randomizer, plans at the limits, and trajectories to answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from ldptrace.exact import epsilon_fraction, ratio_at_most
+from ldptrace.grid import MAX_N, Grid
+from ldptrace.plan import SHARES, Ask, Plan, Round
+from ldptrace.protocol.limits import MAX_COUNT, MAX_ROUNDS
+from ldptrace.questions import QUESTIONS, Length, Moves, Question, Start, Steps
+from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+
+Points = list[tuple[float, float]]
+
+
+def plans() -> dict[str, Plan]:
+    """Plans that ask every question with every randomizer, and plans at the limits."""
+    square, city = Grid((0, 0, 6, 6), 6), Grid((-8.7, 41.0, -8.4, 41.4), 6)
+    made = {
+        "paper, first round": Plan.paper(square, 1),
+        "paper, second round": Plan.paper(square, 1).paper_second_round(4),
+        "combtran": Plan.paper(city, "0.5", method="combtran", crs="EPSG:4326").paper_second_round(3),
+        "randsyn": Plan.paper(square, 2, method="randsyn").paper_second_round(2),
+        "not private": Plan.paper(square, 1, method="paper-unpadded").paper_second_round(4),
+    }
+    ratio = ratio_at_most(epsilon_fraction("1.5"))
+    kinds: dict[str, Callable[[Question], Randomizer]] = {
+        "privset": lambda asked: PrivSet.best(asked.domain, asked.capacity, ratio),
+        "privset of one": lambda asked: PrivSet(asked.domain, asked.capacity, ratio, 1),
+        "grr": lambda asked: GRR(asked.domain, asked.capacity, ratio),
+        "oue": lambda asked: OUE(asked.domain, asked.capacity, ratio),
+    }
+    three = ((Length(6, 9), 10000), (Start(6), 10000), (Moves(6, 3), SHARES - 20000))
+    asks = tuple(Ask(asked, kinds["privset"](asked), share) for asked, share in three)
+    made["three questions"] = Plan(
+        "vectors", city, Fraction(3, 2), (Round(asks, "partition"),), crs="EPSG:4326"
+    )
+    for label, channel in kinds.items():
+        asks = []
+        for kind in QUESTIONS.values():
+            asked = middle_question(kind, city.n)
+            if asked.slots == 1 and (asked.capacity == 1 or label.startswith("privset")):
+                asks.append((asked, channel(asked)))
+        shares = _shares(len(asks))
+        round_ = Round(tuple(Ask(*ask, share) for ask, share in zip(asks, shares, strict=True)), "partition")
+        made[f"every question, {label}"] = Plan("vectors", city, Fraction(3, 2), (round_,), crs="EPSG:4326")
+    tiny = ratio_at_most(epsilon_fraction("0.00001"))
+    longest = Steps(2, MAX_COUNT)
+    made["most slots"] = _one("vectors", Grid((0, 0, 1, 1), 2), 1, longest, OUE(longest.domain, 1, tiny))
+    small = ratio_at_most(epsilon_fraction("0.000000000000000001") + Fraction(1, 10**11))
+    made["least epsilon"] = _one("v", square, "0.00000000002", Start(6), GRR(36, 1, small))
+    made["most epsilon"] = _one("v", square, 20, Start(6), GRR(36, 1, ratio_at_most(Fraction(20))))
+    wide = Start(MAX_N)
+    made["most cells"] = _one(
+        "v", Grid((0, 0, 1, 1), MAX_N), 1, wide, PrivSet(wide.domain, 1, ratio_at_most(Fraction(1)), 4096)
+    )
+    chain = _one("rounds", square, 1, Start(6), GRR(36, 1, ratio_at_most(Fraction(1, 20))))
+    for _ in range(MAX_ROUNDS - 1):
+        chain = chain.extended(chain.rounds[0])
+    made["most rounds, one after another"] = chain
+    made["most rounds, at once"] = chain.changed(extends=None)
+    return made
+
+
+def trajectories(grid: Grid) -> dict[str, Points]:
+    n, last = grid.n, grid.n - 1
+
+    def centre(i: int, j: int) -> tuple[float, float]:
+        a, b, c, d = grid.cell_bounds(i * n + j)
+        return (a + c) / 2, (b + d) / 2
+
+    return {
+        "no points": [],
+        "first cell": [centre(0, 0)],
+        "last cell": [centre(last, last)],
+        "across": [centre(0, last), centre(last, 0)],
+        "round": [centre(0, 0), centre(last, 0), centre(last, last), centre(0, last), centre(0, 0)] * 2,
+    }
+
+
+def middle_question(kind: type[Question], n: int) -> Question:
+    return kind(n, **{name: 3 for name in kind.fields if name != "n"})
+
+
+def _one(method: str, grid: Grid, epsilon: Any, asked: Question, channel: Randomizer) -> Plan:
+    return Plan(method, grid, epsilon_fraction(epsilon), (Round((Ask(asked, channel),), "everyone"),))
+
+
+def _shares(count: int) -> list[int]:
+    """Shares that differ, the first one the smallest possible."""
+    weights = list(accumulate(range(1, count)))
+    shares = [1] + [SHARES * weight // sum(weights) for weight in weights]
+    shares[-1] += SHARES - sum(shares)
+    return shares
