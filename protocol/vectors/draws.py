@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ldptrace.plan import SHARES
 from ldptrace.randomness import BytesReader, Source
 
 
@@ -38,6 +39,21 @@ class Ordinary(Recorder):
             self.block += 1
         piece, self.data = self.data[:count], self.data[count:]
         return piece
+
+
+class InGroup(Ordinary):
+    """Ordinary draws of a device whose first draw below 65,536 puts it into a given group."""
+
+    def __init__(self, name: str, drawn: int) -> None:
+        super().__init__(name)
+        self.drawn: int | None = drawn
+
+    def below(self, bound: int) -> int:
+        if bound != SHARES or self.drawn is None:
+            return super().below(bound)
+        value, self.drawn = self.drawn, None
+        self.read += value.to_bytes(2, "big")
+        return value
 
 
 class Extreme(Recorder):

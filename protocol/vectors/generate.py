@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
-from material import middle_question, plans, trajectories
-from draws import Ordinary, replayed, sources
+from draws import InGroup, Ordinary, Recorder, replayed, sources
 from faults import changed_byte, flipped_bit, refused, rejected
+from material import middle_question, plans, trajectories
 
 from ldptrace.device import Reporter, cell_path
 from ldptrace.errors import PlanError
 from ldptrace.exact import decimal_text, epsilon_fraction, ratio_at_most
 from ldptrace.grid import MAX_N, Grid
-from ldptrace.plan import Plan
+from ldptrace.plan import Plan, Round
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
 from ldptrace.protocol.problems import Problem, ReportRejected
@@ -225,32 +226,35 @@ def plan_vectors(made: dict[str, Plan]) -> list[dict[str, Any]]:
 
 
 def reports(made: dict[str, Plan]) -> list[dict[str, Any]]:
+    """Every group of every round, for trajectories of all kinds."""
     vectors = []
     for name, plan in made.items():
         if not plan.is_private or name.startswith("most"):
             continue
-        reporter = Reporter(plan)
+        reporter, number = Reporter(plan), len(plan.rounds) - 1
         for label, points in trajectories(plan.grid).items():
-            for number, round_ in enumerate(plan.rounds):
-                if plan.extends and number < len(plan.rounds) - 1:
-                    continue
-                ordinary = 2 * len(round_.asks) if round_.assignment == "partition" else 1
-                for luck, recorder in sources(f"report {name} {label} {number}", ordinary=ordinary):
-                    data = reporter.draw(points, number, recorder)
-                    random = replayed(
-                        lambda s, r=reporter, p=points, k=number: r.draw(p, k, s), recorder, data
-                    )
-                    vectors.append(
-                        {
-                            "name": f"{label}, {luck}",
-                            "plan": name,
-                            "round": number,
-                            "points": [[_number(x), _number(y)] for x, y in points],
-                            "random": random,
-                            "report": data.hex(),
-                        }
-                    )
+            for luck, recorder in _lots(f"report {name} {label}", plan.rounds[number]):
+                data = reporter.draw(points, number, recorder)
+                random = replayed(lambda s, r=reporter, p=points, k=number: r.draw(p, k, s), recorder, data)
+                vectors.append(
+                    {
+                        "name": f"{label}, {luck}",
+                        "plan": name,
+                        "round": number,
+                        "points": [[_number(x), _number(y)] for x, y in points],
+                        "random": random,
+                        "report": data.hex(),
+                    }
+                )
     return vectors
+
+
+def _lots(name: str, round_: Round) -> Iterator[tuple[str, Recorder]]:
+    yield from sources(name, ordinary=1)
+    drawn = 0
+    for group, ask in enumerate(round_.asks if round_.assignment == "partition" else ()):
+        yield f"group {group}, its first number", InGroup(f"{name} {group}", drawn)
+        drawn += ask.share
 
 
 def tallies(made: dict[str, Plan]) -> list[dict[str, Any]]:
