@@ -51,7 +51,7 @@ def test_inspect_says_what_is_left_out_and_what_jumps(tmp_path: Path) -> None:
     path.write_text("id,x,y\n1,0,0\n1,nan,0\n1,500,500\n2,900,1\n")
     out, _ = run("inspect", path, "--bounds", "-1,-1,600,600")
     assert "left out 1 trajectory (leaves the bounds) and 1 point (not a number)" in out
-    assert "1 steps longer than a quarter of the map" in out
+    assert "1 step longer than a quarter of the map" in out
     assert "no times" in out
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ldptrace.io import read, write
 from ldptrace.trajectories import Trajectories
@@ -31,10 +32,10 @@ def test_csv(trajectories: Trajectories) -> None:
     assert_same(through(trajectories, "a.csv"), trajectories)
 
 
-@given(trajectory_sets())
-@settings(max_examples=10)
-def test_gzipped_csv(trajectories: Trajectories) -> None:
-    assert_same(through(trajectories, "a.csv.gz"), trajectories)
+@given(trajectory_sets(), st.sampled_from(["a.csv.gz", "a.tsv", "a.tsv.gz"]))
+@settings(max_examples=15)
+def test_other_kinds_of_csv(trajectories: Trajectories, name: str) -> None:
+    assert_same(through(trajectories, name), trajectories)
 
 
 @given(trajectory_sets(min_points=0))

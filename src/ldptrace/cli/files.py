@@ -85,6 +85,7 @@ def convert(
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
     from ldptrace.io.projection import project
+    from ldptrace.io.report import count
 
     for_writing(output, to)
     with Progress() as stages:
@@ -109,11 +110,13 @@ def convert(
                 trajectories = project(trajectories, to_crs)
         with stages("write"):
             write(trajectories, output, format=to)
-    note(f"wrote {len(trajectories):,} trajectories to {output}")
+    note(f"wrote {count(len(trajectories), 'trajectory')} to {output}")
 
 
 def describe(report: ReadReport, summary: Summary) -> str:
     """The report and the summary as text."""
+    from ldptrace.io.report import count
+
     unit = summary.distance_unit
     hint = "; say --crs EPSG:4326 if x and y are degrees" if summary.fits_degrees else ""
     rows = [
@@ -134,7 +137,9 @@ def describe(report: ReadReport, summary: Summary) -> str:
     if summary.first_time:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
     if summary.jumps:
-        rows.append(("jumps", f"{summary.jumps:,} steps longer than a quarter of the map; they are kept"))
+        rows.append(
+            ("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the map, kept as they are")
+        )
     lines = [f"{name:<13}{value}" for name, value in rows]
     return "\n".join([*lines, "", "points per trajectory", *_bars(summary)])
 
@@ -154,7 +159,6 @@ def _bars(summary: Summary) -> list[str]:
     edges, counts = summary.histogram_edges, summary.histogram_counts
     most = max(counts, default=0)
     labels = [str(low) if high - low == 1 else f"{low}-{high - 1}" for low, high in pairwise(edges)]
-    labels += [f"{edges[-1]}+"] if edges else []
     width = max(map(len, labels), default=0)
     return [
         f"  {label:>{width}} {'█' * round(BAR_WIDTH * number / most):<{BAR_WIDTH}} {number:,}"

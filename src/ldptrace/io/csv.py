@@ -61,14 +61,17 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
         for name in trajectories.extra.column_names:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)
-    header = ",".join(
-        '"' + name.replace('"', '""') + '"' if re.search(r'[",\r\n]', name) else name for name in columns
+    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    header = delimiter.join(
+        '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name for name in columns
     )
     with pa.output_stream(path, compression="detect") as stream:
         # The writer's own header is always quoted.
         stream.write(header.encode() + b"\n")
         pacsv.write_csv(
-            pa.table(columns), stream, pacsv.WriteOptions(include_header=False, quoting_style="needed")
+            pa.table(columns),
+            stream,
+            pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
         )
 
 

@@ -146,11 +146,13 @@ def _inner_steps(trajectories: Trajectories) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _histogram(sizes: Ints) -> tuple[Ints, Ints]:
-    """Whole-number bins up to the 99th percentile, the last one open."""
+    """Edges and counts of whole-number bins; equal ones up to the 99th percentile, and the last takes the rest."""
     if len(sizes) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    low, high = int(sizes.min()), int(np.quantile(sizes, 0.99))
+    low, high = int(sizes.min()), int(np.quantile(sizes, 0.99, method="higher"))
     width = max(1, -(-(high - low + 1) // BINS))
     bins = -(-(high - low + 1) // width)
     counts = np.bincount(np.minimum((sizes - low) // width, bins - 1), minlength=bins)
-    return low + width * np.arange(bins), counts
+    edges = low + width * np.arange(bins + 1)
+    edges[-1] = max(edges[-1], sizes.max() + 1)
+    return edges, counts
