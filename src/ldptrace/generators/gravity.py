@@ -11,7 +11,7 @@ from ldptrace.errors import InputError
 from ldptrace.generators.roads import Floats
 
 LEAST, MOST = 1.0, 1e5  # seconds of patience
-BUSIEST = 100  # places that stand for all when a mean is sought
+BUSIEST = 160  # places that stand for all when a mean is sought
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Gravity:
     def clamped_patience(self, target: float) -> float:
         """As `patience`, as close as possible."""
         low, high = LEAST, MOST
-        for _ in range(20):
+        for _ in range(14):
             middle = float(np.sqrt(low * high))
             low, high = (middle, high) if self.mean_seconds(middle) < target else (low, middle)
         return low
