@@ -75,15 +75,53 @@ def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-unty
     largest = 0
     for k in range(start, stop):
         largest = max(largest, offsets[k + 1] - offsets[k])
-    hx = np.empty(2 * largest)
-    hy = np.empty(2 * largest)
+    ends = np.empty((2, largest))
+    hull = np.empty((2, 2 * largest))
     for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1]
         if last - first <= FEW:
             out[k] = _farthest(x[first:last], y[first:last], last - first, kx, ky)
+            continue
+        size = _possible_ends(x[first:last], y[first:last], kx, ky, ends)
+        if size <= FEW:
+            out[k] = _farthest(ends[0], ends[1], size, kx, ky)
         else:
-            size = _hull(x[first:last], y[first:last], hx, hy)
-            out[k] = _farthest(hx, hy, size, kx, ky)
+            size = _hull(ends[0, :size], ends[1, :size], hull[0], hull[1])
+            out[k] = _farthest(hull[0], hull[1], size, kx, ky)
+
+
+@numba.njit(cache=True, nogil=True)
+def _possible_ends(x, y, kx, ky, ends):  # type: ignore[no-untyped-def]
+    """Copy the points that can be an end of the diameter; returns how many.
+
+    Two points are no farther apart than the sum of their distances to the centre, so one that is nearer to it
+    than a chord that exists, less the largest distance to the centre, cannot be an end.
+    """
+    west = east = south = north = 0
+    for p in range(1, len(x)):
+        west = p if x[p] < x[west] else west
+        east = p if x[p] > x[east] else east
+        south = p if y[p] < y[south] else south
+        north = p if y[p] > y[north] else north
+    chord = 0.0
+    for a, b in ((west, east), (south, north), (west, north), (west, south), (east, north), (east, south)):
+        dx, dy = (x[a] - x[b]) * kx, (y[a] - y[b]) * ky
+        chord = max(chord, dx * dx + dy * dy)
+    centre_x, centre_y = (x[west] + x[east]) / 2, (y[south] + y[north]) / 2
+    farthest = 0.0
+    for p in range(len(x)):
+        dx, dy = (x[p] - centre_x) * kx, (y[p] - centre_y) * ky
+        farthest = max(farthest, dx * dx + dy * dy)
+    # A hair less than the bound, against rounding.
+    nearest = max(0.0, math.sqrt(chord) * (1.0 - 1e-12) - math.sqrt(farthest))
+    size = 0
+    for p in range(len(x)):
+        dx, dy = (x[p] - centre_x) * kx, (y[p] - centre_y) * ky
+        if dx * dx + dy * dy >= nearest * nearest:
+            ends[0, size] = x[p]
+            ends[1, size] = y[p]
+            size += 1
+    return size
 
 
 @numba.njit(cache=True, nogil=True)
