@@ -1,0 +1,226 @@
+"""Fit the potentials to all noisy answers at once, each weighted by its known variance.
+
+The answers are the expected answers of the model plus noise of known variance; the potentials have the Gaussian
+prior of `ldptrace.models.priors`. The potentials are the most probable ones (Gauss-Newton steps); the variances
+of the prior's parts are those under which the noisy answers are most probable (marginal likelihood of the
+linearised model, climbed by average-information steps). Nothing is clipped, and nothing is tuned by hand to a
+data set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from ldptrace.models.network import Network
+from ldptrace.models.priors import Belief, parts
+from ldptrace.models.statistics import Expectation, Layout
+
+Floats = NDArray[np.float64]
+
+ROUNDS = 12
+# Rounds in which the variances of the prior's parts are learned, and how often they are improved in each.
+LEARNING, CLIMBS = 5, 4
+# Steps of the potentials with the same derivatives.
+CHORDS = 3
+# Converged when no expected answer moves by more than this many of its standard errors.
+TOLERANCE = 0.2
+# How far the variance of a part may be from its first guess: standard deviation of its logarithm.
+_SPREAD = 4.0
+# Marginal likelihood uses at most so many answers; more say little more about twenty variances.
+_ANSWERS = 600
+_LONGEST_STEP = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One question's answers, per user asked: unbiased frequencies with their variances.
+
+    `total` is the mean number of items named, where the empty places were counted too.
+    """
+
+    name: str
+    most: int
+    users: int
+    frequencies: Floats
+    variances: Floats
+    total: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The fitted model, its expected answers per question, and the variances of the prior's parts."""
+
+    model: Expectation
+    expected: dict[str, Floats]
+    variances: dict[str, float]
+    rounds: int
+    converged: bool
+
+
+def calibrate(network: Network, lengths: int, observations: Sequence[Observation]) -> Fit:
+    """The most probable potentials given the answers."""
+    layout = Layout(network.cells, network.moves, lengths)
+    belief = Belief(parts(network, layout))
+    logs = np.log([part.variance for part in belief.parts])
+    here = Expectation.at(network, lengths, np.zeros(layout.size))
+    for number in range(1, ROUNDS + 1):
+        tangent = _Tangent.at(here, observations)
+        if number <= LEARNING:
+            target = tangent.misfit(here) + tangent.slope @ here.potentials
+            learned = _likely_variances(belief, logs, tangent.slope, target)
+            # Half a step, later on: what is most likely near one fit is not quite so near the next.
+            logs = learned if number <= 2 else (logs + learned) / 2
+        here, change = _descend(here, tangent, _solver(belief.covariance(np.exp(logs)), tangent.slope))
+        if number > LEARNING and change < TOLERANCE:
+            break
+    variances = {part.name: float(np.exp(log)) for part, log in zip(belief.parts, logs, strict=True)}
+    return Fit(here, tangent.expected(here), variances, number, change < TOLERANCE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tangent:
+    """The answers as a nearly linear function of the potentials, in units of their standard errors."""
+
+    observations: Sequence[Observation]
+    observed: Floats
+    errors: Floats
+    slope: Floats
+    # Part of each expected answer that is left when a path names an item once; held while steps are made.
+    left: dict[str, Floats]
+
+    @staticmethod
+    def at(here: Expectation, observations: Sequence[Observation]) -> _Tangent:
+        observed, errors = _stacked(observations)
+        slopes, left = here.derivatives({seen.name: seen.most for seen in observations})
+        return _Tangent(observations, observed, errors, _rows(observations, slopes) / errors[:, None], left)
+
+    def expected(self, at: Expectation) -> dict[str, Floats]:
+        answers = at.answers({seen.name: seen.most for seen in self.observations})
+        return {name: answer * self.left[name] for name, answer in answers.items()}
+
+    def misfit(self, at: Expectation) -> Floats:
+        return (self.observed - _rows(self.observations, self.expected(at))) / self.errors
+
+
+def _descend(
+    here: Expectation, tangent: _Tangent, solve: Callable[[Floats], Floats]
+) -> tuple[Expectation, float]:
+    """A few steps with the same derivatives; and by how much the first one changed the expected answers."""
+    gap, slope, changes = tangent.misfit(here), tangent.slope, []
+    for _ in range(CHORDS):
+        step = solve(gap + slope @ here.potentials) - here.potentials
+        reachable = float(((gap - slope @ step) ** 2).sum())
+        share = min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9))
+        while True:
+            there = here.moved(share * step)
+            new = tangent.misfit(there)
+            if (new**2).sum() <= max(1.1 * (gap**2).sum(), 1.5 * reachable + 20) or share < 0.05:
+                break
+            share /= 2
+        changes.append(float(np.abs(slope @ step).max()) if share == 1 else math.inf)
+        here, gap = there, new
+        if share < 1 or changes[-1] < TOLERANCE:
+            break
+    return here, changes[0]
+
+
+def _solver(prior: Floats, slope: Floats) -> Callable[[Floats], Floats]:
+    """Most probable potentials for a target that is slope @ potentials plus noise of variance one."""
+    system = lu_factor(np.eye(len(prior)) + prior @ (slope.T @ slope), overwrite_a=True)
+
+    def solve(target: Floats) -> Floats:
+        return lu_solve(system, prior @ (slope.T @ target))
+
+    return solve
+
+
+def _likely_variances(belief: Belief, logs: Floats, slope: Floats, target: Floats) -> Floats:
+    """Logarithms of the parts' variances under which the target, slope @ potentials plus noise, is more likely."""
+    slope, target = _condensed(slope, target)
+    views = [slope @ part.basis for part in belief.parts]
+    shares = np.array([view @ view.T for view in views])
+    first = np.log([part.variance for part in belief.parts])
+    free = np.array([not part.fixed for part in belief.parts])
+    value, inverse, weighted = _evidence(shares, logs, target, first, free)
+    for _ in range(CLIMBS):
+        pushes = shares @ weighted
+        traces = np.array([np.vdot(share, inverse) for share in shares])
+        uphill = 0.5 * np.exp(logs) * (pushes @ weighted - traces)
+        uphill -= np.where(free, (logs - first) / _SPREAD**2, 0)
+        pushes *= np.exp(logs)[:, None]
+        information = 0.5 * pushes @ inverse @ pushes.T
+        information[np.diag_indices_from(information)] += 1 / _SPREAD**2 + 0.5 * np.abs(uphill)
+        step = np.zeros(len(logs))
+        step[free] = np.linalg.solve(information[np.ix_(free, free)], uphill[free])
+        step = np.clip(step, -2, 2)
+        share = 1.0
+        while True:
+            new = _evidence(shares, logs + share * step, target, first, free)
+            if new[0] >= value or share < 0.1:
+                break
+            share *= 0.4
+        gain = new[0] - value
+        if gain < 0:
+            break
+        logs = logs + share * step
+        value, inverse, weighted = new
+        if gain < 0.1:
+            break
+    return logs
+
+
+def _evidence(
+    shares: Floats, logs: Floats, target: Floats, first: Floats, free: NDArray[np.bool_]
+) -> tuple[float, Floats, Floats]:
+    """Log-probability of the target up to a constant, the inverse of its covariance, and that times the target."""
+    total = np.tensordot(np.exp(logs), shares, 1)
+    total[np.diag_indices_from(total)] += 1
+    root, _ = dpotrf(total, lower=1)
+    inverse, _ = dpotri(root, lower=1)
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    weighted = inverse @ target
+    far = ((logs - first)[free] / _SPREAD) ** 2
+    value = -0.5 * target @ weighted - np.log(np.diag(root)).sum() - 0.5 * far.sum()
+    return float(value), inverse, weighted
+
+
+def _condensed(slope: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """Fewer rows that say the same, or, of very many, a fixed random choice."""
+    if min(slope.shape) > _ANSWERS:
+        chosen = np.random.default_rng(0).permutation(len(slope))[:_ANSWERS]
+        slope, target = slope[chosen], target[chosen]
+    if len(slope) > slope.shape[1]:
+        square = slope.T @ slope
+        square[np.diag_indices_from(square)] += 1e-9 * square.trace() / len(square)
+        root: Floats = cholesky(square, lower=True)
+        slope, target = root.T, solve_triangular(root, slope.T @ target, lower=True)
+    return slope, target
+
+
+def _stacked(observations: Sequence[Observation]) -> tuple[Floats, Floats]:
+    """All frequencies and totals in one column, and their standard errors."""
+    values = [part for seen in observations for part in (seen.frequencies, *_optional(seen, 0))]
+    variances = [part for seen in observations for part in (seen.variances, *_optional(seen, 1))]
+    return np.concatenate(values), np.sqrt(np.concatenate(variances))
+
+
+def _optional(seen: Observation, which: int) -> list[Floats]:
+    return [] if seen.total is None else [np.array([seen.total[which]])]
+
+
+def _rows(observations: Sequence[Observation], by_question: dict[str, Floats]) -> Floats:
+    """Expected answers or their derivatives in the order of `_stacked`."""
+    rows = []
+    for seen in observations:
+        block = by_question[seen.name]
+        rows.append(block)
+        if seen.total is not None:
+            rows.append(block.sum(axis=0, keepdims=True))
+    return np.concatenate(rows)

@@ -1,0 +1,135 @@
+"""What is believed of the log-potentials before any report: a sum of Gaussian parts, each of unknown size.
+
+A part says which potentials go up and down together: both ends of a trip like the same places, a road is
+driven both ways, neighbouring cells are alike. How large each part is, is estimated from the noisy answers
+themselves (`ldptrace.models.calibration`); a part that the data does not speak for shrinks to nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ldptrace.lattice import TURNS
+from ldptrace.models.network import Network
+from ldptrace.models.statistics import Layout
+
+Floats = NDArray[np.float64]
+# Smooth parts are kept up to this share of their largest eigenvalue.
+_SPECTRUM = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Potentials = basis @ (independent normals of variance `variance`); the basis is a sparse or a dense matrix.
+
+    `variance` is a first guess; with `fixed` it stays.
+    """
+
+    name: str
+    basis: Any
+    variance: float = 0.05
+    fixed: bool = False
+
+
+class Belief:
+    """The sum of the parts, for any variances of theirs."""
+
+    def __init__(self, prior: Sequence[Part]) -> None:
+        self.parts = tuple(prior)
+        self._sparse = {
+            k: part.basis @ part.basis.T for k, part in enumerate(prior) if sparse.issparse(part.basis)
+        }
+        self._dense = {k: part.basis for k, part in enumerate(prior) if not sparse.issparse(part.basis)}
+
+    def covariance(self, variances: Floats) -> Floats:
+        """Covariance of all potentials."""
+        wide = np.hstack([math.sqrt(variances[k]) * basis for k, basis in self._dense.items()])
+        total: Floats = wide @ wide.T
+        for k, block in self._sparse.items():
+            rows = np.repeat(np.arange(total.shape[0]), np.diff(block.indptr))
+            total[rows, block.indices] += variances[k] * block.data
+        return total
+
+
+def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
+    """The parts of the prior for a grid."""
+    cells, moves = network.cells, network.moves
+    start = _placed(np.eye(cells), layout.start, layout)
+    end = _placed(np.eye(cells), layout.end, layout)
+    into = _indicator(network.target, cells)
+    out = _indicator(network.source, cells)
+    through = _placed(into + out, layout.move, layout)
+    pull = _placed(into - out, layout.move, layout)
+    heading = _indicator(network.direction, 8)
+    axis = _indicator(np.minimum(network.direction, 7 - network.direction), 4)
+    n = network.grid.n
+    i, j = np.divmod(np.arange(cells), n)
+    near = _root(_bump(i, j, n))
+    middle_i = (i[network.source] + i[network.target]) / 2
+    middle_j = (j[network.source] + j[network.target]) / 2
+    near_moves = _bump(middle_i, middle_j, n)
+    return (
+        Part("popularity", start + end + through / 2),
+        Part("popularity, smooth", (start + end + through / 2) @ near),
+        Part("terminals", start + end),
+        Part("terminals, smooth", (start + end) @ near),
+        Part("start", start),
+        Part("end", end),
+        Part("passage", through),
+        Part("passage, smooth", through @ near),
+        Part("pull", pull),
+        Part("pull, smooth", pull @ near),
+        Part("axis", _placed(axis, layout.move, layout), 1.0, fixed=True),
+        Part("axis, smooth", _placed(_root(near_moves * (axis @ axis.T)), layout.move, layout)),
+        Part("heading", _placed(heading, layout.move, layout)),
+        Part("heading, smooth", _placed(_root(near_moves * (heading @ heading.T)), layout.move, layout)),
+        Part("link", _placed(_indicator(network.link, network.links), layout.move, layout)),
+        Part("move", _placed(np.eye(moves), layout.move, layout)),
+        Part("turn", _placed(np.eye(TURNS), layout.turn, layout), 4.0, fixed=True),
+        *_length_parts(layout),
+    )
+
+
+def _length_parts(layout: Layout) -> tuple[Part, ...]:
+    """A gamma-like trend, a smooth deviation on the logarithmic scale, and single lengths."""
+    length = np.arange(1, layout.lengths + 1, dtype=np.float64)
+    trend = np.stack([length, np.log(length)], axis=1)
+    trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
+    distance = np.log(length)[:, None] - np.log(length)
+    smooth = np.exp(-0.5 * (distance / 0.5) ** 2)
+    return (
+        Part("length, trend", _placed(trend, layout.length, layout), 9.0, fixed=True),
+        Part("length, smooth", _placed(_root(smooth), layout.length, layout)),
+        Part("length", _placed(np.eye(layout.lengths), layout.length, layout), 0.01),
+    )
+
+
+def _indicator(group: NDArray[np.int64], groups: int) -> Floats:
+    return (group[:, None] == np.arange(groups)).astype(np.float64)
+
+
+def _placed(block: Floats, rows: slice, layout: Layout) -> sparse.csr_array:
+    """The block in the given rows of the vector of all potentials, zeros elsewhere."""
+    at, column = np.nonzero(block)
+    entries = (block[at, column], (at + rows.start, column))
+    return sparse.csr_array(entries, shape=(layout.size, block.shape[1]))
+
+
+def _bump(i: NDArray[np.generic], j: NDArray[np.generic], n: int) -> Floats:
+    """Covariance that falls off with distance, over a third of the grid's side."""
+    squares = np.subtract.outer(i, i) ** 2.0 + np.subtract.outer(j, j) ** 2.0
+    return np.exp(-0.5 * squares / max(1.0, n / 3) ** 2)
+
+
+def _root(covariance: Floats) -> Floats:
+    """B with B @ B.T nearly the covariance, few columns."""
+    values, vectors = np.linalg.eigh(covariance)
+    large = values > _SPECTRUM * values[-1]
+    return vectors[:, large] * np.sqrt(values[large])
