@@ -108,7 +108,7 @@ def run_method(
     with stages("place points"):
         trajectories = synthesis.trajectories
         if trajectories is None:
-            trajectories = place(synthesis.paths, rng)
+            trajectories = place(synthesis.paths, rng, style=synthesis.placement)
     if real.crs is not None:
         trajectories = replace(trajectories, crs=real.crs)
     return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds, leaks)

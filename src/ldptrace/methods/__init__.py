@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ldptrace.errors import InputError
-from ldptrace.methods import ngram, paper
+from ldptrace.methods import ngram, paper, single_report
 from ldptrace.methods.base import Job, Method, Synthesis
 
-METHODS: dict[str, Method] = {method.name: method for method in (*paper.METHODS, *ngram.METHODS)}
-DEFAULT = "paper"
+METHODS: dict[str, Method] = {
+    method.name: method for method in (*single_report.METHODS, *paper.METHODS, *ngram.METHODS)
+}
+DEFAULT = "single-report"
 
 
 def method(name: str) -> Method:

@@ -12,6 +12,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import MobilityModel
 from ldptrace.paths import CellPaths
 from ldptrace.plan import Plan
+from ldptrace.points import Style
 from ldptrace.simulation.channels import Mode
 from ldptrace.stages import Stages
 from ldptrace.trajectories import Trajectories
@@ -41,7 +42,7 @@ class Synthesis:
     estimates: Estimates | None = None
     model: MobilityModel | None = None
     # How points are placed in the cells of these paths (see `ldptrace.points`).
-    placement: str = "uniform"
+    placement: Style = "uniform"
     notes: tuple[str, ...] = ()
     # The points themselves, where the method does not leave them to a placement.
     trajectories: Trajectories | None = None

@@ -1,0 +1,38 @@
+"""One report per user: the whole budget for one question, a model fitted to all answers together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ldptrace.curator.estimates import Estimates
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.models.path import PathModel
+from ldptrace.plan import Plan
+from ldptrace.simulation import collect
+
+OPTIONS: dict[str, Any] = {"most_moves": 5, "cap": None, "shares": None, "placement": "neighbours"}
+
+
+def _run(job: Job) -> Synthesis:
+    grid, options = job.paths.grid, OPTIONS | job.options
+    placement = options.pop("placement")
+    plan = Plan.single_report(grid, job.epsilon, **options)
+    with job.stages("collect"):
+        tally = collect(plan, job.paths, job.rng, mode=job.simulation)
+    with job.stages("estimate"):
+        estimates = Estimates.from_tally(plan, tally)
+    with job.stages("fit model"):
+        model = PathModel.from_estimates(grid, estimates)
+    with job.stages("synthesise"):
+        paths = model.sample(job.count, job.rng)
+    return Synthesis(paths, plan, estimates, model, placement=placement)
+
+
+METHODS = (
+    Method(
+        "single-report",
+        "one set-valued report per user with the whole budget, calibrated path model",
+        _run,
+        options=dict(OPTIONS),
+    ),
+)
