@@ -9,7 +9,6 @@ data set.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +35,8 @@ _SPREAD = 4.0
 # Marginal likelihood uses at most so many answers; more say little more about twenty variances.
 _ANSWERS = 600
 _LONGEST_STEP = 4.0
+# Later steps fall short on purpose: full ones swing around the fit.
+_RELAXED = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,8 @@ def calibrate(network: Network, lengths: int, observations: Sequence[Observation
             learned = _likely_variances(belief, logs, tangent.slope, target)
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= 2 else (logs + learned) / 2
-        here, change = _descend(here, tangent, _solver(belief.covariance(np.exp(logs)), tangent.slope))
+        solve = _solver(belief.covariance(np.exp(logs)), tangent.slope)
+        here, change = _descend(here, tangent, solve, 1.0 if number <= 2 else _RELAXED)
         if number > LEARNING and change < TOLERANCE:
             break
     variances = {part.name: float(np.exp(log)) for part, log in zip(belief.parts, logs, strict=True)}
@@ -110,23 +112,24 @@ class _Tangent:
 
 
 def _descend(
-    here: Expectation, tangent: _Tangent, solve: Callable[[Floats], Floats]
+    here: Expectation, tangent: _Tangent, solve: Callable[[Floats], Floats], longest: float
 ) -> tuple[Expectation, float]:
-    """A few steps with the same derivatives; and by how much the first one changed the expected answers."""
+    """A few steps with the same derivatives; and by how much the first one wanted to change the answers."""
     gap, slope, changes = tangent.misfit(here), tangent.slope, []
     for _ in range(CHORDS):
         step = solve(gap + slope @ here.potentials) - here.potentials
         reachable = float(((gap - slope @ step) ** 2).sum())
-        share = min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9))
+        change = float(np.abs(slope @ step).max())
+        share = min(longest, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9))
         while True:
             there = here.moved(share * step)
             new = tangent.misfit(there)
             if (new**2).sum() <= max(1.1 * (gap**2).sum(), 1.5 * reachable + 20) or share < 0.05:
                 break
             share /= 2
-        changes.append(float(np.abs(slope @ step).max()) if share == 1 else math.inf)
+        changes.append(change)
         here, gap = there, new
-        if share < 1 or changes[-1] < TOLERANCE:
+        if share < longest or change < TOLERANCE:
             break
     return here, changes[0]
 
