@@ -14,7 +14,7 @@ from ldptrace.exact import epsilon_fraction, ratio_at_most
 from ldptrace.grid import Grid
 from ldptrace.plan import SHARES, Ask, Plan, Round
 from ldptrace.protocol.canonical import dumps
-from ldptrace.protocol.limits import MAX_COUNT, MAX_DOCUMENT, MAX_PAYLOAD
+from ldptrace.protocol.limits import MAX_COUNT, MAX_DOCUMENT, MAX_PAYLOAD, RATIO_BITS
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
 from ldptrace.protocol.reports import HEADER_BYTES, read_report
 from ldptrace.questions import Steps
@@ -172,10 +172,12 @@ def refused(made: dict[str, Plan]) -> list[dict[str, Any]]:
     }.items():
         of_ask(f"ratio: {name}", lambda a, v=value: a["randomizer"].update(ratio=v))
 
-    raised = str(good.numerator + 1)
+    raised = good + Fraction(1, 1 << RATIO_BITS)
     edit(
         "one question with more than epsilon",
-        lambda d: d["rounds"][0]["asks"][0]["randomizer"].update(ratio=[raised, str(good.denominator)]),
+        lambda d: d["rounds"][0]["asks"][0]["randomizer"].update(
+            ratio=[str(raised.numerator), str(raised.denominator)]
+        ),
         Problem.PLAN_OVERSPENDS,
     )
     edit("a smaller epsilon", lambda d: d.update(epsilon="1.499999999999"), Problem.PLAN_OVERSPENDS)

@@ -1,0 +1,147 @@
+/** Device side of the ldptrace protocol, version 1. */
+
+export interface Problem {
+  readonly number: number;
+  readonly code: string;
+  readonly status: number;
+  readonly sentence: string;
+}
+
+/** Every problem of the protocol by its code. */
+export const PROBLEMS: Readonly<Record<string, Problem>>;
+
+/** A plan that is not answered. */
+export class PlanRefused extends Error {
+  readonly problem: Problem;
+}
+
+/** A report that is not counted. */
+export class ReportRejected extends Error {
+  readonly problem: Problem;
+}
+
+export type Point = readonly [x: number | string, y: number | string];
+
+export interface Grid {
+  readonly bounds: readonly [x0: number, y0: number, x1: number, y1: number];
+  readonly n: number;
+}
+
+export interface Question {
+  readonly name: string;
+  readonly domain: number;
+  readonly capacity: number;
+  readonly slots: number;
+  answer(path: readonly number[], source: Source): number[][];
+}
+
+export interface Randomizer {
+  readonly domain: number;
+  readonly outputs: number;
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  readonly payloadBytes: number;
+  perturb(items: readonly number[], source: Source): number[];
+  encode(named: readonly number[]): Uint8Array;
+  /** The named outputs, or null for bytes that `encode` cannot have written. */
+  decode(bytes: Uint8Array): number[] | null;
+}
+
+export interface Ask {
+  readonly question: Question;
+  readonly randomizer: Randomizer;
+  readonly share: number;
+}
+
+export interface Round {
+  readonly assignment: "everyone" | "partition";
+  readonly padded: boolean;
+  readonly asks: readonly Ask[];
+  readonly payloadBytes: number;
+}
+
+export interface Plan {
+  readonly document: string;
+  readonly id: string;
+  readonly root: string;
+  readonly method: string;
+  readonly grid: Grid;
+  readonly crs: string | null;
+  /** A decimal. */
+  readonly epsilon: string;
+  readonly rounds: readonly Round[];
+}
+
+/** The plan in a document; rejects with PlanRefused. With `planId` it is refused unless this is its id. */
+export function readPlan(
+  document: string | Uint8Array | ArrayBuffer,
+  options?: { planId?: string },
+): Promise<Plan>;
+
+/** Cells of a trajectory on the grid. */
+export function cellPath(points: Iterable<Point>, grid: Grid): number[];
+
+/** A function that hands out secure random bytes of the system. */
+export function systemBytes(): (count: number) => Uint8Array;
+
+export class Source {
+  /** `take` hands out random bytes; the system's secure ones if absent. Others are for tests only. */
+  constructor(take?: (count: number) => Uint8Array);
+  readonly take: (count: number) => Uint8Array;
+  below(bound: bigint): bigint;
+  index(bound: number): number;
+  subset(list: Iterable<number>, size: number): number[];
+}
+
+export interface LedgerEntry {
+  readonly root: string;
+  readonly epsilon: string;
+  readonly plan: string;
+  readonly round: number;
+  /** The bytes of the report until it was sent. */
+  readonly report: readonly number[] | null;
+}
+
+/** What this person has said and what it cost, in a storage such as localStorage. */
+export class Ledger {
+  constructor(storage: Pick<Storage, "getItem" | "setItem">, options?: { limit?: string });
+  readonly limit: string;
+  readonly entries: readonly LedgerEntry[];
+  answer(plan: Plan, round: number, draw: () => Uint8Array): Uint8Array;
+  sent(plan: Plan, round: number): void;
+}
+
+/** Answers the rounds of one plan. */
+export class Reporter {
+  constructor(plan: Plan, options?: { ledger?: Ledger | null; crs?: string | null });
+  readonly plan: Plan;
+  /** The bytes to send for this trajectory; the newest round if none is named. */
+  report(points: Iterable<Point>, round?: number): Uint8Array;
+  /** Tells the ledger that the report arrived. */
+  sent(round?: number): void;
+  /** A fresh report, for measurements and tests. */
+  draw(points: Iterable<Point>, round: number, source?: Source): Uint8Array;
+}
+
+export interface Answer {
+  readonly ask: Ask;
+  readonly slots: number[][];
+}
+
+/** What a report says; throws ReportRejected. */
+export function readReport(report: Uint8Array, plan: Plan, round: number): Answer[];
+
+export interface TallyDocument {
+  asks: { counts: number[]; reports: number; users: number }[];
+  format: "ldptrace-tally";
+  plan: string;
+  round: number;
+  version: 1;
+}
+
+/** Counts of a batch, and the number of each report's problem (0: counted). */
+export function tally(
+  batch: Uint8Array,
+  plan: Plan,
+  round: number,
+): { problems: number[]; tally: TallyDocument };

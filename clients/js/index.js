@@ -1,0 +1,10 @@
+// Device side of the ldptrace protocol, version 1. The normative text is protocol/v1.md.
+// No dependencies: Web Crypto for SHA-256 and random bytes, BigInt where exactness needs it.
+
+export { Ledger } from "./src/ledger.js";
+export { cellPath } from "./src/grid.js";
+export { readPlan } from "./src/plan.js";
+export { PlanRefused, PROBLEMS, ReportRejected } from "./src/problems.js";
+export { Source, systemBytes } from "./src/randomness.js";
+export { Reporter } from "./src/reporter.js";
+export { readReport, tally } from "./src/reports.js";

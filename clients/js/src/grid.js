@@ -1,0 +1,93 @@
+// Section 4 of the protocol: from points to a path on the grid, moves, links and turns.
+
+const PAD = 0.000001;
+const DI = [-1, 0, 1, -1, 1, -1, 0, 1];
+const DJ = [1, 1, 1, 0, 0, -1, -1, -1];
+const HEADING = [3, 2, 1, 4, 0, 5, 6, 7];
+
+function axis(low, high, n) {
+  const origin = low - PAD;
+  return { origin, step: (high + PAD - origin) / n };
+}
+
+function index(value, { origin, step }, n) {
+  const position = (value - origin) / step;
+  if (!(position > 0)) return 0;
+  if (position >= n) return n - 1;
+  const found = Math.trunc(position);
+  return found > 0 && value <= origin + step * (found - 1) + step ? found - 1 : found;
+}
+
+/** Cells of a trajectory of [x, y] points: adjacent, different, outsiders clamped. */
+export function cellPath(points, { bounds, n }) {
+  const [x0, y0, x1, y1] = bounds;
+  const [x, y] = [axis(x0, x1, n), axis(y0, y1, n)];
+  const path = [];
+  let i = -1;
+  let j = -1;
+  for (const point of points) {
+    const [i2, j2] = [index(Number(point[0]), x, n), index(Number(point[1]), y, n)];
+    if (path.length === 0) {
+      [i, j] = [i2, j2];
+      path.push(i * n + j);
+    }
+    while (i !== i2 || j !== j2) {
+      i += Math.sign(i2 - i);
+      j += Math.sign(j2 - j);
+      path.push(i * n + j);
+    }
+  }
+  return path;
+}
+
+export function moveCount(n) {
+  return 8 * n * n - 12 * n + 4;
+}
+
+function direction(here, there, n) {
+  const di = Math.floor(there / n) - Math.floor(here / n);
+  const dj = (there % n) - (here % n);
+  return DI.findIndex((value, number) => value === di && DJ[number] === dj);
+}
+
+/** Directions out of a cell that stay on the grid, ascending. */
+function feasible(cell, n) {
+  const [i, j] = [Math.floor(cell / n), cell % n];
+  return DI.map((_, number) => number).filter(
+    (number) => i + DI[number] >= 0 && i + DI[number] < n && j + DJ[number] >= 0 && j + DJ[number] < n,
+  );
+}
+
+const tables = new Map();
+
+/** For each cell the numbers of its first move and of its first link. */
+function table(n) {
+  if (!tables.has(n)) {
+    const [move, link] = [[0], [0]];
+    for (let cell = 0; cell < n * n; cell += 1) {
+      const directions = feasible(cell, n);
+      move.push(move[cell] + directions.length);
+      link.push(link[cell] + directions.filter((number) => DI[number] * n + DJ[number] > 0).length);
+    }
+    tables.set(n, { move, link });
+  }
+  return tables.get(n);
+}
+
+/** Number of the move between two adjacent cells. */
+export function moveItem(here, there, n) {
+  return table(n).move[here] + feasible(here, n).indexOf(direction(here, there, n));
+}
+
+/** Number of the link between two adjacent cells. */
+export function linkItem(here, there, n) {
+  const [low, high] = here < there ? [here, there] : [there, here];
+  const upward = feasible(low, n).filter((number) => DI[number] * n + DJ[number] > 0);
+  return table(n).link[low] + upward.indexOf(direction(low, high, n));
+}
+
+/** Angle between two consecutive moves in eighths of a full turn, 0 to 4. */
+export function turn(first, second, third, n) {
+  const bend = (HEADING[direction(second, third, n)] - HEADING[direction(first, second, n)] + 8) % 8;
+  return bend > 4 ? 8 - bend : bend;
+}

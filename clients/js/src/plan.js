@@ -1,0 +1,145 @@
+// Section 3 of the protocol: the plan document, read with every check.
+
+import { canonical, decimal, parse } from "./canonical.js";
+import { overspends } from "./exact.js";
+import { PlanRefused } from "./problems.js";
+import { question } from "./questions.js";
+import { randomizer } from "./randomizers.js";
+
+const MAX_DOCUMENT = 65536;
+const MAX_PAYLOAD = 262144;
+const SHARES = 65536;
+const EPSILON = /^(0|[1-9][0-9]?)(\.[0-9]{0,17}[1-9])?$/;
+
+/**
+ * The plan in a document (text or bytes); throws PlanRefused with the problem.
+ * With `planId` the plan is refused unless this is its id.
+ */
+export async function readPlan(document, { planId } = {}) {
+  const bytes = typeof document === "string" ? new TextEncoder().encode(document) : new Uint8Array(document);
+  if (bytes.length > MAX_DOCUMENT) throw new PlanRefused("plan-too-large");
+  if (bytes.some((byte) => byte > 127)) malformed("the document is not ASCII");
+  const text = new TextDecoder().decode(bytes);
+  const data = parse(text);
+  if (data === undefined) malformed("the document is not canonical JSON");
+  const plan = { document: text, ...checked(data) };
+  plan.id = await sha256(text);
+  plan.root = await rootOf(data, plan.id);
+  if (planId !== undefined && planId !== plan.id) throw new PlanRefused("plan-changed");
+  return Object.freeze(plan);
+}
+
+function checked(data) {
+  if (!isObject(data) || data.format !== "ldptrace-plan") malformed("the format is not ldptrace-plan");
+  if (data.version !== 1) throw new PlanRefused("plan-unknown-version");
+  keys(data, ["epsilon", "extends", "format", "grid", "method", "rounds", "version"], "the plan");
+  if (!matches(data.method, /^[a-z0-9-]{1,32}$/)) malformed("method");
+  if (!matches(data.epsilon, EPSILON) || !(Number(data.epsilon) > 0) || Number(data.epsilon) > 20) malformed("epsilon");
+  const grid = gridOf(data.grid);
+  const rounds = list(data.rounds, 1, 16, "rounds").map((entry) => roundOf(entry, grid.n));
+  if (overspends(rounds, data.epsilon)) throw new PlanRefused("plan-overspends");
+  if (data.extends !== null && !matches(data.extends, /^[0-9a-f]{64}$/)) malformed("extends");
+  return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, rounds };
+}
+
+function gridOf(data) {
+  keys(data, ["bounds", "crs", "n"], "grid");
+  const bounds = list(data.bounds, 4, 4, "bounds").map(decimal);
+  const [x0, y0, x1, y1] = bounds;
+  if (!bounds.every(Number.isFinite) || !(x0 < x1 && y0 < y1)) malformed("bounds");
+  if (data.crs !== null && !matches(data.crs, /^[A-Za-z0-9:._/-]{1,64}$/)) malformed("crs");
+  return { bounds, n: integer(data.n, 2, 256, "n") };
+}
+
+function roundOf(data, n) {
+  keys(data, ["asks", "assignment", "padded"], "a round");
+  if (data.assignment !== "everyone" && data.assignment !== "partition") malformed("assignment");
+  if (typeof data.padded !== "boolean") malformed("padded");
+  const asks = list(data.asks, 1, 255, "asks").map((entry) => askOf(entry, n));
+  if (new Set(asks.map((ask) => ask.question.name)).size !== asks.length) malformed("a question is asked twice");
+  const everyone = data.assignment === "everyone";
+  const shares = asks.reduce((sum, ask) => sum + ask.share, 0);
+  if (everyone ? asks.some((ask) => ask.share !== SHARES) : shares !== SHARES) malformed("shares");
+  const sizes = asks.map((ask) => ask.question.slots * ask.randomizer.payloadBytes);
+  const payloadBytes = everyone ? sizes.reduce((sum, size) => sum + size, 0) : Math.max(...sizes);
+  if (payloadBytes > MAX_PAYLOAD) throw new PlanRefused("plan-too-large");
+  return { assignment: data.assignment, padded: data.padded, asks, payloadBytes };
+}
+
+function askOf(data, n) {
+  keys(data, ["question", "randomizer", "share"], "an ask");
+  const asked = isObject(data.question) ? question(n, data.question) : null;
+  if (asked === null) malformed("question");
+  const parameters = data.randomizer;
+  const kind = isObject(parameters) ? parameters.kind : undefined;
+  if (!["grr", "oue", "privset"].includes(kind)) malformed("kind");
+  keys(parameters, ["capacity", "domain", "kind", "ratio", ...(kind === "privset" ? ["size"] : [])], "a randomizer");
+  const { domain, capacity } = parameters;
+  if (domain !== asked.domain || capacity !== asked.capacity || capacity > domain) malformed("domain or capacity");
+  if (capacity > (kind === "privset" ? 256 : 1) || domain > 1 << 20) malformed("domain or capacity");
+  if (kind === "privset") integer(parameters.size, 1, Math.min(domain, 4096), "size");
+  const [numerator, denominator] = ratioOf(parameters.ratio);
+  return {
+    question: asked,
+    randomizer: randomizer({ kind, domain, capacity, numerator, denominator, size: parameters.size }),
+    share: integer(data.share, 1, SHARES, "share"),
+  };
+}
+
+function ratioOf(data) {
+  const texts = list(data, 2, 2, "ratio");
+  if (!texts.every((text) => matches(text, /^[1-9][0-9]{0,21}$/))) malformed("ratio");
+  const [numerator, denominator] = texts.map(BigInt);
+  const powerOfTwo = (1n << 40n) % denominator === 0n;
+  // Of a power of two and another number, the common factors are powers of two.
+  const lowest = denominator === 1n || numerator % 2n === 1n;
+  if (!powerOfTwo || !lowest || numerator <= denominator || numerator >= 1n << 70n) malformed("ratio");
+  return [numerator, denominator];
+}
+
+/** Section 3.3: the id of the first plan of the chain. */
+async function rootOf(data, id) {
+  if (data.extends === null) return id;
+  const ids = [];
+  for (let count = 1; count < data.rounds.length; count += 1) {
+    const earlier = { ...data, rounds: data.rounds.slice(0, count), extends: ids.at(-1) ?? null };
+    ids.push(await sha256(canonical(earlier)));
+  }
+  if (ids.at(-1) !== data.extends) malformed("the plan does not extend the plan it names");
+  return ids[0];
+}
+
+async function sha256(text) {
+  const subtle = globalThis.crypto?.subtle;
+  if (subtle === undefined) throw new Error("ldptrace needs Web Crypto: use https or localhost");
+  const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function malformed(detail) {
+  throw new PlanRefused("plan-malformed", detail);
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function matches(value, pattern) {
+  return typeof value === "string" && pattern.test(value);
+}
+
+function keys(value, wanted, where) {
+  if (!isObject(value)) malformed(`${where} must be an object`);
+  const found = Object.keys(value).sort();
+  if (found.length !== wanted.length || found.some((key, at) => key !== wanted[at])) malformed(`keys of ${where}`);
+}
+
+function list(value, low, high, where) {
+  if (!Array.isArray(value) || value.length < low || value.length > high) malformed(where);
+  return value;
+}
+
+function integer(value, low, high, where) {
+  if (!Number.isInteger(value) || value < low || value > high) malformed(where);
+  return value;
+}

@@ -1,0 +1,150 @@
+// Every vector of protocol/vectors/v1 against the module; the same file runs in Node and in a browser.
+
+import { canonical } from "../src/canonical.js";
+import { moveItem } from "../src/grid.js";
+import { question } from "../src/questions.js";
+import { randomizer } from "../src/randomizers.js";
+import * as ldptrace from "../index.js";
+
+export const FILES = [
+  "integers",
+  "paths",
+  "questions",
+  "randomizers",
+  "plans",
+  "reports",
+  "tallies",
+  "refused_plans",
+  "rejected_reports",
+];
+
+const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A source that hands out given bytes and knows whether all were used. */
+function replay(text) {
+  const data = bytes(text);
+  let position = 0;
+  const source = new ldptrace.Source((count) => {
+    if (position + count > data.length) throw new Error("the random bytes ran out");
+    position += count;
+    return data.slice(position - count, position);
+  });
+  return { source, used: () => position === data.length };
+}
+
+const plans = new Map();
+
+async function planOf(name, vectors) {
+  if (!plans.has(name)) {
+    const { document } = vectors.plans.find((plan) => plan.name === name);
+    plans.set(name, await ldptrace.readPlan(document));
+  }
+  return plans.get(name);
+}
+
+const checks = {
+  integers(v) {
+    const { source, used } = replay(v.random);
+    const value = v.below === undefined ? source.subset(v.subset, v.size) : String(source.below(BigInt(v.below)));
+    return same(value, v.value) && used();
+  },
+  paths(v) {
+    const points = v.points.map(([x, y]) => [Number(x), Number(y)]);
+    return same(ldptrace.cellPath(points, { bounds: v.bounds.map(Number), n: v.n }), v.path);
+  },
+  questions(v) {
+    const asked = question(v.n, v.question);
+    const { source, used } = replay(v.random);
+    return same([asked.domain, asked.capacity, asked.answer(v.path, source)], [v.domain, v.capacity, v.slots]) && used();
+  },
+  randomizers(v) {
+    const [numerator, denominator] = v.randomizer.ratio.map(BigInt);
+    const channel = randomizer({ ...v.randomizer, numerator, denominator });
+    const { source, used } = replay(v.random);
+    const named = channel.perturb(v.items, source);
+    return same([named, hex(channel.encode(named)), channel.decode(bytes(v.payload))], [v.named, v.payload, v.named]) && used();
+  },
+  async plans(v) {
+    const plan = await ldptrace.readPlan(v.document, { planId: v.id });
+    const sizes = plan.rounds.map((round) => 35 + round.payloadBytes);
+    const answered = await problemOf(() => new ldptrace.Reporter(plan));
+    const allowed = v.private ? answered === null : answered === "plan-not-private";
+    return same([plan.root, plan.epsilon, sizes], [v.root, v.epsilon, v.report_bytes]) && allowed;
+  },
+  async reports(v, vectors) {
+    const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors));
+    const { source, used } = replay(v.random);
+    return hex(reporter.draw(v.points, v.round, source)) === v.report && used();
+  },
+  async tallies(v, vectors) {
+    const found = ldptrace.tally(bytes(v.batch), await planOf(v.plan, vectors), v.round);
+    return same([found.problems, canonical(found.tally)], [v.problems, v.tally]);
+  },
+  async refused_plans(v) {
+    return (await problemOf(() => ldptrace.readPlan(v.document + " ".repeat(v.spaces)))) === v.problem;
+  },
+  async rejected_reports(v, vectors) {
+    const plan = await planOf(v.plan, vectors);
+    return (await problemOf(() => ldptrace.readReport(bytes(v.report), plan, v.round))) === v.problem;
+  },
+};
+
+function same(found, expected) {
+  return JSON.stringify(found) === JSON.stringify(expected);
+}
+
+async function problemOf(action) {
+  try {
+    await action();
+    return null;
+  } catch (error) {
+    return error.problem?.code ?? String(error);
+  }
+}
+
+/** Names of the vectors of one file that the module does not reproduce. */
+export async function failures(file, vectors) {
+  const failed = [];
+  for (const [number, vector] of vectors[file].entries()) {
+    let passed = false;
+    try {
+      passed = await checks[file](vector, vectors);
+    } catch (error) {
+      failed.push(`${file} ${number} ${vector.name ?? vector.plan}: ${error}`);
+      continue;
+    }
+    if (!passed) failed.push(`${file} ${number} ${vector.name ?? vector.plan}`);
+  }
+  return failed;
+}
+
+/** What is not in the vectors: the ledger, refusals of a device, and real randomness. */
+export async function deviceFailures(vectors) {
+  const failed = [];
+  const expect = (name, truth) => truth || failed.push(name);
+  const memory = new Map();
+  const storage = { getItem: (key) => memory.get(key) ?? null, setItem: (key, text) => memory.set(key, text) };
+  const first = await planOf("paper, first round", vectors);
+  const second = await planOf("paper, second round", vectors);
+  const other = await planOf("every question, privset", vectors);
+  const ledger = new ldptrace.Ledger(storage, { limit: "1" });
+  const one = new ldptrace.Reporter(first, { ledger });
+  const report = one.report([[1, 1]]);
+  expect("the same bytes again", hex(one.report([[5, 5]])) === hex(report));
+  one.sent();
+  expect("answered", (await problemOf(() => one.report([]))) === "plan-answered");
+  const two = new ldptrace.Reporter(second, { ledger });
+  expect("a later round is covered", two.report([[1, 1]]).length === 35 + second.rounds[1].payloadBytes);
+  expect("an earlier round is not answered twice", (await problemOf(() => two.report([], 0))) === "plan-answered");
+  expect("no such round", (await problemOf(() => two.report([], 2))) === "plan-no-such-round");
+  const three = new ldptrace.Reporter(other, { ledger });
+  expect("over the limit", (await problemOf(() => three.report([]))) === "plan-over-limit");
+  expect("other coordinates", (await problemOf(() => new ldptrace.Reporter(other, { crs: "EPSG:3857" }))) === "plan-other-coordinates");
+  expect("another plan", (await problemOf(() => ldptrace.readPlan(first.document, { planId: second.id }))) === "plan-changed");
+  const free = new ldptrace.Reporter(other);
+  const draws = Array.from({ length: 50 }, () => hex(free.report([[-8.6, 41.1]])));
+  expect("fresh draws differ", new Set(draws).size === draws.length);
+  expect("moves have their numbers", moveItem(0, 1, 2) === 0);
+  return failed;
+}

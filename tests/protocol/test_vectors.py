@@ -1,0 +1,202 @@
+"""The Python device and curator against the golden vectors, and the vectors against their generator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ldptrace.curator.receive import Receiver
+from ldptrace.device import Reporter, cell_path
+from ldptrace.grid import Grid
+from ldptrace.plan import Plan
+from ldptrace.protocol.plans import read_plan
+from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
+from ldptrace.protocol.reports import read_report, report_bytes
+from ldptrace.questions import QUESTIONS, question
+from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.randomness import BytesReader, Source
+
+PROTOCOL = Path(__file__).parents[2] / "protocol"
+VECTORS = PROTOCOL / "vectors" / "v1"
+
+
+@cache
+def load(name: str) -> list[dict[str, Any]]:
+    vectors: list[dict[str, Any]] = json.loads((VECTORS / f"{name}.json").read_text())
+    return vectors
+
+
+@cache
+def plan_named(name: str) -> Plan:
+    return Plan.from_json(next(v["document"] for v in load("plans") if v["name"] == name))
+
+
+class Replay(Source):
+    """Hands out the bytes of a vector; all of them must be used."""
+
+    def __init__(self, text: str) -> None:
+        self.reader = BytesReader(bytes.fromhex(text))
+        super().__init__(self.reader)
+
+    def assert_used_up(self) -> None:
+        assert self.reader.position == len(self.reader.data)
+
+
+def test_the_generator_still_writes_these_files(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, PROTOCOL / "vectors" / "generate.py", tmp_path], check=True, timeout=120)
+    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_text() for path in VECTORS.iterdir()}
+    assert written.keys() == kept.keys()
+    changed = [name for name in kept if kept[name] != written[name]]
+    assert not changed, f"run python protocol/vectors/generate.py, these files changed: {changed}"
+
+
+def test_integers() -> None:
+    for vector in load("integers"):
+        source = Replay(vector["random"])
+        if "below" in vector:
+            assert source.below(int(vector["below"])) == int(vector["value"])
+        else:
+            assert source.subset(vector["subset"], vector["size"]) == vector["value"]
+        source.assert_used_up()
+
+
+def test_paths() -> None:
+    for vector in load("paths"):
+        x0, y0, x1, y1 = map(float, vector["bounds"])
+        points = [(float(x), float(y)) for x, y in vector["points"]]
+        assert cell_path(points, Grid((x0, y0, x1, y1), vector["n"])) == vector["path"]
+
+
+def test_questions() -> None:
+    for vector in load("questions"):
+        asked, source = question(vector["n"], vector["question"]), Replay(vector["random"])
+        assert (asked.domain, asked.capacity) == (vector["domain"], vector["capacity"])
+        assert asked.answer(vector["path"], source) == vector["slots"]
+        source.assert_used_up()
+    assert {vector["question"]["name"] for vector in load("questions")} == set(QUESTIONS)
+
+
+def channel_of(data: dict[str, Any]) -> Randomizer:
+    ratio = Fraction(*map(int, data["ratio"]))
+    if data["kind"] == "privset":
+        return PrivSet(data["domain"], data["capacity"], ratio, data["size"])
+    return {"oue": OUE, "grr": GRR}[data["kind"]](data["domain"], data["capacity"], ratio)
+
+
+def test_randomizers() -> None:
+    for vector in load("randomizers"):
+        channel, source = channel_of(vector["randomizer"]), Replay(vector["random"])
+        named = channel.perturb(vector["items"], source)
+        source.assert_used_up()
+        assert list(named) == vector["named"]
+        assert channel.encode(named).hex() == vector["payload"]
+        assert channel.decode(bytes.fromhex(vector["payload"])) == named
+        p, q = (Fraction(*map(int, vector[name])) for name in ("p", "q"))
+        assert channel.probabilities == (p, q)
+
+
+def test_plans() -> None:
+    for vector in load("plans"):
+        plan = Plan.from_json(vector["document"])
+        assert plan.to_json() == vector["document"]
+        assert (plan.id, plan.root) == (vector["id"], vector["root"])
+        assert [report_bytes(round_) for round_ in plan.rounds] == vector["report_bytes"]
+        assert plan.is_private == vector["private"]
+        assert f"{plan.spent:.40f}" == vector["spent"]
+
+
+def test_reports() -> None:
+    for vector in load("reports"):
+        source = Replay(vector["random"])
+        points = [(float(x), float(y)) for x, y in vector["points"]]
+        report = Reporter(plan_named(vector["plan"])).draw(points, vector["round"], source)
+        source.assert_used_up()
+        assert report.hex() == vector["report"]
+
+
+def test_every_question_and_randomizer_is_on_the_wire() -> None:
+    asked = set()
+    for vector in load("reports"):
+        for ask, _ in read_report(
+            bytes.fromhex(vector["report"]), plan_named(vector["plan"]), vector["round"]
+        ):
+            asked.add((ask.question.name, ask.randomizer.kind))
+    assert {name for name, _ in asked} == set(QUESTIONS)
+    assert {kind for _, kind in asked} == {"grr", "oue", "privset"}
+
+
+def test_tallies() -> None:
+    for vector in load("tallies"):
+        receiver = Receiver(plan_named(vector["plan"]), vector["round"])
+        assert receiver.receive(bytes.fromhex(vector["batch"])).tolist() == vector["problems"]
+        assert receiver.tally.to_json() == vector["tally"]
+
+
+def test_refused_plans() -> None:
+    for vector in load("refused_plans"):
+        with pytest.raises(PlanRefused) as refusal:
+            read_plan(vector["document"].encode() + b" " * vector["spaces"])
+        assert refusal.value.problem.code == vector["problem"], vector["name"]
+
+
+def test_rejected_reports() -> None:
+    for vector in load("rejected_reports"):
+        plan, data = plan_named(vector["plan"]), bytes.fromhex(vector["report"])
+        with pytest.raises(ReportRejected) as rejection:
+            read_report(data, plan, vector["round"])
+        assert rejection.value.problem.code == vector["problem"], vector["name"]
+        # A batch is cut into pieces, so only a report of the right size is judged as one.
+        if len(data) == report_bytes(plan.rounds[vector["round"]]):
+            codes = Receiver(plan, vector["round"]).receive(data).tolist()
+            assert [Problem.of_number(code).code for code in codes] == [vector["problem"]]
+
+
+def test_problems_are_listed() -> None:
+    listed = json.loads((PROTOCOL / "v1" / "problems.json").read_text())
+    ours = [{"number": p.number, "code": p.code, "status": p.status, "sentence": p.sentence} for p in Problem]
+    assert listed == ours
+    text = (PROTOCOL / "v1.md").read_text()
+    for p in Problem:
+        assert f"| {p.number} | `{p.code}` | {p.status} | {p.sentence} |" in text
+
+
+def test_the_text_names_every_question() -> None:
+    text = (PROTOCOL / "v1.md").read_text()
+    for name in QUESTIONS:
+        assert f"| `{name}` |" in text
+
+
+SHAPELESS = (
+    "a space", "a line break", "an escape", "a key twice", "keys not sorted", "an exponent", "a fraction",
+    "too large", "bounds without width", "bounds turned", "an ask twice", "everyone with shares", "share",
+    "an ask missing", "a share too large", "another domain", "another capacity", "size 221", "most 221",
+    "ratio: not in", "ratio: one", "ratio: below", "ratio: a denominator", "ratio: a numerator", "extends",
+    "epsilon '0'", "epsilon '21'", "epsilon '20.1'", "bound '0.1000000000000000055'",
+)  # fmt: skip
+
+
+def test_the_schema_describes_the_plans() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((PROTOCOL / "v1" / "plan.schema.json").read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for vector in load("plans"):
+        validator.validate(json.loads(vector["document"]))
+    for vector in load("refused_plans"):
+        beyond = vector["problem"] in ("plan-overspends", "plan-too-large") or vector["name"].startswith(
+            SHAPELESS
+        )
+        try:
+            document = json.loads(vector["document"])
+        except (ValueError, RecursionError):
+            continue
+        if not beyond:
+            assert not validator.is_valid(document), vector["name"]
