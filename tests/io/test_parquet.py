@@ -95,6 +95,14 @@ def test_the_coordinate_system_survives(tmp_path: Path, crs: str | None) -> None
     assert read(tmp_path / "a.parquet").crs == crs
 
 
+def test_a_time_for_the_whole_trajectory_passes_through(tmp_path: Path) -> None:
+    write(Trajectories([1], [2], [0, 1], extra=pa.table({"t": [5]})), tmp_path / "a.parquet")
+    found = read(tmp_path / "a.parquet")
+    assert found.t is None
+    assert found.extra is not None
+    assert found.extra.to_pydict() == {"t": [5]}
+
+
 def test_metadata_is_kept_beside_our_own(tmp_path: Path) -> None:
     write(LINES, tmp_path / "a.parquet", metadata={"plan": "{}"})
     metadata = pq.read_schema(tmp_path / "a.parquet").metadata

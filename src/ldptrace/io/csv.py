@@ -14,7 +14,7 @@ from ldptrace.errors import FormatError
 from ldptrace.io import porto
 from ldptrace.io.columns import from_points
 from ldptrace.io.report import Parsed, total
-from ldptrace.io.text import read_bytes
+from ldptrace.io.text import output, read_bytes
 from ldptrace.trajectories import Trajectories
 
 BLOCK_BYTES = 1 << 23
@@ -65,7 +65,7 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
     header = delimiter.join(
         '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name for name in columns
     )
-    with pa.output_stream(path, compression="detect") as stream:
+    with output(path) as stream:
         # The writer's own header is always quoted.
         stream.write(header.encode() + b"\n")
         pacsv.write_csv(

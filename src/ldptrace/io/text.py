@@ -6,6 +6,7 @@ import gzip
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +39,15 @@ def line_blocks(path: Path) -> Iterator[bytes]:
         yield rest
 
 
+def output(path: Path) -> BinaryIO:
+    """A file to write to, gzipped where the name says so."""
+    # Arrow's own gzip works at the highest level, for three times the time and a hundredth of the size.
+    return cast(BinaryIO, gzip.open(path, "wb", compresslevel=5)) if path.suffix == ".gz" else path.open("wb")
+
+
 def write_chunks(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
     """Write the pieces one after the other, gzipped where the name says so."""
-    with pa.output_stream(path, compression="detect") as stream:
+    with output(path) as stream:
         for chunk in chunks:
             stream.write(chunk)
 
