@@ -130,6 +130,13 @@ def test_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
         read(saved(tmp_path, "journey,x,y\n1,2,3\n"))
 
 
+def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"points.csv: there are several columns named x"):
+        read(saved(tmp_path, "id,x,y,x\n1,2,3,4\n"))
+    with pytest.raises(FormatError, match=r"points.csv: there are several columns named TRIP_ID"):
+        read(saved(tmp_path, "TRIP_ID,TRIP_ID,POLYLINE\n1,2,[]\n"))
+
+
 def test_x_is_never_paired_with_latitude(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="x and y of one kind; the columns are id, x, lat"):
         read(saved(tmp_path, "id,x,lat\n1,2,3\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def find_columns(names: Sequence[str]) -> Columns:
     >>> find_columns(["User ID", "Latitude", "Longitude", "UTC Time"])
     Columns(x='Longitude', y='Latitude', t='UTC Time', id='User ID', crs='EPSG:4326')
     """
+    refuse_repeats(names)
     by_key: dict[str, str] = {}
     for name in names:
         by_key.setdefault(_key(name), name)
@@ -66,6 +68,13 @@ def find_columns(names: Sequence[str]) -> Columns:
         if first((*planar, *geographic)) is None
     )
     raise FormatError(f"no column for {missing or 'x and y of one kind'}; the columns are {', '.join(names)}")
+
+
+def refuse_repeats(names: Sequence[str]) -> None:
+    """Columns of the same name cannot be told apart."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise FormatError(f"there are several columns named {', '.join(repeated)}")
 
 
 def _key(name: str) -> str:

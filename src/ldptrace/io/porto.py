@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84, split_ids
+from ldptrace.io.columns import WGS84, refuse_repeats, split_ids
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, pairs
 from ldptrace.trajectories import Floats, Ints, Trajectories
@@ -28,6 +28,7 @@ def read_file(path: Path) -> Parsed:
         read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
         convert_options=pacsv.ConvertOptions(column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}),
     )
+    refuse_repeats(table.column_names)
     if POLYLINE not in table.column_names:
         raise FormatError(f"there is no column {POLYLINE}; the columns are {', '.join(table.column_names)}")
     rows = table.num_rows
