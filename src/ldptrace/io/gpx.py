@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,6 +23,8 @@ HEADER = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'
     b'<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
 )
+# Larger ones are no 64-bit integers.
+NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
 # Seconds of the years 1 and 9999, which is what a date can say.
 FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
 
@@ -162,7 +165,7 @@ class _Document:
         outer = self._inside[-1] if self._inside else ""
         if name == "time" and outer == "trkpt":
             self.t[-1] = _epoch(self._text)
-        elif name == "number" and outer == "trk" and self._text.strip().isdecimal():
+        elif name == "number" and outer == "trk" and NUMBER.fullmatch(self._text):
             self._number = int(self._text)
         elif name == "trkseg":
             self.sizes.append(len(self.x) - self._segment_start)
