@@ -21,6 +21,7 @@ from ldptrace.trajectories import Trajectories
 HOUR = 3600.0
 Seed = int | np.random.Generator | None
 DESTINATIONS, PILOT = 640, 4000
+TABLE = 20_000_000  # entries of the tables by destination and node: large networks get fewer destinations
 ROUTE_SPREAD = 0.3  # of the travel times as drivers feel them
 THROUGH_SHARE = 0.05  # of all trips that enter or leave the map on a motorway
 
@@ -108,7 +109,8 @@ class Traffic:
         """Choose destinations, find the ways to them, and let trips take that many minutes on average."""
         if minutes is not None and not (np.isfinite(minutes) and minutes > 0):
             raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
-        count = min(DESTINATIONS, int(np.count_nonzero(attraction.visits)))
+        most = max(16, min(DESTINATIONS, TABLE // roads.nodes))
+        count = min(most, int(np.count_nonzero(attraction.visits)))
         visits = attraction.visits / attraction.visits.sum()
         places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
         ahead, seconds = roads.trees(places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
