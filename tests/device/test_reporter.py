@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.audit.trajectories import extreme_trajectories
+from ldptrace.device import Reporter, cell_path
+from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.grid import Grid
+from ldptrace.paths import CellPaths
+from ldptrace.plan import SHARES, Plan
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.reports import HEADER_BYTES, Report, plan_prefix, read_report, report_bytes
+from ldptrace.trajectories import Trajectories
+from statistics_kit import assert_proportions
+
+GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
+PLANS = {
+    "single report": Plan.single_report(GRID, 1.0),
+    "paper": Plan.paper(GRID, 1.0),
+    "paper, second round": Plan.paper(GRID, 1.0).paper_second_round(5),
+}
+anything = st.floats(allow_nan=True, allow_infinity=True)
+bounds = st.tuples(
+    st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(1e-3, 1e6)
+).map(lambda b: (b[0], b[1], b[0] + b[2], b[1] + b[3]))
+
+
+@given(bounds, st.integers(2, 40), st.lists(st.tuples(anything, anything), max_size=12))
+def test_a_device_finds_the_path_that_the_simulator_finds(
+    box: tuple[float, float, float, float], n: int, points: list[tuple[float, float]]
+) -> None:
+    grid = Grid(box, n)
+    x0, y0, x1, y1 = box
+    # Numbers anywhere, and the same numbers folded into the box, where the cells are.
+    near = [
+        (x0 + abs(x) % (x1 - x0), y0 + abs(y) % (y1 - y0)) for x, y in points if np.isfinite([x, y]).all()
+    ]
+    for trajectory in (points, near):
+        expected = CellPaths.from_trajectories(Trajectories.from_lists([trajectory]), grid).cells.tolist()
+        assert cell_path(trajectory, grid) == expected
+
+
+@given(st.integers(2, 30), st.data())
+def test_points_on_the_borders_of_cells_agree_too(n: int, data: st.DataObject) -> None:
+    grid = Grid((-8.7, 41.0, -8.4, 41.4), n)
+    index = data.draw(st.integers(0, n))
+    edge = grid.origin[0] + grid.step[0] * index
+    points = [(value, 41.2) for value in (np.nextafter(edge, -9), edge, np.nextafter(edge, 9))]
+    expected = CellPaths.from_trajectories(Trajectories.from_lists([points]), grid).cells.tolist()
+    assert cell_path(points, grid) == expected
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_everybody_sends_one_message_of_one_size(name: str) -> None:
+    plan = PLANS[name]
+    number = len(plan.rounds) - 1
+    for points in extreme_trajectories(GRID).values():
+        report = Reporter(plan).report(points)
+        assert len(report) == report_bytes(plan.rounds[number])
+        fields = Report.decode(report)
+        assert (fields.plan, fields.round) == (plan_prefix(plan), number)
+        read_report(report, plan, number)
+
+
+def test_one_message_fits_in_64_bytes_at_six_by_six() -> None:
+    assert report_bytes(PLANS["single report"].rounds[0]) <= 64
+
+
+def test_groups_follow_the_shares_whatever_the_trajectory() -> None:
+    plan = PLANS["single report"]
+    reporter, trials = Reporter(plan), 4000
+    for points in ([], [(3.0, 3.0)], [(0.0, 0.0), (6.0, 6.0)]):
+        groups = [reporter.report(points)[18] for _ in range(trials)]
+        counts = np.bincount(groups, minlength=len(plan.rounds[0].asks))
+        assert_proportions(counts, trials, [ask.share / SHARES for ask in plan.rounds[0].asks])
+
+
+def test_report_ids_and_draws_are_fresh() -> None:
+    reporter = Reporter(PLANS["single report"])
+    reports = [reporter.report([(1.0, 1.0)]) for _ in range(200)]
+    assert len({report[19:HEADER_BYTES] for report in reports}) == 200
+
+
+def test_a_plan_that_leaks_is_refused_unless_it_is_measured() -> None:
+    leaky = Plan.paper(GRID, 1.0, method="paper-unpadded").paper_second_round(5)
+    with pytest.raises(PlanRefused) as refusal:
+        Reporter(leaky)
+    assert refusal.value.problem is Problem.PLAN_NOT_PRIVATE
+    sizes = {
+        len(Reporter(leaky, unpadded=True).report(points)) for points in ([], [(0, 0)], [(0, 0), (5, 5)])
+    }
+    assert len(sizes) == 3
+
+
+def test_a_plan_with_another_id_or_other_coordinates_is_refused() -> None:
+    plan = Plan.single_report(GRID, 1.0, crs="EPSG:4326")
+    document = plan.to_json().encode()
+    Reporter.from_document(document, plan_id=plan.id, crs="EPSG:4326")
+    Reporter.from_document(document)
+    with pytest.raises(PlanRefused) as refusal:
+        Reporter.from_document(document, plan_id="0" * 64)
+    assert refusal.value.problem is Problem.PLAN_CHANGED
+    with pytest.raises(PlanRefused) as refusal:
+        Reporter.from_document(document, crs="EPSG:3857")
+    assert refusal.value.problem is Problem.PLAN_OTHER_COORDINATES
+
+
+@pytest.mark.parametrize("round_", [-1, 1, 99])
+def test_rounds_that_are_not_there_are_refused(round_: int) -> None:
+    with pytest.raises(PlanRefused) as refusal:
+        Reporter(PLANS["paper"]).report([], round_)
+    assert refusal.value.problem is Problem.PLAN_NO_SUCH_ROUND
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_person_can_read_what_is_sent(name: str) -> None:
+    plan = PLANS[name]
+    number = len(plan.rounds) - 1
+    words = "\n".join(explain_asking(plan, number))
+    assert "would leave this device" in words
+    assert "50 % sure" in words
+    for _ in range(20):
+        report = Reporter(plan).report([(1.0, 1.0), (5.0, 2.0)])
+        assert report.hex() in "\n".join(explain_report(plan, report))
+
+
+def test_a_report_takes_at_most_a_millisecond() -> None:
+    reporter = Reporter(PLANS["single report"])
+    points = [(0.08 * k, 0.05 * k) for k in range(70)]
+    reporter.report(points)
+
+    def mean() -> float:
+        started = time.process_time()
+        for _ in range(100):
+            reporter.report(points)
+        return (time.process_time() - started) / 100
+
+    assert min(mean() for _ in range(5)) <= 0.001
+
+
+BLOCKED = """
+import sys, time
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"numpy", "numba", "scipy", "pyarrow", "typer", "rich", "matplotlib"}:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Blocker())
+started = time.process_time()
+import ldptrace.device
+seconds = time.process_time() - started
+import tempfile
+from ldptrace.device import Ledger, Reporter
+from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.grid import Grid
+from ldptrace.plan import Plan
+plan = Plan.from_json(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0).to_json())
+ledger = Ledger(tempfile.mkdtemp() + "/ledger.json")
+report = Reporter.from_document(plan.to_json().encode(), plan_id=plan.id, ledger=ledger).report([(1, 1), (2, 5)])
+explain_report(plan, report), explain_asking(plan, 0)
+second = Plan.paper(Grid((0, 0, 6, 6), 6), 1.0).paper_second_round(5)
+Reporter(second).report([(1, 1)])
+outsiders = {name.split(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - {"ldptrace"}
+print(seconds, sorted(name for name in outsiders if not name.startswith("_")))
+"""
+
+
+def test_the_device_needs_the_standard_library_only_and_starts_quickly(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
+    seconds = []
+    for _ in range(6):
+        done = subprocess.run(
+            [sys.executable, "-c", BLOCKED],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
+            timeout=60,
+        )
+        spent, outsiders = done.stdout.split(" ", 1)
+        assert outsiders.strip() == "[]"
+        seconds.append(float(spent))
+    assert min(seconds) <= 0.05
