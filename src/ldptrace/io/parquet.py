@@ -53,7 +53,7 @@ def write(trajectories: Trajectories, path: Path, metadata: Mapping[str, str]) -
         lines = {"encoding": "linestring", "geometry_types": ["LineString"]}
         geo = {"version": "1.1.0", "primary_column": GEOMETRY, "columns": {GEOMETRY: lines}}
         about[GEO_KEY] = json.dumps(geo)
-    # Bytes of coordinates sorted by significance: a third smaller than plain values, and read four times as fast.
+    # On Oldenburg a third smaller than plain values and read four times as fast; on random points little changes.
     split = [f"{axis}.list.element" for axis in ("x", "y", "t") if getattr(trajectories, axis) is not None]
     if GEO_KEY in about:
         split += [f"{GEOMETRY}.list.element.{axis}" for axis in ("x", "y")]
