@@ -107,6 +107,8 @@ def test_outlier_attack_by_hand() -> None:
     found = attack.against(Trajectories.from_lists([[(0, 0), (8, 0)], [(0, 0), (4, 0)]]))
     assert found.attacked == 2
     assert found.ratios[:4] == (1.0, 0.5, 0.5, 0.0)
+    # Among the others, 0 and 8 have two matches, 1 and 7 three, the rest four.
+    assert attack.against_real().ratios[:3] == (7 / 9, 5 / 9, 0.0)
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=90))

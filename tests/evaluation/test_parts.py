@@ -67,6 +67,16 @@ shapes = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1,
 
 
 @given(shapes)
+def test_the_hull_keeps_the_farthest_pair(points: list[tuple[int, int]]) -> None:
+    x, y = np.array(points, dtype=float).T.copy()
+    hull = np.empty((2, 2 * len(points)))
+    size = extents._hull(x, y, hull[0], hull[1])
+    corners = list(zip(hull[0, :size], hull[1, :size], strict=True))
+    farthest = [max(math.dist(a, b) for a in group for b in group) for group in (points, corners)]
+    assert farthest[0] == farthest[1]
+
+
+@given(shapes)
 def test_diameter_is_the_farthest_pair(points: list[tuple[int, int]]) -> None:
     found = extents.diameters(Trajectories.from_lists([points]))[0]
     expected = max((math.dist(a, b) for a, b in itertools.combinations(points, 2)), default=0.0)
@@ -74,10 +84,11 @@ def test_diameter_is_the_farthest_pair(points: list[tuple[int, int]]) -> None:
 
 
 def test_diameter_of_many_points_in_every_direction(rng: np.random.Generator) -> None:
-    for shape in ("circle", "cloud", "line", "parked"):
+    for shape in ("circle", "rounded circle", "cloud", "line", "parked"):
         angle = rng.random(300) * 2 * np.pi
         x, y = {
             "circle": (np.cos(angle), np.sin(angle)),
+            "rounded circle": (np.round(9 * np.cos(angle)) * 3, np.round(9 * np.sin(angle)) * 3),
             "cloud": (rng.normal(size=300), rng.normal(size=300)),
             "line": (angle, 2 * angle),
             "parked": (np.zeros(300), np.round(angle)),

@@ -222,6 +222,9 @@ def test_sets_that_do_not_overlap() -> None:
         evaluate(real, far)
     with pytest.raises(InputError, match="none of the 30"):
         evaluate(real, far, outside="clamp")
+    passing = Trajectories.from_lists([line((5, 5), (50, 5))])
+    with pytest.raises(InputError, match="none of the 1 trajectories"):
+        evaluate(real, passing, bounds=SQUARE)
     corner = Trajectories.from_lists([line((9.9, 9.9), (9.8, 9.9))])
     other = Trajectories.from_lists([line((0.1, 0.1), (0.2, 0.1))])
     found = values(evaluate(corner, other, bounds=SQUARE, seed=1, repeat=1))
