@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.generators import campus_walks
+from ldptrace.pois import Visits
 from ldptrace.synthesis import run_method
 from ldptrace.trajectories import Trajectories
 
@@ -41,3 +44,26 @@ def test_as_many_trajectories_as_asked(real: Trajectories, count: int) -> None:
 def test_unknown_option_is_refused(real: Trajectories) -> None:
     with pytest.raises(InputError, match="hide_length"):
         run_method(real, 1.0, bounds=BOUNDS, method="ngram", hide="yes")
+
+
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.PrivacyWarning")
+def test_full_method_publishes_visits(tmp_path: Path) -> None:
+    walks = campus_walks(1)
+    real = walks.trips(60, np.random.default_rng(2))
+    file = tmp_path / "places.csv"
+    walks.pois.to_csv(file)
+    run = run_method(real, 1.0, bounds=real.bounds(), method="ngram-full", seed=1, pois=str(file), count=40)
+    visits = Visits.of(run.trajectories)
+    assert len(run.trajectories) == 40
+    assert np.array_equal(run.trajectories.x, walks.pois.x[visits.poi])
+    assert np.array_equal(run.trajectories.t, visits.t)
+    with pytest.raises(InputError, match="pois"):
+        run_method(real, 1.0, bounds=BOUNDS, method="ngram-full")
+    with pytest.raises(InputError, match="there is no file"):
+        run_method(real, 1.0, bounds=BOUNDS, method="ngram-full", pois="nowhere.csv")
+
+
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.PrivacyWarning")
+def test_full_method_needs_visits(real: Trajectories) -> None:
+    with pytest.raises(InputError, match="visits"):
+        run_method(real, 1.0, bounds=BOUNDS, method="ngram-full", pois=campus_walks(1).pois)

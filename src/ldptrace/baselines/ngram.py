@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.baselines.lengths import randomized_sizes, stretched
 from ldptrace.errors import InputError
 from ldptrace.grid import Grid
 from ldptrace.parallel import chunks, map_chunks
@@ -96,22 +97,12 @@ class Ngram:
         return cells
 
     def _resized(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
-        """Paths of the lengths that randomized response says, by repeating or leaving out cells evenly."""
+        """Paths of the lengths that randomized response says."""
         longest = self.longest or 3 * self.grid.n
-        chance = 1.0 / (1.0 + (longest - 1) * np.exp(-self.length_share * self.epsilon))
-        true = np.clip(paths.sizes, 1, longest)
-        other = rng.integers(1, max(longest, 2), size=len(paths))
-        said = np.where(rng.random(len(paths)) < chance, true, other + (other >= true))
-        offsets = np.concatenate(([0], np.cumsum(said)))
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], said)
-        # Cell k of the new path is the one at the same share of the way.
-        spread = np.repeat((paths.sizes - 1) / np.maximum(said - 1, 1), said)
-        forward = np.rint(within * np.maximum(spread, 0)).astype(np.int64)
-        source = np.repeat(paths.offsets[:-1], said) + forward
+        sizes = randomized_sizes(paths.sizes, longest, self.length_share * self.epsilon, rng)
+        positions, offsets = stretched(paths.offsets, sizes)
         middle = (self.grid.n // 2) * (self.grid.n + 1)
-        cells = np.append(paths.cells, middle)
-        empty = np.repeat(paths.sizes == 0, said)
-        return CellPaths(cells[np.where(empty, len(paths.cells), source)], offsets, self.grid)
+        return CellPaths(np.append(paths.cells, middle)[positions], offsets, self.grid)
 
 
 def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:

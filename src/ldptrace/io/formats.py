@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import csv, dat, geojson, gpx, logs, parquet, porto
+from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, parquet, porto
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import natural
 from ldptrace.trajectories import Trajectories
@@ -31,6 +31,7 @@ FORMATS = {
         Format("parquet", (".parquet", ".pq", ".geoparquet"), parquet.read, parquet.write),
         Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write),
         Format("porto", (), porto.read),
+        Format("checkins", (), checkins.read),
         Format("dat", (".dat",), dat.read, dat.write),
         Format("geolife", (".plt",), logs.read_geolife),
         Format("tdrive", (".txt",), logs.read_tdrive),

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.baselines.ngram import Ngram
+from ldptrace.baselines.ngram_full import Knowledge, NgramFull, Regions
+from ldptrace.errors import InputError
+from ldptrace.io.checkins import read_checkins
 from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.paths import CellPaths
+from ldptrace.pois import Pois, Visits
+from ldptrace.trajectories import Trajectories
 
 LEAK = (
     "the length of each trajectory is taken as public and shows in the output (hide_length=true closes this)"
 )
-OPTIONS = {
-    field.name: field.default for field in dataclasses.fields(Ngram) if field.name not in ("grid", "epsilon")
-}
+
+
+def _defaults(kind: type, *without: str) -> dict[str, Any]:
+    return {field.name: field.default for field in dataclasses.fields(kind) if field.name not in without}
+
+
+OPTIONS = _defaults(Ngram, "grid", "epsilon")
+KNOWLEDGE = _defaults(Knowledge)
+FULL = _defaults(NgramFull, "regions", "epsilon")
 
 
 def _run(job: Job) -> Synthesis:
@@ -23,6 +37,49 @@ def _run(job: Job) -> Synthesis:
     with job.stages("perturb and reconstruct"):
         published = mechanism.perturb(job.paths, job.rng)
     return Synthesis(published.take(chosen(len(published), job.count, job.rng)))
+
+
+def _run_full(job: Job) -> Synthesis:
+    options = FULL | KNOWLEDGE | job.options
+    pois = places(options.pop("pois", None))
+    if job.real is None:
+        raise InputError("ngram-full needs the trajectories with their visits, not only their cells")
+    visits = Visits.of(job.real)
+    if isinstance(options["merge"], list):
+        options["merge"] = tuple(options["merge"])
+    with job.stages("cut regions"):
+        regions = Regions.build(pois, Knowledge(**{name: options.pop(name) for name in KNOWLEDGE}))
+        _ = regions.follows
+    with job.stages("perturb and reconstruct"):
+        published = NgramFull(regions, job.epsilon, **options).perturb(visits, job.rng)
+    everyone = Trajectories(
+        pois.x[published.poi],
+        pois.y[published.poi],
+        published.offsets,
+        t=published.t,
+        crs=pois.crs,
+        extra=published.to_arrow(),
+    )
+    trajectories = everyone.take(chosen(len(everyone), job.count, job.rng))
+    paths = CellPaths.from_trajectories(trajectories, job.paths.grid)
+    return Synthesis(paths, trajectories=trajectories)
+
+
+def places(given: Pois | str | Path | None) -> Pois:
+    """The table of places: itself, a file that `generate campus` wrote, or a file of check-ins."""
+    if isinstance(given, Pois):
+        return given
+    if given is None:
+        raise InputError("ngram-full needs the public table of places: give its file as the option pois")
+    if not Path(given).is_file():
+        raise InputError(f"there is no file of places {given}")
+    try:
+        return Pois.from_csv(given)
+    except InputError as error:
+        try:
+            return read_checkins(given).pois
+        except InputError:
+            raise error from None
 
 
 def chosen(users: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -39,6 +96,14 @@ METHODS = (
         _run,
         leaks=LEAK,
         options=OPTIONS,
+        closed_by="hide_length",
+    ),
+    Method(
+        "ngram-full",
+        "NGRAM with its public knowledge of places: categories, opening hours, reachability",
+        _run_full,
+        leaks=LEAK,
+        options={"pois": None} | KNOWLEDGE | FULL,
         closed_by="hide_length",
     ),
 )
