@@ -30,9 +30,10 @@ def application() -> typer.Typer:
 
 def main() -> None:
     """Run the command line: one clear sentence and exit status 2 for bad input."""
-    warnings.showwarning = _show_warning
     try:
-        application()()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            application()()
     except LdptraceError as error:
         _say(f"error: {error}")
         sys.exit(2)

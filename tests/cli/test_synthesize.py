@@ -1,0 +1,120 @@
+"""`synthesize`, `plan` and `demo` as a person uses them, through the real entry point."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import ldptrace as lt
+from ldptrace.cli import main
+from ldptrace.generators import city
+
+
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "trips.parquet"
+    lt.write(city(600, seed=3), path)
+    return path
+
+
+BOUNDS = "0,0,20000,20000"
+
+
+def run(*arguments: object) -> int:
+    """Exit status of the command line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as stop:
+            return int(stop.code or 0)
+    return 0
+
+
+def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
+    out, model = tmp_path / "synthetic.parquet", tmp_path / "model.npz"
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--method", "paper", "--seed", 1, "--grid", 6)
+    assert run("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
+    assert len(lt.read(out)) == 600
+    promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
+    assert promise["method"] == "paper"
+    assert promise["epsilon"] == "1"
+    assert len(lt.MarkovModel.load(model).sample(10, np.random.default_rng(0))) == 10
+
+
+def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None:
+    sets = []
+    for name in ("a", "b"):
+        out = tmp_path / f"{name}.parquet"
+        assert (
+            run("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 7, "--grid", 4)
+            == 0
+        )
+        sets.append(lt.read(out))
+    assert np.array_equal(sets[0].x, sets[1].x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--epsilon", "0", "--bounds", BOUNDS), "epsilon must be above 0"),
+        (("--epsilon", "-1", "--bounds", BOUNDS), "epsilon must be above 0"),
+        (("--epsilon", "1"), "--bounds-from-data"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--grid", "1"), "2 to 256"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--grid", "fine"), "whole number or auto"),
+        (("--epsilon", "1", "--bounds", "0,0,1"), "four numbers"),
+        (("--epsilon", "1", "--bounds", "-9,-9,-8,-8"), "bounds"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--method", "magic"), "the methods are single-report"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x"), "NAME=VALUE"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x=1"), "no option 'x'"),
+    ],
+)
+def test_a_wrong_step_gets_one_sentence_and_writes_nothing(
+    arguments: tuple[str, ...], message: str, trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.parquet"
+    out.write_bytes(b"before")
+    assert run("synthesize", trips, "-o", out, *arguments) == 2
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+    assert message in errors[0]
+    assert out.read_bytes() == b"before"
+
+
+def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.parquet"
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        run("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds-from-data", "--method", "paper")
+    assert out.exists()
+    assert "warning: the bounds were taken from the raw data" in capsys.readouterr().err
+
+
+def test_a_plan_for_public_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    assert run("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out) == 0
+    text = capsys.readouterr().out
+    assert "chosen" in text
+    assert "1 message in all" in text
+    assert "trusted shuffler" in text
+    assert lt.Plan.from_json(out.read_text()).is_private
+
+
+def test_a_written_plan_needs_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("plan", "--users", 1000, "--epsilon", 1, "-o", tmp_path / "plan.json") == 2
+    assert "needs the public bounds" in capsys.readouterr().err
+
+
+def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("demo", "--out", tmp_path, "--users", 3000) == 0
+    assert len(lt.read(tmp_path / "synthetic.parquet")) == 3000
+    card = json.loads((tmp_path / "scorecard.json").read_text())
+    assert "density_error" in card["metrics"]
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert (tmp_path / "density.png").read_bytes().startswith(b"\x89PNG")
+    assert "report.html" in capsys.readouterr().err
