@@ -1,0 +1,160 @@
+"""A collection from the command line: plan, reports, tally, estimates, and every file in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from ldptrace.cli.audit import register as register_audit
+from ldptrace.cli.collect import register
+from ldptrace.errors import LdptraceError
+from ldptrace.grid import Grid
+from ldptrace.plan import Plan
+from ldptrace.protocol.reports import report_bytes
+
+PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
+app = typer.Typer(pretty_exceptions_enable=False)
+register(app)
+register_audit(app)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LDPTRACE_LEDGER", str(tmp_path / "ledger.json"))
+    Path("plan.json").write_text(PLAN.to_json())
+    Path("trip.csv").write_text("id,x,y\n1,0.5,0.5\n1,3.0,4.0\n")
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def error_of(*arguments: str) -> str:
+    result = run(*arguments)
+    assert isinstance(result.exception, LdptraceError), result.output
+    return str(result.exception)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_and_again_the_same(folder: Path) -> None:
+    first = run("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "report")
+    assert first.exit_code == 0, first.output
+    data = Path("report").read_bytes()
+    assert len(data) == report_bytes(PLAN.rounds[0]) <= 64
+    Path("other.csv").write_text("id,x,y\n1,5.5,5.5\n")
+    assert run("report", "--plan", "plan.json", "--trajectory", "other.csv", "-o", "again").exit_code == 0
+    assert Path("again").read_bytes() == data
+    assert run("report", "--plan", "plan.json", "--sent").exit_code == 0
+    assert "plan-answered" in error_of(
+        "report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "new"
+    )
+    assert not Path("new").exists()
+    assert "sent" in run("decode", str(folder / "ledger.json")).stdout
+
+
+@pytest.mark.parametrize("text", ["", "id,x,y\n", "id,x,y\n1,nan,nan\n", "id,x,y\n1,1e300,-1e300\n"])
+@pytest.mark.usefixtures("folder")
+def test_every_trajectory_is_answered(text: str) -> None:
+    """Silence would be an answer too."""
+    Path("odd.csv").write_text(text)
+    result = run("report", "--plan", "plan.json", "--trajectory", "odd.csv", "-o", "report")
+    assert result.exit_code == 0, result.output
+    assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
+
+
+@pytest.mark.usefixtures("folder")
+def test_explain_alone_spends_nothing(folder: Path) -> None:
+    result = run("report", "--plan", "plan.json", "--explain")
+    assert "would leave this device" in result.stdout
+    assert not (folder / "ledger.json").exists()
+    result = run("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "report", "--explain")
+    assert Path("report").read_bytes().hex() in result.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_first_wrong_steps() -> None:
+    assert "say what to do" in error_of("report", "--plan", "plan.json")
+    assert "--trajectory" in error_of("report", "--plan", "plan.json", "-o", "report")
+    args = ("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "report")
+    assert "plan-over-limit" in error_of(*args, "--limit", "0.5")
+    assert "plan-changed" in error_of(*args, "--plan-id", "0" * 64)
+    assert "plan-no-such-round" in error_of(*args, "--round", "1")
+    Path("plan.json").write_text(PLAN.to_json() + "\n")
+    assert "plan-malformed" in error_of(*args)
+    Path("plan.json").write_bytes(b"\xff")
+    assert "plan-malformed" in error_of(*args)
+    assert not Path("report").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_coordinates_must_fit() -> None:
+    Path("plan.json").write_text(Plan.single_report(PLAN.grid, 1.0, crs="EPSG:3857").to_json())
+    Path("trip.csv").write_text("id,lon,lat\n1,0.5,0.5\n1,3.0,4.0\n")
+    args = ("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "report")
+    assert "plan-other-coordinates" in error_of(*args)
+
+
+@pytest.mark.usefixtures("folder")
+def test_from_reports_to_estimates() -> None:
+    for person in range(12):
+        args = ("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", f"r{person}")
+        assert run(*args, "--ledger", f"l{person}.json").exit_code == 0
+    Path("batch").write_bytes(b"".join(Path(f"r{person}").read_bytes() for person in range(10)))
+    result = run("tally", "batch", "r9", "r10", "--plan", "plan.json", "-o", "one.json", "--ids", "ids")
+    assert result.exit_code == 0, result.output
+    assert "11 of 12 reports counted" in result.output
+    assert "1 left out, duplicate" in result.output
+    # A second run that knows the ids counts only what is new.
+    result = run("tally", "r10", "r11", "--plan", "plan.json", "-o", "two.json", "--ids", "ids")
+    assert "1 of 2 reports counted" in result.output
+    result = run("estimate", "one.json", "two.json", "--plan", "plan.json", "-o", "estimates.json")
+    assert result.exit_code == 0, result.output
+    questions = json.loads(Path("estimates.json").read_text())["questions"]
+    assert sum(found["users"] for found in questions.values()) == 12
+    for name, words in {
+        "plan.json": "A plan of protocol version 1",
+        "one.json": "A tally of round 0",
+        "estimates.json": "Estimates of plan",
+        "batch": "One or more reports",
+    }.items():
+        assert words in run("decode", name).stdout
+    assert "10 reports of" in run("decode", "batch", "--plan", "plan.json").stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_tally_goes_to_stdout_too() -> None:
+    run("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "r")
+    result = run("tally", "r", "--plan", "plan.json")
+    assert json.loads(result.stdout)["format"] == "ldptrace-tally"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b'{"format":"x"}', b'{"format":"ldptrace-ledger"}', b"\x02abc", b"\x01", b"{" * 99999]
+)
+@pytest.mark.usefixtures("folder")
+def test_decode_says_what_it_cannot_read(data: bytes) -> None:
+    Path("file").write_bytes(data)
+    assert error_of("decode", "file")
+
+
+@pytest.mark.usefixtures("folder")
+def test_audit_of_a_plan_and_of_a_method() -> None:
+    result = run("audit", "plan.json", "--trials", "100", "--json", "audit.json")
+    assert result.exit_code == 0, result.output
+    assert "The promise stood" in result.stdout
+    assert json.loads(Path("audit.json").read_text())["stands"] is True
+    assert "The promise stood" in run("decode", "audit.json").stdout
+    result = run("audit", "paper-unpadded", "--grid", "3", "--trials", "200")
+    assert result.exit_code == 1
+    assert "The promise FELL" in result.stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_audit_of_what_is_not_there() -> None:
+    assert "neither a plan document nor one of the methods" in error_of("audit", "nothing.json")
