@@ -55,7 +55,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     return Promise(
         epsilon,
         headline,
-        f"any message of a user is at most {factor} times as likely with one trajectory as with any other",
+        f"all that one user sends is at most {factor} times as likely with one trajectory as with any other",
         tuple(facts),
         _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
         f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,
