@@ -11,6 +11,7 @@ import numpy as np
 
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.exact import decimal_text, epsilon_fraction
+from ldptrace.explanation import explain
 from ldptrace.grid import Bounds, Grid
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.paths import CellPaths
@@ -43,6 +44,7 @@ class Run:
             "leaks": self.leaks,
             "seed": self.seed,
             "notes": list(self.synthesis.notes),
+            "explanation": [] if plan is None else explain(plan),
             "plan": None if plan is None else plan.document(),
             "plan_id": None if plan is None else plan.id,
         }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption, note
+from ldptrace.cli.common import Progress, SeedOption
 
 if TYPE_CHECKING:
     from ldptrace.grid import Grid
@@ -32,7 +33,6 @@ def demo(
 
     from ldptrace.evaluation import evaluate
     from ldptrace.exact import epsilon_fraction
-    from ldptrace.explanation import explain
     from ldptrace.generators import city
     from ldptrace.grid import Grid
     from ldptrace.io import write
@@ -48,31 +48,45 @@ def demo(
         runs = []
         for method in METHODS:
             with stages(f"synthesise with {method}"):
-                runs.append(run_method(real, epsilon, bounds=grid.bounds, grid=GRID, method=method, seed=seed))
+                runs.append(
+                    run_method(real, epsilon, bounds=grid.bounds, grid=GRID, method=method, seed=seed)
+                )
         with stages("evaluate"):
             card = evaluate(
-                real, *(run.trajectories for run in runs), grid=grid, seed=seed, names=METHODS, samples=True
+                real,
+                *(run.trajectories for run in runs),
+                grid=grid,
+                seed=seed,
+                names=METHODS,
+                privacy=[run.privacy() for run in runs],
+                samples=True,
             )
         with stages("write"):
-            write(runs[0].trajectories, out / "synthetic.parquet")
-            picture(real, runs[0].trajectories, grid, out / "density.png")
+            ours = runs[0]
+            write(
+                ours.trajectories,
+                out / "synthetic.parquet",
+                metadata={"ldptrace": json.dumps(ours.privacy())},
+            )
+            picture(
+                {"real": real} | {run.method.name: run.trajectories for run in runs},
+                grid,
+                out / "density.png",
+            )
             card.to_json(out / "scorecard.json")
             card.to_html(out / "report.html")
-    console = Console()
-    plan = runs[0].synthesis.plan
-    for line in explain(plan, users) if plan else []:
-        console.print(line, markup=False, highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     console.print(card.table())
-    for run, method in zip(runs, METHODS, strict=True):
-        spent = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in run.seconds.items())
-        console.print(f"{method}: {spent}", markup=False, highlight=False)
-    note(f"synthetic trajectories: {out / 'synthetic.parquet'}")
-    note(f"picture: {out / 'density.png'}")
-    note(f"scorecard to look at: {out / 'report.html'}")
+    for run in runs:
+        spent = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in run.seconds.items())
+        console.print(f"{run.method.name}, seconds: {spent}", markup=False)
+    console.print(f"synthetic trajectories  {out / 'synthetic.parquet'}", markup=False)
+    console.print(f"density picture         {out / 'density.png'}", markup=False)
+    console.print(f"scorecard               {out / 'report.html'}", markup=False)
 
 
-def picture(real: Trajectories, synthetic: Trajectories, grid: Grid, path: Path) -> None:
-    """Visits per cell, real and synthetic side by side on one scale."""
+def picture(sets: dict[str, Trajectories], grid: Grid, path: Path) -> None:
+    """Visits per cell of each set, side by side on one scale."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -83,16 +97,17 @@ def picture(real: Trajectories, synthetic: Trajectories, grid: Grid, path: Path)
     from ldptrace.paths import CellPaths
 
     shares = []
-    for trips in (real, synthetic):
+    for trips in sets.values():
         visits = np.bincount(CellPaths.from_trajectories(trips, grid).cells, minlength=grid.cells)
         shares.append((visits / max(visits.sum(), 1)).reshape(grid.n, grid.n).T)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
-    x0, y0, x1, y1 = grid.bounds
-    for axis, share, title in zip(axes, shares, ("real", "synthetic"), strict=True):
-        image = axis.imshow(share, origin="lower", extent=(x0, x1, y0, y1), vmin=0, vmax=max(map(np.max, shares)))
+    figure, axes = plt.subplots(1, len(sets), figsize=(3.4 * len(sets) + 0.8, 3.6), layout="constrained")
+    for axis, share, title in zip(axes, shares, sets, strict=True):
+        image = axis.imshow(share, origin="lower", cmap="Blues", vmin=0, vmax=max(map(np.max, shares)))
         axis.set_title(title)
-        axis.set_aspect("equal")
-    figure.colorbar(image, ax=axes, label="share of visits", shrink=0.9)
+        axis.set_xticks([])
+        axis.set_yticks([])
+    bar = figure.colorbar(image, ax=axes, shrink=0.85, format=lambda value, _: f"{100 * value:g} %")
+    bar.set_label("share of visits")
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
     plt.close(figure)
