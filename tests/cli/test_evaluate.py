@@ -88,6 +88,12 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     with pytest.raises(InputError, match=r"none of the 1 trajectories of the synthetic set far"):
         CliRunner().invoke(app, ["evaluate", files[0], far, "--json", str(made)], catch_exceptions=False)
     assert not made.exists()
+    nowhere = tmp_path / "missing" / "card.html"
+    with pytest.raises(InputError, match=r"cannot write .*card\.html: the folder .* does not exist"):
+        CliRunner().invoke(
+            app, ["evaluate", *files[:2], "--json", str(made), "--html", str(nowhere)], catch_exceptions=False
+        )
+    assert not made.exists()
 
 
 def test_what_a_file_states_about_privacy(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def evaluate(
     """
     from ldptrace.evaluation import evaluate as measure
 
+    check_folders(json_file, html_file)
     with Progress() as stages:
         with stages("read"):
             sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
@@ -117,6 +118,7 @@ def attack(
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.io.atomic import atomic_path
 
+    check_folders(json_file)
     with Progress() as stages:
         with stages("read"):
             sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
@@ -138,6 +140,13 @@ def attack(
             with atomic_path(json_file) as temporary:
                 temporary.write_text(text + "\n", encoding="utf-8")
     show([attack_table(found)], text if str(json_file) == "-" else None)
+
+
+def check_folders(*outputs: Path | None) -> None:
+    """Say before the work, not after it, that a file cannot be written."""
+    for path in outputs:
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
 
 
 def show(tables: list[Table], text: str | None) -> None:
