@@ -23,18 +23,19 @@ from ldptrace.models.statistics import Expectation, Layout
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 12
+ROUNDS = 10
 # Rounds in which the variances of the prior's parts are learned, and how often they are improved in each.
-LEARNING, CLIMBS = 5, 4
+LEARNING, CLIMBS = 4, 4
 # Steps of the potentials with the same derivatives.
 CHORDS = 3
-# Converged when no expected answer moves by more than this many of its standard errors.
-TOLERANCE = 0.2
+# The fit has settled when new derivatives move no expected answer by more than this many standard errors; steps
+# with the same derivatives go on a little longer.
+TOLERANCE, _SMALL = 0.5, 0.1
 # How far the variance of a part may be from its first guess: standard deviation of its logarithm.
 _SPREAD = 4.0
 # Marginal likelihood uses at most so many answers; more say little more about twenty variances.
 _ANSWERS = 600
-_LONGEST_STEP = 4.0
+_LONGEST_STEP = 1.0
 # Later steps fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
 
@@ -80,7 +81,7 @@ def calibrate(network: Network, lengths: int, observations: Sequence[Observation
             logs = learned if number <= 2 else (logs + learned) / 2
         solve = _solver(belief.covariance(np.exp(logs)), tangent.slope)
         here, change = _descend(here, tangent, solve, 1.0 if number <= 2 else _RELAXED)
-        if number > LEARNING and change < TOLERANCE:
+        if number >= LEARNING and change < TOLERANCE:
             break
     variances = {part.name: float(np.exp(log)) for part, log in zip(belief.parts, logs, strict=True)}
     return Fit(here, tangent.expected(here), variances, number, change < TOLERANCE)
@@ -120,7 +121,8 @@ def _descend(
         step = solve(gap + slope @ here.potentials) - here.potentials
         reachable = float(((gap - slope @ step) ** 2).sum())
         change = float(np.abs(slope @ step).max())
-        share = min(longest, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9))
+        step = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        share = longest
         while True:
             there = here.moved(share * step)
             new = tangent.misfit(there)
@@ -129,7 +131,7 @@ def _descend(
             share /= 2
         changes.append(change)
         here, gap = there, new
-        if share < longest or change < TOLERANCE:
+        if share < longest or change < _SMALL:
             break
     return here, changes[0]
 

@@ -251,32 +251,39 @@ def _pairs(  # type: ignore[no-untyped-def]
     start, stop, cells, source, target, first, step, ahead, growth, uses, finals, moved, ended
 ):
     positions, moves = ahead.shape
-    for r in range(start, stop):
-        # Beginnings up to the k-th move, each counted as often as it has feature r.
-        here, there = np.zeros(moves), np.zeros(moves)
-        last = np.zeros((finals.shape[0], moves))
-        for k in range(1, positions):
-            if k == 1:
-                if r < cells:
-                    for e in range(first[r], first[r + 1]):
-                        here[e] = ahead[1, e]
-            else:
-                for e in range(moves):
-                    if here[e] != 0.0:
-                        weight = here[e] / growth[k]
-                        begin = first[target[e]]
-                        for s in range(begin, first[target[e] + 1]):
-                            there[s] += weight * step[e, s - begin]
-                here, there = there, here
-                there[:] = 0.0
-            if r >= cells:
-                here[r - cells] += ahead[k, r - cells]
-            for q in range(uses.shape[0]):
-                for e in range(moves):
-                    moved[q, r, e] += here[e] * uses[q, k, e]
-            for q in range(finals.shape[0]):
-                for e in range(moves):
-                    last[q, e] += here[e] * finals[q, k, e]
+    rows = stop - start
+    # Beginnings up to the k-th move, counted as often as they have feature r: entry (e, r), rows side by side so
+    # that the inner loops run over neighbours in memory.
+    here, there = np.zeros((moves, rows)), np.zeros((moves, rows))
+    together = np.zeros((uses.shape[0], moves, rows))
+    last = np.zeros((finals.shape[0], moves, rows))
+    for k in range(1, positions):
+        if k == 1:
+            for r in range(start, min(stop, cells)):
+                for e in range(first[r], first[r + 1]):
+                    here[e, r - start] = ahead[1, e]
+        else:
+            there[:] = 0.0
+            for e in range(moves):
+                begin = first[target[e]]
+                for s in range(begin, first[target[e] + 1]):
+                    weight = step[e, s - begin] / growth[k]
+                    for r in range(rows):
+                        there[s, r] += here[e, r] * weight
+            here, there = there, here
+        for r in range(max(start, cells), stop):
+            here[r - cells, r - start] += ahead[k, r - cells]
+        for q in range(uses.shape[0]):
+            for e in range(moves):
+                for r in range(rows):
+                    together[q, e, r] += here[e, r] * uses[q, k, e]
         for q in range(finals.shape[0]):
             for e in range(moves):
-                ended[q, r, target[e]] += last[q, e]
+                for r in range(rows):
+                    last[q, e, r] += here[e, r] * finals[q, k, e]
+    for r in range(rows):
+        for e in range(moves):
+            for q in range(uses.shape[0]):
+                moved[q, start + r, e] = together[q, e, r]
+            for q in range(finals.shape[0]):
+                ended[q, start + r, target[e]] += last[q, e, r]

@@ -74,7 +74,17 @@ def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
     near = _root(_bump(i, j, n))
     middle_i = (i[network.source] + i[network.target]) / 2
     middle_j = (j[network.source] + j[network.target]) / 2
-    near_moves = _bump(middle_i, middle_j, n)
+
+    def alike(group: Floats) -> sparse.csr_array:
+        """Smooth over the places of moves, separately for each group of directions."""
+        blocks = []
+        for members in group.T.astype(bool):
+            root = _root(_bump(middle_i[members], middle_j[members], n))
+            block = np.zeros((moves, root.shape[1]))
+            block[members] = root
+            blocks.append(block)
+        return _placed(np.hstack(blocks), layout.move, layout)
+
     return (
         Part("popularity", start + end + through / 2),
         Part("popularity, smooth", (start + end + through / 2) @ near),
@@ -87,12 +97,12 @@ def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
         Part("pull", pull),
         Part("pull, smooth", pull @ near),
         Part("axis", _placed(axis, layout.move, layout), 1.0, fixed=True),
-        Part("axis, smooth", _placed(_root(near_moves * (axis @ axis.T)), layout.move, layout)),
+        Part("axis, smooth", alike(axis)),
         Part("heading", _placed(heading, layout.move, layout)),
-        Part("heading, smooth", _placed(_root(near_moves * (heading @ heading.T)), layout.move, layout)),
+        Part("heading, smooth", alike(heading)),
         Part("link", _placed(_indicator(network.link, network.links), layout.move, layout)),
         Part("move", _placed(np.eye(moves), layout.move, layout)),
-        Part("turn", _placed(np.eye(TURNS), layout.turn, layout), 4.0, fixed=True),
+        Part("turn", _placed(np.eye(TURNS), layout.turn, layout), 1.0, fixed=True),
         *_length_parts(layout),
     )
 
@@ -105,7 +115,7 @@ def _length_parts(layout: Layout) -> tuple[Part, ...]:
     distance = np.log(length)[:, None] - np.log(length)
     smooth = np.exp(-0.5 * (distance / 0.5) ** 2)
     return (
-        Part("length, trend", _placed(trend, layout.length, layout), 9.0, fixed=True),
+        Part("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
         Part("length, smooth", _placed(_root(smooth), layout.length, layout)),
         Part("length", _placed(np.eye(layout.lengths), layout.length, layout), 0.01),
     )

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 QUESTIONS = ("length", "start", "end", "terminals", "visits", "moves", "links", "turns")
 # A path may lose this part of its answer to repeats at most; it only bites far from any fit.
 _LEAST = 0.2
+# Questions that long paths answer with a random choice of their positions.
+_SAMPLED = ("moves", "links", "visits")
 
 
 @dataclass(frozen=True)
@@ -118,79 +120,47 @@ class Expectation:
     def derivatives(self, asked: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """For each question the derivatives of its expected answers (rows) by the potentials (columns), and the
         part of each answer that is left when a path names an item once."""
+        messages, network = self.messages, self.network
         weight = {name: self.length * kept(name, most, self._moves) for name, most in asked.items()}
-        plain = self.length
-        weighting = [plain] + [weight[name] for name in ("moves", "links", "visits") if name in asked]
-        distinct, index = np.unique(np.array(weighting), axis=0, return_inverse=True)
-        names = ["plain"] + [name for name in ("moves", "links", "visits") if name in asked]
-        place = dict(zip(names, index.ravel().tolist(), strict=True))
-        messages, network, layout = self.messages, self.network, self.layout
-        uses = np.array([messages.uses(row) for row in distinct])
-        finals = np.array([messages.finals(row) for row in distinct])
-        moved, ended = messages.pairs(uses, finals)
-        cells = network.cells
-
-        def of_starts(name: str) -> Floats:
-            q, by_moves = place[name], distinct[place[name]]
-            second = np.zeros((cells, layout.size))
-            second[:, layout.start] = np.diag(by_moves @ messages.starts)
-            second[:, layout.end] = ended[q, :cells] + np.diag(by_moves[0] * messages.single)
-            second[:, layout.move] = moved[q, :cells]
-            second[:, layout.turn] = self._start_turns(by_moves)
-            return self._centred(second, messages.starts, by_moves)
-
-        def of_ends() -> Floats:
-            q = place["plain"]
-            second = np.zeros((cells, layout.size))
-            second[:, layout.start] = ended[q, :cells].T + np.diag(plain[0] * messages.single)
-            second[:, layout.end] = np.diag(plain @ messages.ends)
-            second[:, layout.move] = ended[q, cells:].T
-            second[:, layout.turn] = self._turn_ends(plain).T
-            return self._centred(second, messages.ends, plain)
-
-        def of_moves(name: str) -> Floats:
-            q, by_moves = place[name], distinct[place[name]]
-            second = np.zeros((network.moves, layout.size))
-            second[:, layout.start] = moved[q, :cells].T
-            second[:, layout.end] = ended[q, cells:]
-            # Earlier and later, minus once what was counted as both.
-            ordered = moved[q, cells:]
-            second[:, layout.move] = ordered + ordered.T - np.diag(by_moves @ messages.moves)
-            second[:, layout.turn] = self._turn_moves(by_moves).T
-            return self._centred(second, messages.moves, by_moves)
-
-        def of_turns(by_moves: Floats) -> Floats:
-            second = np.zeros((TURNS, layout.size))
-            second[:, layout.start] = self._start_turns(by_moves).T
-            second[:, layout.end] = self._turn_ends(by_moves)
-            second[:, layout.move] = self._turn_moves(by_moves)
-            later = np.einsum("tke,ske->ts", messages.turning, self._turns_after(by_moves))
-            second[:, layout.turn] = later + later.T + np.diag(by_moves @ messages.turns)
-            return self._centred(second, messages.turns, by_moves)
-
+        weighting, place = np.unique(
+            np.array([self.length, *(weight.get(name, self.length) for name in _SAMPLED)]),
+            axis=0,
+            return_inverse=True,
+        )
+        plain, *sampled = place.ravel().tolist()
+        moved, ended = messages.pairs(
+            np.array([messages.uses(row) for row in weighting]),
+            np.array([messages.finals(row) for row in weighting]),
+        )
+        pairs = [_Pairs(self, *parts) for parts in zip(weighting, moved, ended, strict=True)]
+        of = dict(zip(_SAMPLED, (pairs[q] for q in sampled), strict=True))
         slopes: dict[str, Floats] = {}
         for name in asked:
             match name:
                 case "length":
-                    slopes[name] = np.zeros((layout.lengths, layout.size))
-                    slopes[name][:, layout.length] = np.diag(plain) - np.outer(plain, plain)
+                    slopes[name] = self._length_slopes()
                 case "start":
-                    slopes[name] = of_starts("plain")
+                    slopes[name] = pairs[plain].of_starts
                 case "end":
-                    slopes[name] = of_ends()
+                    slopes[name] = pairs[plain].of_ends
                 case "terminals":
-                    slopes[name] = of_starts("plain") + of_ends()
+                    slopes[name] = pairs[plain].of_starts + pairs[plain].of_ends
                 case "visits":
-                    slopes[name] = of_starts(name) + network.by_target(of_moves(name).T).T
+                    slopes[name] = of[name].of_starts + network.by_target(of[name].of_moves.T).T
                 case "moves":
-                    slopes[name] = of_moves(name)
+                    slopes[name] = of[name].of_moves
                 case "links":
-                    slopes[name] = network.by_link(of_moves(name).T).T
+                    slopes[name] = network.by_link(of[name].of_moves.T).T
                 case "turns":
-                    slopes[name] = of_turns(weight[name])
-        loops = np.diag(ended[place["plain"], :cells]) + plain[0] * messages.single
+                    slopes[name] = _Pairs(self, weight[name]).of_turns
+        loops = pairs[plain].start_and_end.diagonal()
         left = {name: self._named_once(name, most, weight[name], loops) for name, most in asked.items()}
         return {name: slopes[name] * left[name][:, None] for name in asked}, left
+
+    def _length_slopes(self) -> Floats:
+        slopes = np.zeros((self.layout.lengths, self.layout.size))
+        slopes[:, self.layout.length] = np.diag(self.length) - np.outer(self.length, self.length)
+        return slopes
 
     def _named_once(self, name: str, most: int, weight: Floats, loops: Floats) -> Floats:
         twice = self.length * both_kept(name, most, self._moves)
@@ -208,36 +178,97 @@ class Expectation:
         answer = self._answer(name, weight)
         return np.clip(1 - np.divide(lost, answer, out=np.zeros_like(lost), where=answer > 0), _LEAST, 1)
 
-    def _centred(self, second: Floats, given_moves: Floats, by_moves: Floats) -> Floats:
-        """Second moments to covariances at a fixed number of moves; and the columns of the lengths."""
-        layout, weighted = self.layout, (given_moves * by_moves[:, None]).T
-        second[:, : layout.turn.stop] -= weighted @ self._features
-        second[:, layout.length] = weighted - np.outer(weighted.sum(axis=1), self.length)
-        return second
-
     @cached_property
-    def _features(self) -> Floats:
+    def features(self) -> Floats:
+        """Expected starts, ends, moves and turns, one row per number of moves."""
         messages = self.messages
         return np.hstack([messages.starts, messages.ends, messages.moves, messages.turns])
 
-    def _turns_after(self, by_moves: Floats) -> Floats:
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """How features go together when paths are weighted by their number of moves: rows of derivatives.
+
+    `moved` and `ended` are the second moments of `Messages.pairs` for this weighting.
+    """
+
+    expectation: Expectation
+    by_moves: Floats
+    moved: Floats | None = None
+    ended: Floats | None = None
+
+    @property
+    def _messages(self) -> Messages:
+        return self.expectation.messages
+
+    @property
+    def _cells(self) -> int:
+        return self.expectation.network.cells
+
+    @cached_property
+    def start_and_end(self) -> Floats:
+        """How often each first cell goes with each last cell."""
+        assert self.ended is not None
+        return self.ended[: self._cells] + np.diag(self.by_moves[0] * self._messages.single)
+
+    @cached_property
+    def of_starts(self) -> Floats:
+        assert self.moved is not None
+        starts = np.diag(self.by_moves @ self._messages.starts)
+        blocks = [starts, self.start_and_end, self.moved[: self._cells], self._starts_turns]
+        return self._centred(blocks, self._messages.starts)
+
+    @cached_property
+    def of_ends(self) -> Floats:
+        assert self.ended is not None
+        ends = np.diag(self.by_moves @ self._messages.ends)
+        blocks = [self.start_and_end.T, ends, self.ended[self._cells :].T, self._turns_ends.T]
+        return self._centred(blocks, self._messages.ends)
+
+    @cached_property
+    def of_moves(self) -> Floats:
+        assert self.moved is not None
+        assert self.ended is not None
+        # Earlier and later, minus once what was counted as both.
+        ordered = self.moved[self._cells :]
+        both = ordered + ordered.T
+        both[np.diag_indices_from(both)] -= self.by_moves @ self._messages.moves
+        blocks = [self.moved[: self._cells].T, self.ended[self._cells :], both, self._turns_moves.T]
+        return self._centred(blocks, self._messages.moves)
+
+    @cached_property
+    def of_turns(self) -> Floats:
+        later = np.einsum("tke,ske->ts", self._messages.turning, self._turns_after)
+        both = later + later.T + np.diag(self.by_moves @ self._messages.turns)
+        blocks = [self._starts_turns.T, self._turns_ends, self._turns_moves, both]
+        return self._centred(blocks, self._messages.turns)
+
+    def _centred(self, blocks: list[Floats], given_moves: Floats) -> Floats:
+        """Second moments to covariances at a fixed number of moves; and the columns of the lengths."""
+        weighted = (given_moves * self.by_moves[:, None]).T
+        lengths = weighted - np.outer(weighted.sum(axis=1), self.expectation.length)
+        return np.hstack([np.hstack(blocks) - weighted @ self.expectation.features, lengths])
+
+    @cached_property
+    def _turns_after(self) -> Floats:
         """Entry (t, k, e): later turns of class t when the k-th move is e, over all endings."""
-        return self.messages.spread(by_moves) @ self.messages.turns_behind
+        return self._messages.spread(self.by_moves) @ self._messages.turns_behind
 
-    def _start_turns(self, by_moves: Floats) -> Floats:
-        if self.messages.most == 0:
-            return np.zeros((self.network.cells, TURNS))
-        return self.network.by_source(self.messages.ahead[1] * self._turns_after(by_moves)[:, 1]).T
+    @cached_property
+    def _starts_turns(self) -> Floats:
+        first = self._messages.ahead[1:2] * self._turns_after[:, 1:2]
+        return self.expectation.network.by_source(first.sum(axis=1)).T
 
-    def _turn_ends(self, by_moves: Floats) -> Floats:
-        ends = np.einsum("tke,ke->te", self.messages.turns_ahead, self.messages.finals(by_moves))
-        return self.network.by_target(ends)
+    @cached_property
+    def _turns_ends(self) -> Floats:
+        ends = np.einsum("tke,ke->te", self._messages.turns_ahead, self._messages.finals(self.by_moves))
+        return self.expectation.network.by_target(ends)
 
-    def _turn_moves(self, by_moves: Floats) -> Floats:
-        """A turn and a move that comes after it or ends it, plus a move and a turn after it."""
-        messages = self.messages
-        after = np.einsum("tke,ke->te", messages.turns_ahead, messages.uses(by_moves))
-        return after + np.einsum("ke,tke->te", messages.ahead, self._turns_after(by_moves))
+    @cached_property
+    def _turns_moves(self) -> Floats:
+        """A turn and a move that ends it or comes after it, plus a move and a turn after it."""
+        after = np.einsum("tke,ke->te", self._messages.turns_ahead, self._messages.uses(self.by_moves))
+        return after + np.einsum("ke,tke->te", self._messages.ahead, self._turns_after)
 
 
 def weights_of(network: Network, layout: Layout, potentials: Floats) -> Weights:
