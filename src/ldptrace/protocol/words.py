@@ -21,7 +21,8 @@ def item_words(asked: Question, item: int) -> str:
     if item >= asked.domain:
         return "nothing"
     if asked.name == "length":
-        return f"{item + 1} cells or more" if item + 1 == asked.domain else f"{item + 1} cells"
+        cells = "1 cell" if item == 0 else f"{item + 1} cells"
+        return f"{cells} or more" if item + 1 == asked.domain else cells
     if asked.name in ("start", "end", "cut-end", "terminals", "visits"):
         return _cell(item, n)
     if asked.name == "turns":
