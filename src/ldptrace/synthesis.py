@@ -87,7 +87,7 @@ def run_method(
     *,
     bounds: Bounds,
     grid: int = 6,
-    method: str = DEFAULT,
+    method: str | Method = DEFAULT,
     count: int | None = None,
     seed: int | None = None,
     simulation: Mode = "counts",
@@ -117,9 +117,9 @@ def run_method(
 
 
 def _checked(
-    name: str, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]
+    name: str | Method, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]
 ) -> Method:
-    chosen = method(name)
+    chosen = name if isinstance(name, Method) else method(name)
     if len(real) == 0:
         raise InputError("there are no trajectories: at least one user is needed")
     if count is not None and count < 0:
@@ -129,6 +129,6 @@ def _checked(
     unknown = set(options) - set(chosen.options)
     if unknown:
         raise InputError(
-            f"method {name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}"
+            f"method {chosen.name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}"
         )
     return chosen

@@ -1,0 +1,169 @@
+"""Plots of an experiment: one panel per data set and metric, published values beside the measured ones."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.reproduce.experiments import Experiment
+from ldptrace.reproduce.names import COLOURS, TITLES, UNITS
+from ldptrace.reproduce.rows import PUBLISHED, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 3.5, 2.5
+STYLE: Any = {
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ldptrace",
+}
+
+
+def draw(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float] | None = None) -> str:
+    """The plot as SVG text."""
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE):
+        figure = (
+            _bars(experiment, rows) if experiment.layout == "bars" else _lines(experiment, rows, marks or {})
+        )
+        text = io.StringIO()
+        figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
+def _lines(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float]) -> Figure:
+    sets = _different(row.data for row in rows)
+    metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
+    figure, axes = _panels(len(metrics), len(sets))
+    for line, metric in enumerate(metrics):
+        for column, data in enumerate(sets):
+            axis = axes[line, column]
+            here = [row for row in rows if row.metric == metric and row.data == data]
+            for series in _different((row.source, row.method) for row in here):
+                points = sorted(
+                    (row for row in here if (row.source, row.method) == series), key=lambda row: row.x
+                )
+                _line(axis, points)
+            if data in marks:
+                axis.axvline(marks[data], color="#888", linestyle=":", linewidth=1)
+            _name(axis, metric, data, experiment.log)
+            axis.set_xlabel(experiment.axis if line == len(metrics) - 1 else "")
+    _legend(figure, axes)
+    return figure
+
+
+def _line(axis: Axes, points: list[Row]) -> None:
+    x, mean = np.array([row.x for row in points]), np.array([row.mean for row in points])
+    printed = points[0].source == PUBLISHED
+    colour = COLOURS.get(points[0].method, "#444")
+    label = _label(points[0])
+    if printed:
+        axis.plot(
+            x, mean, "D--", color=colour, markerfacecolor="white", linewidth=1, markersize=4, label=label
+        )
+        return
+    axis.plot(x, mean, "o-", color=colour, linewidth=1.3, markersize=3, label=label)
+    spread = np.array([row.std or 0.0 for row in points])
+    axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
+
+
+def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
+    sets = _different(row.data for row in rows)
+    metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
+    series = _different((row.source, row.method) for row in rows)
+    # A published bar stands right of the measured one that it belongs to.
+    series.sort(key=lambda pair: (_family(pair[1]), pair[0] == PUBLISHED))
+    columns = 3 if len(metrics) > 1 else 1
+    figure, axes = _panels(math.ceil(len(metrics) / columns), columns)
+    for panel, axis in enumerate(axes.flat):
+        if panel >= len(metrics):
+            axis.set_visible(False)
+            continue
+        for number, pair in enumerate(series):
+            own = {
+                row.data: row
+                for row in rows
+                if row.metric == metrics[panel] and (row.source, row.method) == pair
+            }
+            if own:
+                _bar(axis, [own.get(data) for data in sets], number, len(series))
+        axis.set_xticks(range(len(sets)), sets)
+        axis.grid(visible=False, axis="x")
+        _name(axis, metrics[panel], "", experiment.log)
+    _legend(figure, axes)
+    return figure
+
+
+def _bar(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
+    width = 0.8 / count
+    known = [(place, row) for place, row in enumerate(own) if row is not None]
+    places = [place - 0.4 + width * (number + 0.5) for place, _ in known]
+    first = known[0][1]
+    printed = first.source == PUBLISHED
+    axis.bar(
+        places,
+        [row.mean for _, row in known],
+        width * 0.92,
+        yerr=None if printed else [row.std or 0.0 for _, row in known],
+        color="white" if printed else COLOURS.get(first.method, "#444"),
+        edgecolor=COLOURS.get(first.method, "#444"),
+        hatch="////" if printed else None,
+        error_kw={"linewidth": 0.8},
+        label=_label(first),
+    )
+
+
+def _panels(lines: int, columns: int) -> tuple[Figure, Any]:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH * columns, HEIGHT * lines), layout="constrained")
+    FigureCanvasSVG(figure)
+    return figure, figure.subplots(lines, columns, squeeze=False)
+
+
+def _name(axis: Axes, metric: str, data: str, log: bool) -> None:
+    title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
+    better = {"min": " ↓", "max": " ↑"}[METRICS[metric].goal] if metric in METRICS else ""
+    axis.set_title(f"{data}: {title.lower()}{better}" if data else title + better, fontsize=8)
+    values = [
+        value for line in axis.lines for value in np.atleast_1d(np.asarray(line.get_ydata(), dtype=float))
+    ]
+    values += [patch.get_height() for patch in axis.patches if hasattr(patch, "get_height")]
+    if log and any(value > 0 for value in values):
+        axis.set_yscale("log")
+    elif not any(value < 0 for value in values):
+        axis.set_ylim(bottom=0)
+
+
+def _legend(figure: Figure, axes: Any) -> None:
+    handles: dict[str, Any] = {}
+    for axis in axes.flat:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, frameon=False)
+
+
+def _label(row: Row) -> str:
+    name = TITLES.get(row.method, row.method)
+    return f"{name}, published" if row.source == PUBLISHED else name
+
+
+def _family(method: str) -> int:
+    return list(COLOURS).index(method) if method in COLOURS else len(COLOURS)
+
+
+def _different(values: Any) -> list[Any]:
+    return list(dict.fromkeys(values))

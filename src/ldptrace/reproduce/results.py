@@ -1,0 +1,100 @@
+"""Measured cells of an experiment, kept on disk so that a run that was stopped goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ldptrace.errors import InputError
+
+FORMAT = "ldptrace-cell"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement: which data, which method with which settings, what is measured, which repeat.
+
+    `data` identifies the data themselves (`DataSet.key`), `measure` is one of `metrics`, `queries`, `attacks`,
+    `seconds`.
+    """
+
+    data: str
+    method: str
+    epsilon: float
+    grid: int
+    measure: str
+    repeat: int
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+    # Take this many of the trajectories, all if None.
+    users: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Hash of all of it: two cells with the same key are the same measurement.
+
+        >>> Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key == Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key
+        True
+        """
+        text = json.dumps(asdict(self) | {"version": VERSION}, sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+class Store:
+    """Values of cells in a file of JSON lines; each line is written whole before the next cell begins."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._values: dict[str, dict[str, float]] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                self._remember(line)
+
+    def _remember(self, line: str) -> None:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            return  # the end of a run that was stopped while it wrote
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise InputError(f"{self.path} is not a file of results; choose another folder")
+        if record.get("version") == VERSION:
+            self._values[record["key"]] = record["values"]
+
+    def __contains__(self, cell: Cell) -> bool:
+        return cell.key in self._values
+
+    def __getitem__(self, cell: Cell) -> dict[str, float]:
+        return self._values[cell.key]
+
+    def missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """The cells that are not measured yet, each once."""
+        return list({cell.key: cell for cell in cells if cell not in self}.values())
+
+    def add(self, cell: Cell, values: dict[str, float]) -> None:
+        """Keep the values of a cell, on disk too."""
+        record = {
+            "format": FORMAT,
+            "version": VERSION,
+            "key": cell.key,
+            "cell": asdict(cell),
+            "values": values,
+        }
+        with self.path.open("a", encoding="utf-8") as file:
+            # A line cut off by an interruption must not swallow this one.
+            prefix = "\n" if file.tell() and not _ends_line(self.path) else ""
+            file.write(prefix + json.dumps(record, sort_keys=True) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._values[cell.key] = values
+
+
+def _ends_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -1,0 +1,104 @@
+"""Rows side by side: one line per data set, place on the axis and metric, one column per method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.reproduce.experiments import Experiment
+from ldptrace.reproduce.names import TITLES, UNITS
+from ldptrace.reproduce.rows import MEASURED, PUBLISHED, Row
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value as text, and whether it is the best of what was measured and is private."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    data: str
+    place: str
+    metric: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    # Whether the axis has more than one place, so that it is worth a column.
+    axis: str
+
+
+def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
+    """The table of an experiment."""
+    series = list(dict.fromkeys((row.source, row.method) for row in rows))
+    places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
+    order = {name: number for number, name in enumerate(experiment.metrics)}
+    sets = list(dict.fromkeys(row.data for row in rows))
+    places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], 99), place[1]))
+    found = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
+    lines = []
+    for data, x, metric in places:
+        own = [found.get((*pair, data, x, metric)) for pair in series]
+        best = _best(own, metric)
+        title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
+        entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
+        lines.append(Line(data, f"{x:.4g}", title, entries))
+    columns = tuple(
+        TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
+        for source, method in series
+    )
+    return SideBySide(columns, tuple(lines), experiment.axis)
+
+
+def terminal(table: SideBySide) -> Table:
+    """For the terminal; the best is marked with a star."""
+    drawn = Table(box=None, pad_edge=False)
+    drawn.add_column("data")
+    if table.axis:
+        drawn.add_column(table.axis, justify="right")
+    drawn.add_column("metric")
+    for name in table.columns:
+        drawn.add_column(name, justify="right", overflow="fold")
+    before = None
+    for line in table.lines:
+        place = [line.place] if table.axis else []
+        values = [entry.text + ("*" if entry.best else "") for entry in line.entries]
+        drawn.add_row(line.data if line.data != before else "", *place, line.metric, *values)
+        before = line.data
+    return drawn
+
+
+def _best(own: Sequence[Row | None], metric: str) -> Row | None:
+    """The best measured value of a method that publishes data under local privacy."""
+    rivals = [
+        row
+        for row in own
+        if row is not None and row.source == MEASURED and row.method in RIVALS and not math.isnan(row.mean)
+    ]
+    if metric not in METRICS or len(rivals) < 2:
+        return None
+    return min(rivals, key=lambda row: row.mean if METRICS[metric].goal == "min" else -row.mean)
+
+
+RIVALS = {"single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt", "ngram", "ngram-full"}
+
+
+def _text(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if math.isnan(row.mean):
+        return "undefined"
+    mean = f"{row.mean:.4f}" if abs(row.mean) < 100 else f"{row.mean:,.0f}"
+    if 0 < abs(row.mean) < 0.001:
+        mean = f"{row.mean:.1e}"
+    return mean if row.std is None else f"{mean} ±{row.std:.1g}"
