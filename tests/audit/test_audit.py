@@ -11,6 +11,7 @@ import pytest
 from ldptrace.audit import Audit, amplified, audit
 from ldptrace.audit.black_box import black_box, worst_inputs
 from ldptrace.audit.exact import exact_findings
+from ldptrace.audit.marginals import marginal_findings
 from ldptrace.audit.structure import structural_findings
 from ldptrace.grid import Grid
 from ldptrace.plan import Ask, Plan, Round
@@ -139,6 +140,23 @@ def test_a_header_that_depends_on_the_trajectory_falls(monkeypatch: pytest.Monke
     monkeypatch.setattr(reporter, "_group", lambda round_, source: 0 if seen[-1] else 1)
     found = structural_findings(SINGLE)
     assert "header" in [finding.checked for finding in found if not finding.stands]
+
+
+class OneItemKept(PrivSet):
+    """Only one item in the middle of a large domain is wrong: it is named whenever the user has it."""
+
+    def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
+        named = super().perturb(items, source)
+        if 17 in items and 17 not in named:
+            named = tuple(sorted((*named[1:], 17)))
+        return named
+
+
+def test_one_wrong_item_among_many_is_found() -> None:
+    plan = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
+    wrong = marginal_findings(with_channel(OneItemKept, plan), 2000)
+    assert {finding.item for finding in wrong if not finding.stands} == {17}
+    assert all(finding.stands for finding in marginal_findings(plan, 2000))
 
 
 def test_worst_inputs_differ_and_cover_the_ends_of_the_domain() -> None:

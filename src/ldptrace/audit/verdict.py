@@ -1,4 +1,4 @@
-"""The whole audit of a plan: three kinds of evidence, one verdict, in words and as data."""
+"""The whole audit of a plan: four kinds of evidence, one verdict, in words and as data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
+from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.structure import StructuralFinding, structural_findings
 from ldptrace.exact import decimal_text
 from ldptrace.plan import Plan
@@ -25,6 +26,7 @@ class Audit:
 
     plan: Plan
     exact: list[ExactFinding]
+    marginals: list[MarginalFinding]
     structure: list[StructuralFinding]
     attacks: list[Attack]
 
@@ -39,6 +41,7 @@ class Audit:
         """Whether the claim survived."""
         evidence: list[list[bool]] = [
             [finding.stands for finding in self.exact],
+            [finding.stands for finding in self.marginals],
             [finding.stands for finding in self.structure],
             [attack.stands for attack in self.attacks],
         ]
@@ -49,6 +52,7 @@ class Audit:
         claim = decimal_text(self.plan.epsilon)
         shape = [finding for finding in self.structure if not finding.stands]
         wrong = sorted({finding.question for finding in self.exact if not finding.stands})
+        odd = [finding for finding in self.marginals if not finding.stands]
         broken = [attack for attack in self.attacks if not attack.stands]
         text = f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
         if self.stands:
@@ -56,7 +60,8 @@ class Audit:
             return text + (
                 "The promise stood. By listing every case on small domains, with the plan's own numbers and the "
                 f"code that devices run, all that one participant sends has an epsilon of {self.exact_epsilon:.15g}. "
-                "Number, size, header and form of the messages were the same for trajectories as different as the "
+                "At full size every single item was named as often as it should be. Number, size, header and form of "
+                "the messages were the same for trajectories as different as the "
                 f"map allows. Attacks on {best.trials:,} messages for each of several worst-case trajectories could "
                 f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
                 f"{100 * (1 - ALPHA):.4f} %. In words: whatever is read in a participant's messages is at most "
@@ -70,6 +75,11 @@ class Audit:
         if wrong:
             text += (
                 f"The randomisation of {', '.join(wrong)} is not what the plan says, by exact enumeration. "
+            )
+        if odd:
+            text += (
+                f"In answers to {odd[0].question} item {odd[0].item} is named with a frequency of "
+                f"{odd[0].observed:.3f} instead of {odd[0].expected:.3f}. "
             )
         if broken:
             worst = max(broken, key=lambda attack: attack.epsilon_at_least)
@@ -92,6 +102,7 @@ class Audit:
             "exact_epsilon": self.exact_epsilon if math.isfinite(self.exact_epsilon) else None,
             "confidence": 1 - ALPHA,
             "exact": [_exact_document(finding) for finding in self.exact],
+            "marginals": [asdict(finding) for finding in self.marginals],
             "structure": [asdict(finding) for finding in self.structure],
             "attacks": [asdict(attack) | {"stands": attack.stands} for attack in self.attacks],
             "summary": self.summary(),
@@ -105,10 +116,12 @@ def audit(plan: Plan, *, trials: int = TRIALS, progress: Callable[[str], None] =
     """Try to break the plan's claim with the code that devices run."""
     progress("enumerating the randomizers")
     exact = exact_findings(plan)
+    progress("counting every item")
+    marginals = marginal_findings(plan, trials)
     progress("comparing the messages of extreme trajectories")
     structure = structural_findings(plan)
     attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
-    return Audit(plan, exact, structure, attacks)
+    return Audit(plan, exact, marginals, structure, attacks)
 
 
 def _exact_document(finding: ExactFinding) -> dict[str, Any]:

@@ -97,6 +97,23 @@ def _print(found: Audit) -> None:
         console.print(f"{epsilon:.14f} = ln({ratio})")
     console.print("")
     show(
+        "Marginals: how often each single item is named, at full size; the oddest one",
+        ("round", "question", "items", "draws", "item", "observed", "expected", "claim"),
+        [
+            (
+                str(f.round),
+                f.question,
+                str(f.items),
+                str(f.draws),
+                f"{f.item}, {'held' if f.held else 'not held'}",
+                f"{f.observed:.4f}",
+                f"{f.expected:.4f}",
+                _mark(f.stands),
+            )
+            for f in found.marginals
+        ],
+    )
+    show(
         "Structure: messages for trajectories as different as the map allows, with equal luck",
         ("round", "property", "found", "claim"),
         [(str(f.round), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
