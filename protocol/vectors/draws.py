@@ -71,8 +71,8 @@ class Extreme(Recorder):
         self.read += value.to_bytes(((bound - 1).bit_length() + 7) // 8, "big")
         return value
 
-    def many_below(self, bound: int, count: int) -> list[int]:
-        return [self.below(bound) for _ in range(count)]
+    def flags(self, limit: int, bound: int, count: int) -> bytes:
+        return bytes(self.below(bound) < limit for _ in range(count))
 
 
 def sources(name: str, ordinary: int = 2) -> Iterator[tuple[str, Recorder]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ldptrace.errors import ProtocolError
 
@@ -35,17 +36,26 @@ class Source:
             if value < bound:
                 return value
 
-    def many_below(self, bound: int, count: int) -> list[int]:
-        """The same values from the same bytes as `count` calls of `below`, in fewer reads."""
+    def flags(self, limit: int, bound: int, count: int) -> bytes:
+        """For each of `count` draws below `bound` a byte: 1 if it is below `limit`, else 0.
+
+        The same bytes are read as by `below`; the highest byte of a draw nearly always decides.
+        """
+        if bound == 1:
+            return bytes([limit > 0]) * count
         bits = (bound - 1).bit_length()
-        if bits == 0:
-            return [self.below(bound)] * count
-        size, mask, values = (bits + 7) // 8, (1 << bits) - 1, list[int]()
-        while len(values) < count:
-            data = self.take(size * (count - len(values)))
-            drawn = [int.from_bytes(data[at : at + size], "big") & mask for at in range(0, len(data), size)]
-            values += [value for value in drawn if value < bound]
-        return values
+        size, mask, table = (bits + 7) // 8, (1 << bits) - 1, _verdicts(limit, bound)
+        drawn = b""
+        while len(drawn) < count:
+            data = self.take(size * (count - len(drawn)))
+            verdicts = bytearray(data[::size].translate(table))
+            at = verdicts.find(_OPEN)
+            while at >= 0:
+                value = int.from_bytes(data[at * size : (at + 1) * size], "big") & mask
+                verdicts[at] = _AGAIN if value >= bound else value < limit
+                at = verdicts.find(_OPEN, at)
+            drawn += verdicts.translate(None, bytes([_AGAIN]))
+        return drawn
 
     def subset(self, items: Sequence[int], size: int) -> list[int]:
         """A uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
@@ -54,6 +64,27 @@ class Source:
             other = position + self.below(len(pool) - position)
             pool[position], pool[other] = pool[other], pool[position]
         return sorted(pool[:size])
+
+
+_AGAIN, _OPEN = 2, 3
+
+
+@lru_cache(maxsize=64)
+def _verdicts(limit: int, bound: int) -> bytes:
+    """What the highest byte of a draw says: above the limit (0), below it (1), drawn again (2), not yet (3)."""
+    bits = (bound - 1).bit_length()
+    rest = 8 * ((bits + 7) // 8 - 1)
+    table = bytearray()
+    for byte in range(256):
+        lowest = (byte & ((1 << (bits - rest)) - 1)) << rest
+        highest = lowest + (1 << rest) - 1
+        if highest < limit:
+            table.append(1)
+        elif lowest >= bound:
+            table.append(_AGAIN)
+        else:
+            table.append(0 if lowest >= limit and highest < bound else _OPEN)
+    return bytes(table)
 
 
 class BytesReader:

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldptrace.exact import ratio_at_most
 from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
@@ -95,9 +97,10 @@ def test_subsets_are_uniform() -> None:
     assert len(counts) == 20
 
 
-@pytest.mark.parametrize("bound", [1, 2, 5, 300, (1 << 42) + 1])
-def test_many_draws_are_the_same_as_one_after_another(bound: int) -> None:
-    data = random.Random(4).randbytes(100_000)
-    one, other = Source(BytesReader(data)), Source(BytesReader(data))
-    assert one.many_below(bound, 500) == [other.below(bound) for _ in range(500)]
+@given(st.integers(1, 1 << 50), st.data())
+def test_flags_are_draws_one_after_another(bound: int, data: st.DataObject) -> None:
+    limit = data.draw(st.integers(0, bound))
+    stream = random.Random(data.draw(st.integers(0, 1 << 30))).randbytes(4000)
+    one, other = Source(BytesReader(stream)), Source(BytesReader(stream))
+    assert list(one.flags(limit, bound, 100)) == [other.below(bound) < limit for _ in range(100)]
     assert one.take(8) == other.take(8)

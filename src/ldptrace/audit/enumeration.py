@@ -55,8 +55,8 @@ class _Scripted(Source):
             return 0 if self.then == "lowest" else bound - 1
         return value
 
-    def many_below(self, bound: int, count: int) -> list[int]:
-        return [self.below(bound) for _ in range(count)]
+    def flags(self, limit: int, bound: int, count: int) -> bytes:
+        return bytes(self.below(bound) < limit for _ in range(count))
 
     def _no_bytes(self, count: int) -> bytes:
         raise TypeError(f"a randomizer must draw integers, it asked for {count} bytes")

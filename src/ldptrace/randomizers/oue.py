@@ -42,12 +42,10 @@ class OUE(Randomizer):
         self.check(items)
         ones, total = self.ratio.denominator, self.ratio.numerator + self.ratio.denominator
         true = items[0] if items else self.domain
-        named = [item for item, drawn in enumerate(source.many_below(total, true)) if drawn < ones]
+        bits = source.flags(ones, total, true)
         if items:
-            named += [true] * source.below(2)
-            rest = source.many_below(total, self.domain - true - 1)
-            named += [item for item, drawn in enumerate(rest, start=true + 1) if drawn < ones]
-        return tuple(named)
+            bits += bytes([source.below(2)]) + source.flags(ones, total, self.domain - true - 1)
+        return tuple(item for item, bit in enumerate(bits) if bit)
 
     def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
         self.check(items)
