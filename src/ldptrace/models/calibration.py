@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
+from threadpoolctl import threadpool_limits
 
 from ldptrace.models.network import Network
 from ldptrace.models.priors import Belief, parts
@@ -69,6 +70,12 @@ class Fit:
 def calibrate(network: Network, lengths: int, observations: Sequence[Observation]) -> Fit:
     """The most probable potentials given the answers."""
     layout = Layout(network.cells, network.moves, lengths)
+    # Threads inside small matrix products cost ten times what they save, beside the threads of `map_chunks`.
+    with threadpool_limits(1 if layout.size < _LARGE else None, "blas"):
+        return _calibrated(network, lengths, observations, layout)
+
+
+def _calibrated(network: Network, lengths: int, observations: Sequence[Observation], layout: Layout) -> Fit:
     belief = Belief(parts(network, layout))
     logs = np.log([part.variance for part in belief.parts])
     here = Expectation.at(network, lengths, np.zeros(layout.size))

@@ -1,0 +1,29 @@
+"""The benchmarks of speed, one after the other; those of utility take longer and have their own commands.
+
+    python -m benchmarks [--data FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+SPEED = ("files", "pipeline", "path_model", "evaluation")
+OTHERS = ("utility", "ablation", "scaling", "granularity", "poisoning", "published_randomizer")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="folder with the experiment files; without it, generated cities")
+    arguments = parser.parse_args()
+    data = ["--data", arguments.data] if arguments.data else []
+    for name in SPEED:
+        print(f"== {name}", flush=True)
+        # Each in its own process, so that peak memory and compilation are its own.
+        subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *data], check=True)
+    print(f"More: {', '.join(f'python -m benchmarks.{name}' for name in OTHERS)}")
+
+
+if __name__ == "__main__":
+    main()
