@@ -39,6 +39,8 @@ _ANSWERS = 600
 _LONGEST_STEP = 1.0
 # Later steps fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
+# Potentials from which matrix products are worth several threads.
+_LARGE = 1000
 
 
 @dataclass(frozen=True, eq=False)
