@@ -109,8 +109,8 @@ class MarkovModel(MobilityModel):
         header, arrays = load_arrays(path, "markov", VERSION)
         grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
         reweight = {name: header[name] for name in ("alpha", "beta", "capped")}
-        parts = [arrays[name] for name in ("lengths", "starts", "moves", "ends")]
-        return MarkovModel(grid, *parts, **reweight)
+        lengths, starts, moves, ends = (arrays[name] for name in ("lengths", "starts", "moves", "ends"))
+        return MarkovModel(grid, lengths, starts, moves, ends, **reweight)
 
 
 @numba.njit(cache=True, nogil=True)
