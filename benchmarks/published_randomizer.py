@@ -1,0 +1,127 @@
+"""The published randomiser beside the correct one, on the same data.
+
+    python -m benchmarks.published_randomizer [--data FOLDER] [--repeats K] [--out FOLDER]
+
+Until July 2023 the public code of LDPTrace drew every bit of its unary encoding with probability q, then set the
+true bit with probability 1/2 and otherwise left it as drawn. The true bit was 1 with probability (1 + q) / 2
+instead of 1/2. This simulates that client with the paper's split of the budget, de-biased as the code did, beside
+the same mechanism with the correct client. What follows from it, and what does not: docs/published-numbers.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import oldenburg
+from benchmarks.tables import Scores, header, repeated, row, save
+from ldptrace.curator import Estimates, Tally
+from ldptrace.grid import Grid
+from ldptrace.models.lengths import length_quantile
+from ldptrace.models.markov import MarkovModel
+from ldptrace.paths import CellPaths
+from ldptrace.plan import Plan
+from ldptrace.points import place
+from ldptrace.reproduce.published import EPSILONS, LDPTRACE, utility
+from ldptrace.simulation.answers import answers
+from ldptrace.trajectories import Trajectories
+
+CLIENTS = ("published", "correct", "correct, padded")
+QUANTILE = 0.9
+
+
+def true_bit(q: float, client: str) -> float:
+    """Chance that a client sends 1 for its true item."""
+    return (1 + q) / 2 if client == "published" else 0.5
+
+
+def spent(epsilon: float, client: str) -> float:
+    """Epsilon that one report of the client really spends when `epsilon` is what it is configured with.
+
+    Two different items: the largest ratio is that of a report with the bit of one of them set and of the other not.
+    """
+    q = 1 / (math.exp(epsilon) + 1)
+    p = true_bit(q, client)
+    return math.log(p * (1 - q) / ((1 - p) * q))
+
+
+def collected(plan: Plan, paths: CellPaths, round_: int, client: str, rng: np.random.Generator) -> Tally:
+    """The tally of a round, each bit drawn as the client draws it."""
+    everyone = np.arange(len(paths), dtype=np.int64)
+    counts, reports = [], []
+    for ask in plan.rounds[round_].asks:
+        rows = answers(ask.question, paths, everyone, rng)
+        if not plan.rounds[round_].padded:
+            rows = rows[rows[:, 0] >= 0]
+        held = np.bincount(rows[rows >= 0], minlength=ask.randomizer.domain)
+        q = float(ask.randomizer.probabilities[1])
+        counts.append(rng.binomial(held, true_bit(q, client)) + rng.binomial(len(rows) - held, q))
+        reports.append(len(rows))
+    return Tally(plan.id, round_, tuple(counts), tuple(reports), (len(paths),) * len(counts))
+
+
+def scaled(lengths: Estimates) -> Estimates:
+    """Length frequencies that add up to one. The published client inflates all of them by one factor."""
+    estimate = lengths["length"]
+    total = estimate.frequencies.sum()
+    even = np.ones_like(estimate.std_errors)
+    return Estimates({"length": replace(estimate, frequencies=estimate.frequencies / total, std_errors=even)})
+
+
+def synthetic(paths: CellPaths, epsilon: float, client: str, seed: int) -> tuple[Trajectories, int]:
+    """The paper's mechanism with one of the clients; also the number of reports of a user at most."""
+    rng = np.random.default_rng(seed)
+    name = "paper" if client.endswith("padded") else "paper-unpadded"
+    plan = Plan.paper(paths.grid, epsilon, method=name)
+    estimates = scaled(Estimates.from_tally(plan, collected(plan, paths, 0, client, rng)))
+    quantile = length_quantile(estimates["length"], QUANTILE)
+    plan = plan.paper_second_round(quantile)
+    estimates = estimates.joined(Estimates.from_tally(plan, collected(plan, paths, 1, client, rng)))
+    model = MarkovModel.from_estimates(paths.grid, estimates, capped=True)
+    return place(model.sample(len(paths), rng), rng), quantile + 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, help="folder with the Oldenburg files; without it, a generated city"
+    )
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    arguments = parser.parse_args()
+    data = oldenburg(arguments.data)
+    paths = CellPaths.from_trajectories(data.trajectories, Grid(data.bounds, 6))
+    results: dict[str, Scores | dict[str, float]] = {}
+    for epsilon in EPSILONS:
+        print(header(f"{data.name}, n = {len(paths):,}, eps = {epsilon:g}"))
+        printed = utility("oldenburg", LDPTRACE, epsilon) or {}
+        results[f"table 3, eps = {epsilon:g}"] = printed
+        print(row("Table 3 (n = 500,000)", printed))
+        for client in CLIENTS:
+            reports = 0
+
+            def make(seed: int, client: str = client, epsilon: float = epsilon) -> Trajectories:
+                nonlocal reports
+                trajectories, reports = synthetic(paths, epsilon, client, seed)
+                return trajectories
+
+            scores = repeated(data, make, arguments.repeats)
+            results[f"{client}, eps = {epsilon:g}"] = scores
+            print(row(f"{client} client", scores), flush=True)
+            each = 0.9 * epsilon / (reports - 1)
+            total = spent(epsilon / 10, client) + (reports - 1) * spent(each, client)
+            print(
+                f"    up to {reports} reports per user; they spend epsilon {total:.2f} where {epsilon:g} is stated"
+            )
+        print()
+    save(arguments.out / "published_randomizer.json", results)
+
+
+if __name__ == "__main__":
+    main()
