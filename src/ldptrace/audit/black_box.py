@@ -21,6 +21,7 @@ from scipy import stats
 from ldptrace.audit.trajectories import Points, extreme_trajectories
 from ldptrace.device import Reporter, cell_path
 from ldptrace.plan import Ask, Plan
+from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES, asked_of, read_report
 from ldptrace.randomness import Source
 
@@ -80,7 +81,7 @@ def black_box(plan: Plan, trials: int, progress: Callable[[str], None] = lambda 
             _sample(plan, number, group, *worst, trials) for worst in worst_inputs(plan, number, group)
         ]
         scores = {"the bytes": [_score_bits(a, b) for a, b in combinations(samples, 2)]}
-        if round_.padded:
+        if all(sample.named for sample in samples):
             asks = asked_of(round_, group)
             scores["the named items"] = [_score_items(asks, a, b) for a, b in combinations(samples, 2)]
         for looked_at, found in scores.items():
@@ -121,11 +122,15 @@ def _sample(
     for _ in range(trials):
         luck = [os.urandom(ID_BYTES)] + [drawn] * (round_.assignment == "partition")
         messages.append(reporter.draw(points, number, Source(_Luck(luck))))
-    named = []
-    if round_.padded:
-        for message in messages:
-            named.append([slot for _, slots in read_report(message, plan, number) for slot in slots])
-    return _Sample(name, answer, _bits(messages), named)
+    return _Sample(name, answer, _bits(messages), _named(plan, number, messages))
+
+
+def _named(plan: Plan, number: int, messages: list[bytes]) -> list[list[tuple[int, ...]]]:
+    """What each message names; nothing if a message does not follow the protocol, which is the structure's finding."""
+    try:
+        return [[slot for _, slots in read_report(m, plan, number) for slot in slots] for m in messages]
+    except ReportRejected:
+        return []
 
 
 class _Luck:
