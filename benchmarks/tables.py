@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.data import DataSet
 from ldptrace.evaluation import METRICS, Yardstick
+from ldptrace.evaluation.floors import bootstrap
 from ldptrace.grid import Grid
 from ldptrace.trajectories import Trajectories
 
@@ -42,13 +43,15 @@ def repeated(data: DataSet, make: Callable[[int], Trajectories], repeats: int, n
 
 
 def floor(data: DataSet, repeats: int, n: int = 6) -> Scores:
-    """What a perfect generator would score: the real set against a resample of itself."""
-    size = len(data.trajectories)
-
-    def resample(seed: int) -> Trajectories:
-        return data.trajectories.take(np.random.default_rng(1000 + seed).integers(0, size, size))
-
-    return repeated(data, resample, repeats, n)
+    """What a perfect generator would score: the real set against a bootstrap of itself."""
+    yardstick = Yardstick.of(data.trajectories, Grid(data.bounds, n), np.random.default_rng(0))
+    scores: Scores = {name: [] for name in METRICS}
+    for seed in range(1, repeats + 1):
+        rng = np.random.default_rng(seed)
+        pair = bootstrap(yardstick.redrawn(rng), len(data.trajectories), rng)
+        for name, metric in METRICS.items():
+            scores[name].append(metric.of(pair))
+    return scores
 
 
 def header(title: str) -> str:
