@@ -9,17 +9,17 @@ data set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, lu_factor, lu_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from threadpoolctl import threadpool_limits
 
 from ldptrace.models.network import Network
-from ldptrace.models.priors import Belief, parts
+from ldptrace.models.priors import Belief, inverse_of, parts
 from ldptrace.models.statistics import Expectation, Layout
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,8 @@ TOLERANCE, _SMALL = 0.5, 0.1
 _SPREAD = 4.0
 # Marginal likelihood uses at most so many answers; more say little more about twenty variances.
 _ANSWERS = 600
-_LONGEST_STEP = 1.0
+# Steps of single potentials, and how far a step is shortened that leads to worse.
+_LONGEST_STEP, _SHORTEST_SHARE = 1.0, 0.03
 # Later steps fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
 # Potentials from which matrix products are worth several threads.
@@ -81,6 +82,8 @@ def _calibrated(network: Network, lengths: int, observations: Sequence[Observati
     belief = Belief(parts(network, layout))
     logs = np.log([part.variance for part in belief.parts])
     here = Expectation.at(network, lengths, np.zeros(layout.size))
+    if not observations:
+        return Fit(here, {}, {part.name: part.variance for part in belief.parts}, 0, True)
     for number in range(1, ROUNDS + 1):
         tangent = _Tangent.at(here, observations)
         if number <= LEARNING:
@@ -88,8 +91,8 @@ def _calibrated(network: Network, lengths: int, observations: Sequence[Observati
             learned = _likely_variances(belief, logs, tangent.slope, target)
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= 2 else (logs + learned) / 2
-        solve = _solver(belief.covariance(np.exp(logs)), tangent.slope)
-        here, change = _descend(here, tangent, solve, 1.0 if number <= 2 else _RELAXED)
+        precision = belief.precision(np.exp(logs))
+        here, change = _descend(here, tangent, precision, 1.0 if number <= 2 else _RELAXED)
         if number >= LEARNING and change < TOLERANCE:
             break
     variances = {part.name: float(np.exp(log)) for part, log in zip(belief.parts, logs, strict=True)}
@@ -122,37 +125,31 @@ class _Tangent:
 
 
 def _descend(
-    here: Expectation, tangent: _Tangent, solve: Callable[[Floats], Floats], longest: float
+    here: Expectation, tangent: _Tangent, precision: Floats, longest: float
 ) -> tuple[Expectation, float]:
-    """A few steps with the same derivatives; and by how much the first one wanted to change the answers."""
-    gap, slope, changes = tangent.misfit(here), tangent.slope, []
-    for _ in range(CHORDS):
-        step = solve(gap + slope @ here.potentials) - here.potentials
-        reachable = float(((gap - slope @ step) ** 2).sum())
+    """A few steps uphill in probability with the same derivatives; and by how much the first one wanted to change
+    the expected answers."""
+    slope = tangent.slope
+    curvature = cho_factor(precision + slope.T @ slope, overwrite_a=True)
+    gap, pull = tangent.misfit(here), precision @ here.potentials
+    cost = gap @ gap + here.potentials @ pull
+    first = math.inf
+    for number in range(CHORDS):
+        step = cho_solve(curvature, slope.T @ gap - pull)
         change = float(np.abs(slope @ step).max())
-        step = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
-        share = longest
-        while True:
+        first = change if number == 0 else first
+        step, share = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), longest
+        while share > _SHORTEST_SHARE:
             there = here.moved(share * step)
-            new = tangent.misfit(there)
-            if (new**2).sum() <= max(1.1 * (gap**2).sum(), 1.5 * reachable + 20) or share < 0.05:
+            new_gap, new_pull = tangent.misfit(there), precision @ there.potentials
+            new_cost = new_gap @ new_gap + there.potentials @ new_pull
+            if new_cost < cost:
+                here, gap, pull, cost = there, new_gap, new_pull, new_cost
                 break
             share /= 2
-        changes.append(change)
-        here, gap = there, new
         if share < longest or change < _SMALL:
             break
-    return here, changes[0]
-
-
-def _solver(prior: Floats, slope: Floats) -> Callable[[Floats], Floats]:
-    """Most probable potentials for a target that is slope @ potentials plus noise of variance one."""
-    system = lu_factor(np.eye(len(prior)) + prior @ (slope.T @ slope), overwrite_a=True)
-
-    def solve(target: Floats) -> Floats:
-        return lu_solve(system, prior @ (slope.T @ target))
-
-    return solve
+    return here, first
 
 
 def _likely_variances(belief: Belief, logs: Floats, slope: Floats, target: Floats) -> Floats:
@@ -196,9 +193,7 @@ def _evidence(
     """Log-probability of the target up to a constant, the inverse of its covariance, and that times the target."""
     total = np.tensordot(np.exp(logs), shares, 1)
     total[np.diag_indices_from(total)] += 1
-    root, _ = dpotrf(total, lower=1)
-    inverse, _ = dpotri(root, lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse, root = inverse_of(total)
     weighted = inverse @ target
     far = ((logs - first)[free] / _SPREAD) ** 2
     value = -0.5 * target @ weighted - np.log(np.diag(root)).sum() - 0.5 * far.sum()

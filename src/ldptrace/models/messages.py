@@ -103,12 +103,14 @@ class Messages:
     @cached_property
     def starts(self) -> Floats:
         """Distribution of the first cell, one row per number of moves."""
-        table = np.empty((self.most + 1, self.network.cells))
-        table[0] = self.single
-        if self.most:
-            first = self.ahead[1] * self.behind[:-1] * self.inverse[1, :-1, None]
-            table[1:] = self.network.by_source(first)
-        return table
+        return np.vstack([self.single, self.network.by_source(self.first_moves)])
+
+    @cached_property
+    def first_moves(self) -> Floats:
+        """Distribution of the first move, one row per number of moves from one on."""
+        if self.most == 0:
+            return np.zeros((0, self.network.moves))
+        return self.ahead[1] * self.behind[:-1] * self.inverse[1, :-1, None]
 
     @cached_property
     def ends(self) -> Floats:

@@ -122,7 +122,7 @@ class PathModel(MobilityModel):
             "version": VERSION,
             "grid": {"bounds": list(self.grid.bounds), "n": self.grid.n},
             "matches": [asdict(match) for match in self.matches],
-            "scales": dict(self.scales or {}),
+            "scales": list((self.scales or {}).items()),
         }
         save_arrays(path, header, {name: getattr(self, name) for name in _ARRAYS})
 
@@ -141,7 +141,7 @@ class PathModel(MobilityModel):
                 raise FormatError(
                     f"{path} has a broken array {name!r} for a grid of {grid.n} x {grid.n} cells"
                 )
-        return PathModel(grid, **parts, matches=matches, scales=header.get("scales") or None)
+        return PathModel(grid, **parts, matches=matches, scales=dict(header["scales"]) or None)
 
 
 _ARRAYS = ("length", "start", "end", "move", "turn")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ldptrace.lattice import TURNS
 from ldptrace.models.network import Network
@@ -48,6 +49,10 @@ class Belief:
         }
         self._dense = {k: part.basis for k, part in enumerate(prior) if not sparse.issparse(part.basis)}
 
+    def precision(self, variances: Floats) -> Floats:
+        """Inverse covariance of all potentials; every potential has a part of its own, so there is one."""
+        return inverse_of(self.covariance(variances))[0]
+
     def covariance(self, variances: Floats) -> Floats:
         """Covariance of all potentials."""
         wide = np.hstack([math.sqrt(variances[k]) * basis for k, basis in self._dense.items()])
@@ -56,6 +61,16 @@ class Belief:
             rows = np.repeat(np.arange(total.shape[0]), np.diff(block.indptr))
             total[rows, block.indices] += variances[k] * block.data
         return total
+
+
+def inverse_of(matrix: Floats) -> tuple[Floats, Floats]:
+    """Inverse of a positive definite matrix, and its lower Cholesky factor."""
+    root, broken = dpotrf(matrix, lower=1)
+    if broken:
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
+    half, _ = dpotri(root, lower=1)
+    lower = np.tril(half, -1)
+    return lower + lower.T + np.diag(half.diagonal()), root
 
 
 def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
@@ -89,11 +104,9 @@ def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
         Part("popularity", start + end + through / 2),
         Part("popularity, smooth", (start + end + through / 2) @ near),
         Part("terminals", start + end),
-        Part("terminals, smooth", (start + end) @ near),
         Part("start", start),
         Part("end", end),
         Part("passage", through),
-        Part("passage, smooth", through @ near),
         Part("pull", pull),
         Part("pull, smooth", pull @ near),
         Part("axis", _placed(axis, layout.move, layout), 1.0, fixed=True),
@@ -108,9 +121,9 @@ def parts(network: Network, layout: Layout) -> tuple[Part, ...]:
 
 
 def _length_parts(layout: Layout) -> tuple[Part, ...]:
-    """A gamma-like trend, a smooth deviation on the logarithmic scale, and single lengths."""
+    """A trend that holds gamma and normal shapes, a smooth deviation on the logarithmic scale, single lengths."""
     length = np.arange(1, layout.lengths + 1, dtype=np.float64)
-    trend = np.stack([length, np.log(length)], axis=1)
+    trend = np.stack([length, np.log(length), length**2], axis=1)
     trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
     distance = np.log(length)[:, None] - np.log(length)
     smooth = np.exp(-0.5 * (distance / 0.5) ** 2)

@@ -35,7 +35,7 @@ class Walks:
     def prepare(messages: Messages, length: Floats) -> Walks:
         """Tables for paths whose number of cells has the distribution `length`."""
         network = messages.network
-        begin = length[1:, None] * messages.ahead[1:2] * messages.behind[:-1] * messages.inverse[1, :-1, None]
+        begin = length[1:, None] * messages.first_moves
         outcomes = np.concatenate([length[0] * messages.single, begin.ravel()])
         first, first_other = np.empty(len(outcomes)), np.empty(len(outcomes), dtype=np.int32)
         _alias(outcomes / outcomes.sum(), first, first_other)
