@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from ldptrace.explanation import explain
 from ldptrace.grid import Bounds, Grid
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.paths import CellPaths
+from ldptrace.pilot import Pilot, run_pilot
+from ldptrace.planning import TRIP, choose_grid
 from ldptrace.points import place
 from ldptrace.simulation.channels import Mode
 from ldptrace.stages import Stages
 from ldptrace.trajectories import Trajectories
+
+PAPER_GRID = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ def synthesize(
     epsilon: float,
     *,
     bounds: Bounds,
-    grid: int = 6,
+    grid: int | Literal["auto"] = "auto",
     method: str = DEFAULT,
     count: int | None = None,
     seed: int | None = None,
@@ -86,15 +90,21 @@ def run_method(
     epsilon: float,
     *,
     bounds: Bounds,
-    grid: int = 6,
+    grid: int | Literal["auto"] = "auto",
     method: str | Method = DEFAULT,
     count: int | None = None,
     seed: int | None = None,
     simulation: Mode = "counts",
+    pilot: float | None = None,
     stages: Stages | None = None,
     **options: Any,
 ) -> Run:
-    """As `synthesize`, with the plan, the estimates, the model and the time of each stage."""
+    """As `synthesize`, with the plan, the estimates, the model and the time of each stage.
+
+    `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report per user the choice of
+    `ldptrace.planning`. With a `pilot`, that share of the users is asked first how far they travel, and N and m
+    are chosen by their private answers.
+    """
     chosen = _checked(method, real, count, simulation, options)
     epsilon_fraction(epsilon)
     leaks = chosen.leak(options)
@@ -103,10 +113,20 @@ def run_method(
     stages = stages or Stages()
     seed = secrets.randbits(63) if seed is None else seed
     rng = np.random.default_rng(seed)
-    with stages("discretise"):
-        paths = CellPaths.from_trajectories(real, Grid(bounds, grid))
     wanted = len(real) if count is None else count
+    asked = None
+    if pilot is not None:
+        if "trip" not in chosen.options:
+            raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
+        with stages("pilot"):
+            asked = run_pilot(real, epsilon, bounds, pilot, rng)
+        real, options = asked.rest, {"trip": asked.trip} | options
+    cells = _cells(grid, chosen, len(real), epsilon, options)
+    with stages("discretise"):
+        paths = CellPaths.from_trajectories(real, Grid(bounds, cells))
     synthesis = chosen.run(Job(paths, epsilon, wanted, rng, simulation, stages, options, real))
+    if asked is not None:
+        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, len(real))))
     with stages("place points"):
         trajectories = synthesis.trajectories
         if trajectories is None:
@@ -114,6 +134,24 @@ def run_method(
     if real.crs is not None:
         trajectories = replace(trajectories, crs=real.crs)
     return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds, leaks)
+
+
+def _cells(
+    grid: int | Literal["auto"], chosen: Method, users: int, epsilon: float, options: dict[str, Any]
+) -> int:
+    """Cells per side: as given, or chosen from public facts."""
+    if grid != "auto":
+        return grid
+    if "trip" not in chosen.options:
+        return PAPER_GRID
+    return choose_grid(users, epsilon, options.get("trip", TRIP))
+
+
+def _pilot_note(asked: Pilot, rest: int) -> str:
+    return (
+        f"A pilot asked other users first how far they travel (plan {asked.plan.id[:12]}, the same epsilon, one report "
+        f"each): {asked.trip:.2f} sides of the map; the grid was chosen by that for the remaining {rest:,} users."
+    )
 
 
 def _checked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -66,6 +66,10 @@ def synthesize(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
     ] = None,
+    pilot: Annotated[
+        float | None,
+        typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
+    ] = None,
     simulation: Annotated[
         Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")
     ] = Simulation.counts,
@@ -81,21 +85,21 @@ def synthesize(
     """Make a private synthetic copy of a data set: every trajectory plays one device."""
     from ldptrace.io import write
     from ldptrace.methods import method as find_method
-    from ldptrace.planning import choose_grid
     from ldptrace.synthesis import run_method
 
     find_method(method)
+    cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     with Progress() as stages:
         with stages("read"):
             box = parse_bounds(bounds)
             real = read_input(source, format=format, crs=crs, bounds=box, outside=outside)
             area = public_bounds(real, box, bounds_from_data)
-        cells = choose_grid(len(real), epsilon) if grid == "auto" else whole_number("--grid", grid)
         run = run_method(
             real,
             epsilon,
             bounds=area,
             grid=cells,
+            pilot=pilot,
             method=method,
             count=count,
             seed=seed,
@@ -109,10 +113,10 @@ def synthesize(
                 if run.synthesis.model is None:
                     raise InputError(f"method {method} makes no model that could be saved")
                 run.synthesis.model.save(model)
-    total = sum(stages.seconds.values())
+    total, n = sum(stages.seconds.values()), run.synthesis.paths.grid.n
     note(
         f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, "
-        f"method {method}, epsilon {epsilon:g}, {cells} x {cells} cells, in {total:.1f} s: {output}"
+        f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
 
 

@@ -8,15 +8,31 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.path import PathModel
 from ldptrace.plan import Plan
+from ldptrace.planning import TRIP, outlook
 from ldptrace.simulation import collect
 
-OPTIONS: dict[str, Any] = {"most_moves": 5, "cap": None, "shares": None, "placement": "neighbours"}
+# Where m and K are not given, they follow from the mean trip, in sides of the map.
+OPTIONS: dict[str, Any] = {
+    "trip": TRIP,
+    "most_moves": None,
+    "cap": None,
+    "shares": None,
+    "placement": "neighbours",
+}
 
 
 def _run(job: Job) -> Synthesis:
     grid, options = job.paths.grid, OPTIONS | job.options
-    placement = options.pop("placement")
-    plan = Plan.single_report(grid, job.epsilon, **options)
+    view = outlook(
+        len(job.paths), job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"]
+    )
+    plan = Plan.single_report(
+        grid,
+        job.epsilon,
+        most_moves=view.most_moves,
+        cap=options["cap"] or view.cap,
+        shares=options["shares"],
+    )
     with job.stages("collect"):
         tally = collect(plan, job.paths, job.rng, mode=job.simulation)
     with job.stages("estimate"):
@@ -25,7 +41,7 @@ def _run(job: Job) -> Synthesis:
         model = PathModel.from_estimates(grid, estimates)
     with job.stages("synthesise"):
         paths = model.sample(job.count, job.rng)
-    return Synthesis(paths, plan, estimates, model, placement=placement)
+    return Synthesis(paths, plan, estimates, model, placement=options["placement"])
 
 
 METHODS = (
