@@ -76,7 +76,7 @@ def reproduce(
     ] = Path("reproduce"),
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, help="Repeats of every measurement; 2 quick, 5 in the paper."),
+        typer.Option("--repeats", min=1, help="Repeats of every measurement; 3 quick, 5 in the paper."),
     ] = None,
     users: Annotated[
         int | None, typer.Option("--users", min=2, help="Trajectories of each generated set.")

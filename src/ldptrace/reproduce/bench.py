@@ -26,7 +26,7 @@ from ldptrace.synthesis import Run, run_method
 from ldptrace.trajectories import Trajectories
 
 # Not methods but yardsticks: the real set against a bootstrap of itself, and walks that know nothing.
-FLOOR, WALKS = "real, resampled", "random walks"
+FLOOR, WALKS = "real data", "random walks"
 FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
 # Timed runs are preceded by one on this many trajectories, so that nobody's compiler is timed.
 WARM_UP = 64

@@ -35,19 +35,22 @@ class Scale:
     lambdas: tuple[float, ...]
     quantiles: tuple[float, ...]
     parts: tuple[float, ...]
+    # At most this many trajectories are timed where every report is drawn again for each point.
+    timed_users: int
     # At most this many trajectories go through the unmodified NGRAM.
     full_users: int
 
 
 QUICK = Scale(
     name="quick",
-    repeats=2,
-    grids=(2, 4, 6, 8, 10, 14),
+    repeats=3,
+    grids=(2, 4, 6, 8, 10),
     finest=8,
     lambdas=(1.0, 2.5, 4.0, 6.0),
     quantiles=(0.5, 0.7, 0.8, 0.9, 1.0),
     parts=(0.25, 0.5, 1.0),
-    full_users=4_000,
+    timed_users=10_000,
+    full_users=5_000,
 )
 PAPER = Scale(
     name="paper",
@@ -57,11 +60,12 @@ PAPER = Scale(
     lambdas=(0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     quantiles=(0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0),
     parts=(0.2, 0.4, 0.6, 0.8, 1.0),
+    timed_users=1_000_000,
     full_users=100_000,
 )
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 # Trajectories of a generated set at the quick scale; at the paper's scale they are as many as in the paper.
-QUICK_USERS = 20_000
+QUICK_USERS = 30_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +224,7 @@ def _variants_points(setup: Setup) -> list[Point]:
 
 def _variants_published(setup: Setup) -> list[Row]:
     return [
-        Row.printed(data.title, method, 0.0, metric, value)
+        Row.printed(data.title, published.LDPTRACE if method == PADDED else method, 0.0, metric, value)
         for data in setup.sets
         for method, values in published.VARIANTS.get(data.beside or "", {}).items()
         for metric, value in zip(published.METRICS, values, strict=True)
@@ -275,7 +279,14 @@ def _query_size_points(setup: Setup) -> list[Point]:
 
 def _runtime_points(setup: Setup) -> list[Point]:
     return [
-        Point(data, method, "seconds", {"total": ("seconds", float(grid))}, grid=grid)
+        Point(
+            data,
+            method,
+            "seconds",
+            {"total": ("seconds", float(grid))},
+            grid=grid,
+            users=setup.scale.timed_users,
+        )
         for data in setup.sets
         for grid in setup.scale.grids
         for method in (ONE_REPORT, PADDED)
@@ -312,7 +323,9 @@ def _quantile_points(setup: Setup) -> list[Point]:
                 options = {"quantile": k}
                 takes = _metrics_at(k, QUANTILE_METRICS)
                 points.append(Point(data, method, "metrics", takes, options=options))
-                points.append(Point(data, method, "seconds", {"total": ("seconds", k)}, options=options))
+                seconds = {"total": ("seconds", k)}
+                users = setup.scale.timed_users
+                points.append(Point(data, method, "seconds", seconds, options=options, users=users))
     return points
 
 
@@ -429,7 +442,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
-            "How does the running time in seconds depend on N? Every report is really drawn.",
+            "How does the running time in seconds depend on N? Every report is really drawn."
+            " Published: all trajectories of the paper's set.",
             "N", ("seconds",), _runtime_points, _runtime_published, log=True,
         ),
         Experiment(

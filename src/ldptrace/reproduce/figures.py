@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 3.5, 2.5
+MARKERS = "osv^<>pPX*hd"
 STYLE: Any = {
     "font.size": 8,
     "axes.spines.top": False,
@@ -46,20 +47,20 @@ def draw(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float] | 
 def _lines(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float]) -> Figure:
     sets = _different(row.data for row in rows)
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
-    figure, axes = _panels(len(metrics), len(sets))
-    for line, metric in enumerate(metrics):
-        for column, data in enumerate(sets):
-            axis = axes[line, column]
-            here = [row for row in rows if row.metric == metric and row.data == data]
-            for series in _different((row.source, row.method) for row in here):
-                points = sorted(
-                    (row for row in here if (row.source, row.method) == series), key=lambda row: row.x
-                )
-                _line(axis, points)
-            if data in marks:
-                axis.axvline(marks[data], color="#888", linestyle=":", linewidth=1)
-            _name(axis, metric, data, experiment.log)
-            axis.set_xlabel(experiment.axis if line == len(metrics) - 1 else "")
+    panels = [(metric, data) for metric in metrics for data in sets]
+    columns = len(sets) if len(sets) > 1 else min(3, len(metrics))
+    figure, axes = _panels(math.ceil(len(panels) / columns), columns)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (metric, data) in zip(axes.flat, panels, strict=False):
+        here = [row for row in rows if row.metric == metric and row.data == data]
+        for series in _different((row.source, row.method) for row in here):
+            own = [row for row in here if (row.source, row.method) == series]
+            _line(axis, sorted(own, key=lambda row: row.x))
+        if data in marks:
+            axis.axvline(marks[data], color="#888", linestyle=":", linewidth=1)
+        _name(axis, metric, data, experiment.log)
+        axis.set_xlabel(experiment.axis)
     _legend(figure, axes)
     return figure
 
@@ -74,7 +75,8 @@ def _line(axis: Axes, points: list[Row]) -> None:
             x, mean, "D--", color=colour, markerfacecolor="white", linewidth=1, markersize=4, label=label
         )
         return
-    axis.plot(x, mean, "o-", color=colour, linewidth=1.3, markersize=3, label=label)
+    marker = MARKERS[_family(points[0].method) % len(MARKERS)]
+    axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=4, alpha=0.9, label=label)
     spread = np.array([row.std or 0.0 for row in points])
     axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
 
@@ -145,7 +147,7 @@ def _name(axis: Axes, metric: str, data: str, log: bool) -> None:
     if log and any(value > 0 for value in values):
         axis.set_yscale("log")
     elif not any(value < 0 for value in values):
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(0, 1.06 * max([value for value in values if math.isfinite(value)], default=1.0) or 1.0)
 
 
 def _legend(figure: Figure, axes: Any) -> None:

@@ -16,7 +16,7 @@ TITLES = {
     "ngram": "NGRAM",
     "ngram-full": "NGRAM with places",
     CENTRAL: "central DP (other trust)",
-    FLOOR: "real, resampled",
+    FLOOR: "real data",
     WALKS: "random walks",
 }
 # Published and measured values of one method share a colour, and stand beside each other in this order.
