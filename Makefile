@@ -13,8 +13,8 @@ demo: $(READY)
 test: lint types contracts unit
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks protocol fuzz
+	$(BIN)/ruff format --check src tests benchmarks protocol fuzz
 
 types: $(READY)
 	$(BIN)/mypy
@@ -32,7 +32,7 @@ bench: $(READY)
 $(READY): pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
 clean:

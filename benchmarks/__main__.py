@@ -1,6 +1,6 @@
 """The benchmarks of speed, one after the other; those of utility take longer and have their own commands.
 
-    python -m benchmarks [--data FOLDER]
+python -m benchmarks [--data FOLDER]
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ OTHERS = ("utility", "ablation", "scaling", "granularity", "poisoning", "publish
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", help="folder with the experiment files; without it, generated cities")
     arguments = parser.parse_args()
     data = ["--data", arguments.data] if arguments.data else []

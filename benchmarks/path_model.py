@@ -29,7 +29,9 @@ SAMPLES = 6_000_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, help="folder with the Oldenburg files")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()

@@ -47,14 +47,14 @@ CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
 
 # Shares of the users per question of `Plan.single_report`.
 DEFAULT_SHARES = {
-    "length": 0.04,
-    "start": 0.03,
-    "end": 0.03,
-    "terminals": 0.18,
-    "visits": 0.20,
-    "moves": 0.15,
-    "links": 0.32,
-    "turns": 0.05,
+    "length": 0.05,
+    "start": 0.02,
+    "end": 0.02,
+    "terminals": 0.10,
+    "visits": 0.50,
+    "moves": 0.06,
+    "links": 0.22,
+    "turns": 0.03,
 }
 
 
@@ -204,7 +204,7 @@ class Plan(Record):
         n = grid.n
         most = min(most_moves, link_count(n))
         questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
-        questions += [Visits(n, max(min(most - 1, n * n), 1)), Moves(n, most), Links(n, most), Turns(n)]
+        questions += [Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
         asks = []
         for asked, share in zip(questions, _integer_shares(questions, shares or DEFAULT_SHARES), strict=True):
             randomizer: Randomizer = PrivSet.best(asked.domain, asked.capacity, ratio)

@@ -12,6 +12,7 @@ from ldptrace.cli.common import BoundsOption, note, parse_bounds
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
+    from ldptrace.plan import Plan
     from ldptrace.planning import Outlook
 
 
@@ -50,7 +51,7 @@ def plan(
     from ldptrace.explanation import explain as sentences
     from ldptrace.grid import Grid
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.plan import Plan
+    from ldptrace.plan import Plan as Collection
     from ldptrace.planning import TRIP, choose_grid, choose_plan
 
     budget = epsilon_fraction(epsilon)
@@ -66,12 +67,12 @@ def plan(
         chosen, view = choose_plan(users, budget, box, n=n, trip=trip)
         _print_outlooks(view, users, epsilon, trip)
     else:
-        chosen = Plan.paper(Grid(box, n), budget, method=method.value)
+        chosen = Collection.paper(Grid(box, n), budget, method=method.value)
     if explain:
         for line in sentences(chosen, users):
             typer.echo(line)
         if method is Kind.single_report:
-            typer.echo(_shuffled(float(budget), users))
+            typer.echo(_shuffled(chosen, users))
     if output is not None:
         with atomic_path(output) as temporary:
             Path(temporary).write_text(chosen.to_json(), encoding="ascii")
@@ -112,12 +113,15 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
     Console().print(table)
 
 
-def _shuffled(epsilon: float, users: int) -> str:
+def _shuffled(plan: Plan, users: int) -> str:
+    """What a trusted shuffler would add. Groups are sent in clear, so the smallest group is the crowd to hide in."""
     from ldptrace.audit import amplified
+    from ldptrace.plan import SHARES
 
     delta = 1e-6
-    central = amplified(epsilon, users, delta)
+    crowd = int(users * min(ask.share for ask in plan.rounds[0].asks) / SHARES)
+    central = amplified(float(plan.epsilon), crowd, delta) if crowd > 1 else None
     prefix = "A different trust model: behind a trusted shuffler that drops who sent what,"
     if central is None:
-        return f"{prefix} {users:,} users are too few for a better guarantee."
+        return f"{prefix} {crowd:,} users in the smallest group are too few for a better guarantee."
     return f"{prefix} all reports together are ({central:.3g}, {delta:g})-differentially private centrally."
