@@ -18,6 +18,7 @@ from ldptrace.cli.common import (
     console,
     note,
     parse_bounds,
+    random_source,
     read_input,
 )
 
@@ -79,7 +80,8 @@ def reproduce(
         typer.Option("--repeats", min=1, help="Repeats of every measurement; 3 quick, 5 in the paper."),
     ] = None,
     users: Annotated[
-        int | None, typer.Option("--users", min=2, help="Trajectories of each generated set.")
+        int | None,
+        typer.Option("--users", min=2, help="Trajectories of each generated set; of --data a random choice."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of data and simulation.")] = 1,
     grid: Annotated[
@@ -114,7 +116,7 @@ def reproduce(
         }
         sets = tuple(generated(key, size, seed) for key, size in sizes.items())
     else:
-        sets = (_own(data, places, beside, bounds, grid, format, crs, outside),)
+        sets = (_own(data, places, beside, bounds, grid, users, seed, format, crs, outside),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
     names = list(EXPERIMENTS) if name is Name.all_ else [name.value]
     reports = [_run(each, setup, out) for each in names]
@@ -169,6 +171,8 @@ def _own(
     beside: Beside | None,
     bounds: str | None,
     grid: int | None,
+    users: int | None,
+    seed: int,
     format: str | None,
     crs: str | None,
     outside: Outside,
@@ -178,6 +182,8 @@ def _own(
 
     box = parse_bounds(bounds)
     trajectories = read_input(path, format=format, crs=crs, bounds=box, outside=outside)
+    if users is not None and users < len(trajectories):
+        trajectories = trajectories.take(random_source(seed).permutation(len(trajectories))[:users])
     if box is None:
         note("the bounds are those of the data, as in the paper; in a real collection they must be public")
     table = places if places is not None else path if format == "checkins" else None

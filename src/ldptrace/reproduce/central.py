@@ -14,45 +14,53 @@ import numpy as np
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.path import PathModel
-from ldptrace.plan import Ask, Plan
+from ldptrace.paths import CellPaths
+from ldptrace.plan import Plan
+from ldptrace.questions import Question
 from ldptrace.simulation.answers import answers
 
 NAME = "central-laplace"
 
 
+def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator) -> Estimates:
+    """The one-report method's statistics of all users with Laplace noise, eps-DP together.
+
+    The split of the budget minimises the sum of all variances.
+    """
+    asks = [ask for round_ in Plan.single_report(paths.grid, epsilon).rounds for ask in round_.asks]
+    wishes = np.array([(_sensitivity(ask.question) ** 2 * ask.question.domain) ** (1 / 3) for ask in asks])
+    budgets = epsilon * wishes / wishes.sum()
+    return Estimates(
+        {
+            ask.question.name: _noisy(ask.question, float(budget), paths, rng)
+            for ask, budget in zip(asks, budgets, strict=True)
+        }
+    )
+
+
+def _sensitivity(question: Question) -> float:
+    """Most that another trajectory in the place of one user's changes the counts, in the sum over items."""
+    return 2.0 * question.capacity
+
+
+def _noisy(question: Question, budget: float, paths: CellPaths, rng: np.random.Generator) -> Estimate:
+    users = len(paths)
+    rows = answers(question, paths, np.arange(users, dtype=np.int64), rng)
+    counts = np.bincount(rows[rows >= 0], minlength=question.domain).astype(np.float64)
+    scale = _sensitivity(question) / budget
+    noisy = counts + rng.laplace(0.0, scale, len(counts))
+    errors = np.full(len(counts), math.sqrt(2.0) * scale / users)
+    return Estimate(question, noisy / users, errors, users)
+
+
 def _run(job: Job) -> Synthesis:
-    """Count, add noise, fit, draw. The split of the budget minimises the sum of all variances."""
-    grid = job.paths.grid
-    asks = [ask for round_ in Plan.single_report(grid, job.epsilon).rounds for ask in round_.asks]
-    wishes = np.array([(_sensitivity(ask) ** 2 * ask.question.domain) ** (1 / 3) for ask in asks])
-    budgets = job.epsilon * wishes / wishes.sum()
     with job.stages("count and add noise"):
-        estimates = Estimates(
-            {
-                ask.question.name: _noisy(ask, float(budget), job)
-                for ask, budget in zip(asks, budgets, strict=True)
-            }
-        )
+        estimates = noisy_statistics(job.paths, job.epsilon, job.rng)
     with job.stages("fit model"):
-        model = PathModel.from_estimates(grid, estimates)
+        model = PathModel.from_estimates(job.paths.grid, estimates)
     with job.stages("synthesise"):
         paths = model.sample(job.count, job.rng)
     return Synthesis(paths, None, estimates, model, placement="neighbours")
-
-
-def _sensitivity(ask: Ask) -> float:
-    """Most that another trajectory in the place of one user's changes the counts, in the sum over items."""
-    return 2.0 * ask.randomizer.capacity
-
-
-def _noisy(ask: Ask, budget: float, job: Job) -> Estimate:
-    users = len(job.paths)
-    rows = answers(ask.question, job.paths, np.arange(users, dtype=np.int64), job.rng)
-    counts = np.bincount(rows[rows >= 0], minlength=ask.question.domain).astype(np.float64)
-    scale = _sensitivity(ask) / budget
-    noisy = counts + job.rng.laplace(0.0, scale, len(counts))
-    errors = np.full(len(counts), math.sqrt(2.0) * scale / users)
-    return Estimate(ask.question, noisy / users, errors, users)
 
 
 CENTRAL_LAPLACE = Method(

@@ -124,6 +124,7 @@ class Experiment:
     published: Callable[[Setup], list[Row]]
     layout: Literal["lines", "bars"] = "lines"
     log: bool = False
+    log_axis: bool = False
     # Names of the paper's data sets to which it applies; others of the generated ones are left out.
     only: tuple[str, ...] = ()
     marks: Callable[[Setup], dict[str, float]] | None = None
@@ -455,7 +456,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "scalability", "Scalability", "Figure 4, section 6.6",
             "How does the running time in seconds grow with the number of trajectories?",
             "trajectories", ("seconds",), _scalability_points, _scalability_published, log=True,
-            only=("porto", "campus"),
+            log_axis=True, only=("porto", "campus"),
         ),
         Experiment(
             "unmodified-ngram", "Unmodified NGRAM", "Table 6, section 6.7",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -54,18 +54,21 @@ def _lines(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float])
         axis.set_visible(False)
     for axis, (metric, data) in zip(axes.flat, panels, strict=False):
         here = [row for row in rows if row.metric == metric and row.data == data]
-        for series in _different((row.source, row.method) for row in here):
+        for number, series in enumerate(_different((row.source, row.method) for row in here)):
             own = [row for row in here if (row.source, row.method) == series]
-            _line(axis, sorted(own, key=lambda row: row.x))
+            # Later marks are smaller, so that lines which coincide are all seen.
+            _line(axis, sorted(own, key=lambda row: row.x), max(3.0, 6.5 - number))
         if data in marks:
             axis.axvline(marks[data], color="#888", linestyle=":", linewidth=1)
-        _name(axis, metric, data, experiment.log)
+        _name(axis, experiment, here, data)
+        if experiment.log_axis:
+            _logarithmic(axis, "x")
         axis.set_xlabel(experiment.axis)
     _legend(figure, axes)
     return figure
 
 
-def _line(axis: Axes, points: list[Row]) -> None:
+def _line(axis: Axes, points: list[Row], size: float) -> None:
     x, mean = np.array([row.x for row in points]), np.array([row.mean for row in points])
     printed = points[0].source == PUBLISHED
     colour = COLOURS.get(points[0].method, "#444")
@@ -76,7 +79,7 @@ def _line(axis: Axes, points: list[Row]) -> None:
         )
         return
     marker = MARKERS[_family(points[0].method) % len(MARKERS)]
-    axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=4, alpha=0.9, label=label)
+    axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=size, alpha=0.9, label=label)
     spread = np.array([row.std or 0.0 for row in points])
     axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
 
@@ -103,7 +106,7 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
                 _bar(axis, [own.get(data) for data in sets], number, len(series))
         axis.set_xticks(range(len(sets)), sets)
         axis.grid(visible=False, axis="x")
-        _name(axis, metrics[panel], "", experiment.log)
+        _name(axis, experiment, [row for row in rows if row.metric == metrics[panel]])
     _legend(figure, axes)
     return figure
 
@@ -136,18 +139,31 @@ def _panels(lines: int, columns: int) -> tuple[Figure, Any]:
     return figure, figure.subplots(lines, columns, squeeze=False)
 
 
-def _name(axis: Axes, metric: str, data: str, log: bool) -> None:
+def _name(axis: Axes, experiment: Experiment, rows: Sequence[Row], data: str = "") -> None:
+    """Title and scales of a panel, which shows these rows."""
+    metric = rows[0].metric
     title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
     better = {"min": " ↓", "max": " ↑"}[METRICS[metric].goal] if metric in METRICS else ""
-    axis.set_title(f"{data}: {title.lower()}{better}" if data else title + better, fontsize=8)
-    values = [
-        value for line in axis.lines for value in np.atleast_1d(np.asarray(line.get_ydata(), dtype=float))
-    ]
-    values += [patch.get_height() for patch in axis.patches if hasattr(patch, "get_height")]
-    if log and any(value > 0 for value in values):
-        axis.set_yscale("log")
-    elif not any(value < 0 for value in values):
-        axis.set_ylim(0, 1.06 * max([value for value in values if math.isfinite(value)], default=1.0) or 1.0)
+    axis.set_title(f"{data}: {title}{better}" if data else title + better, fontsize=8)
+    means = [row.mean for row in rows if math.isfinite(row.mean)]
+    if experiment.log and any(mean > 0 for mean in means):
+        _logarithmic(axis, "y")
+    elif means and min(means) >= 0 and max(means) > 0:
+        # Room for the spread, but a wild one must not squeeze all the rest.
+        reach = max(row.mean + (row.std or 0.0) for row in rows if math.isfinite(row.mean))
+        axis.set_ylim(0, 1.05 * min(reach, 1.5 * max(means)))
+
+
+def _logarithmic(axis: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic scale with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set(**{f"{which}scale": "log"})
+    ticks = axis.xaxis if which == "x" else axis.yaxis
+    low, high = axis.get_xlim() if which == "x" else axis.get_ylim()
+    ticks.set_major_locator(LogLocator(subs=(1.0,) if high / low > 200 else (1.0, 2.0, 5.0)))
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    ticks.set_minor_formatter(NullFormatter())
 
 
 def _legend(figure: Figure, axes: Any) -> None:

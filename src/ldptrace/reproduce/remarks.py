@@ -11,8 +11,8 @@ from ldptrace.reproduce.rows import MEASURED, PUBLISHED, Row
 
 Values = dict[tuple[str, float, str], float]
 WHY = (
-    "Where LDPTrace falls behind its published values: these belong to a randomiser that kept the true bit too often "
-    "and so spent more than the stated epsilon; see the page on the published numbers."
+    "Why LDPTrace falls behind its published values: these most likely belong to a randomiser that kept the true bit "
+    "too often and so spent far more than the stated epsilon; see the page on the published numbers."
 )
 
 
@@ -88,8 +88,8 @@ def _unmodified(rows: Sequence[Row]) -> list[str]:
 def _attacks(rows: Sequence[Row]) -> list[str]:
     return (
         [
-            "Resilience alone is easy: random walks have it too. What counts is that it is not below that of other "
-            "real trajectories."
+            "Resilience to re-identification alone is easy: random walks have it too. What counts is that it is not "
+            "below that of other real trajectories."
         ]
         if rows
         else []
