@@ -51,9 +51,9 @@ DEFAULT_SHARES = {
     "start": 0.02,
     "end": 0.02,
     "terminals": 0.10,
-    "visits": 0.50,
+    "visits": 0.46,
     "moves": 0.06,
-    "links": 0.22,
+    "links": 0.26,
     "turns": 0.03,
 }
 

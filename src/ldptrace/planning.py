@@ -2,10 +2,12 @@
 
 The facts are the expected number of users, epsilon, and how far people travel compared with the size of the
 map. Trips are assumed to cross a negative-binomial number of cells (shape 2), which fits city traffic well
-enough to choose by. The error that decides is that of a range query over a ninth of the map (section 5.9):
+enough to choose by. The error that decides is that of the traffic in a ninth of the map (after section 5.9):
 
-- noise: the query adds up the moves of its cells, each with the standard error of its estimate;
-- shape: cells on the query's border are cut as if their points lay evenly.
+- noise: the moves of its cells are added up, each with the standard error of its estimate;
+- shape: cells on the border of the area are cut as if their points lay evenly.
+
+It is a yardstick to choose by, not a forecast: the model pools the answers to all questions and does better.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class Outlook:
 
     @property
     def error(self) -> float:
-        """Predicted relative error of a range query."""
+        """Predicted relative error of the traffic in a ninth of the map."""
         return float(np.hypot(self.noise, self.shape))
 
 

@@ -87,9 +87,9 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
     from ldptrace.planning import outlook
 
     table = Table(
-        title=f"Predicted errors for {users:,} users, epsilon {epsilon:g}, mean trip {trip:g} of the map"
+        title=f"Relative error of the traffic in a ninth of the map: {users:,} users, epsilon {epsilon:g}"
     )
-    for column in ("cells N x N", "moves m", "noise", "shape", "query error", ""):
+    for column in ("cells N x N", "moves m", "noise", "shape", "traffic error", ""):
         table.add_column(column, justify="right")
     near = {
         (n, None)
