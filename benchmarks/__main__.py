@@ -10,7 +10,16 @@ import subprocess
 import sys
 
 SPEED = ("files", "pipeline", "path_model", "evaluation")
-OTHERS = ("utility", "ablation", "scaling", "granularity", "poisoning", "published_randomizer")
+OTHERS = (
+    "utility",
+    "ablation",
+    "joint_report",
+    "scaling",
+    "granularity",
+    "poisoning",
+    "published_randomizer",
+    "wire",
+)
 
 
 def main() -> None:

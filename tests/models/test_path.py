@@ -132,3 +132,14 @@ def test_nobody_was_asked(walkers: CellPaths, rng: np.random.Generator) -> None:
     assert len(PathModel.from_estimates(GRID, {}).sample(0, rng)) == 0
     with pytest.raises(InputError, match="negative"):
         model.sample(-1, rng)
+
+
+def test_turns_nobody_was_asked_about_stay_out_of_the_model(
+    walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
+) -> None:
+    answers = estimates(walkers, 2.0, rng)
+    without = {name: answers[name] for name in answers if name != "turns"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        model = PathModel.from_estimates(walkers.grid, without)
+    assert np.abs(model.turn).max() < 1e-3 < np.abs(fitted.turn).max()

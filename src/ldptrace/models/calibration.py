@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from threadpoolctl import threadpool_limits
 
 from ldptrace.models.network import Network
-from ldptrace.models.priors import Belief, inverse_of, parts
+from ldptrace.models.priors import Belief, Part, inverse_of, parts
 from ldptrace.models.statistics import Expectation, Layout
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,8 @@ _ANSWERS = 600
 _LONGEST_STEP, _SHORTEST_SHARE = 1.0, 0.03
 # Later steps fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
+# Variance of potentials that are held at zero.
+_HELD = 1e-6
 # Potentials from which matrix products are worth several threads.
 _LARGE = 1000
 
@@ -79,7 +81,7 @@ def calibrate(network: Network, lengths: int, observations: Sequence[Observation
 
 
 def _calibrated(network: Network, lengths: int, observations: Sequence[Observation], layout: Layout) -> Fit:
-    belief = Belief(parts(network, layout))
+    belief = Belief(_asked_about(parts(network, layout), observations))
     logs = np.log([part.variance for part in belief.parts])
     here = Expectation.at(network, lengths, np.zeros(layout.size))
     if not observations:
@@ -97,6 +99,13 @@ def _calibrated(network: Network, lengths: int, observations: Sequence[Observati
             break
     variances = {part.name: float(np.exp(log)) for part, log in zip(belief.parts, logs, strict=True)}
     return Fit(here, tangent.expected(here), variances, number, change < TOLERANCE)
+
+
+def _asked_about(prior: tuple[Part, ...], observations: Sequence[Observation]) -> tuple[Part, ...]:
+    """Turns held at zero where nobody was asked about them: other answers would bend them to their own ends."""
+    if any(seen.name == "turns" for seen in observations):
+        return prior
+    return tuple(replace(part, variance=_HELD) if part.name == "turn" else part for part in prior)
 
 
 @dataclass(frozen=True, eq=False)
