@@ -2,7 +2,7 @@
 
 Every completion that is feasible (open places, reachable in time, strictly increasing steps) has its exact
 chance; nothing is drawn and rejected. Regions that follow each other in pairs can be impossible together:
-then the hours of the regions are widened, and in the end any place may be taken.
+then the hours of the regions are widened, and in the end places may change between them.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class _World(NamedTuple):
     places: Ints
     first: Ints
     last: Ints
+    # The place that is open longest.
+    longest: int
 
 
 def complete(
@@ -56,6 +58,7 @@ def complete(
         member_offsets,
         members,
         *regions.spans,
+        int(regions.open.sum(axis=1).argmax()),
     )
     poi, step = np.empty(len(found), dtype=np.int32), np.empty(len(found), dtype=np.int32)
     sources = rng.spawn(len(chunks(len(offsets) - 1, CHUNK)))
@@ -75,7 +78,6 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
     for r in range(len(world.offsets) - 1):
         most = max(most, world.offsets[r + 1] - world.offsets[r])
     steps = world.open.shape[1]
-    everyone = np.arange(len(world.x)).astype(np.int32)
     ways = np.empty((longest, most, steps))
     for k in range(len(offsets) - 1):
         first, last = offsets[k], offsets[k + 1]
@@ -83,7 +85,8 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
             continue
         widen = 0
         regions = found[first:last]
-        while not _forward(world, regions, widen, everyone, ways):
+        pool = world.places[:0]
+        while not _forward(world, regions, widen, pool, ways):
             if widen == 0:
                 widen = world.per_interval
             elif widen < steps:
@@ -91,17 +94,29 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
             elif regions[0] < 0:
                 raise ValueError("there are more visits than steps")
             else:
-                # Not even at other hours: any place will do. The one open longest makes this possible.
+                # Not even at other hours: any of these regions will do, or the place that is open longest.
+                pool = _pool(world, regions)
                 regions = np.full(last - first, -1, dtype=np.int32)
-                if ways.shape[1] < len(everyone):
-                    ways = np.empty((longest, len(everyone), steps))
-        _backward(world, regions, widen, everyone, ways, rng, poi[first:last], step[first:last])
+                if ways.shape[1] < len(pool):
+                    ways = np.empty((longest, len(pool), steps))
+        _backward(world, regions, widen, pool, ways, rng, poi[first:last], step[first:last])
 
 
 @numba.njit(cache=True, nogil=True)
-def _choices(world, region, everyone):  # type: ignore[no-untyped-def]
-    """The places of a region; of no region (-1) all places."""
-    return everyone if region < 0 else world.places[world.offsets[region] : world.offsets[region + 1]]
+def _pool(world, regions):  # type: ignore[no-untyped-def]
+    """All places of the regions, and the place that is open longest, where any number of visits is possible."""
+    picked = np.zeros(len(world.x), dtype=np.bool_)
+    picked[world.longest] = True
+    for region in regions:
+        for m in range(world.offsets[region], world.offsets[region + 1]):
+            picked[world.places[m]] = True
+    return np.flatnonzero(picked).astype(np.int32)
+
+
+@numba.njit(cache=True, nogil=True)
+def _choices(world, region, pool):  # type: ignore[no-untyped-def]
+    """The places of a region; of no region (-1) those of the pool."""
+    return pool if region < 0 else world.places[world.offsets[region] : world.offsets[region + 1]]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -129,14 +144,14 @@ def _steps_between(world, a, b):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _forward(world, regions, widen, everyone, ways):  # type: ignore[no-untyped-def]
+def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
     """ways[i, m, s]: weight of all beginnings that are at member m of region i at step s or before.
 
     Cumulative over steps, so that "left early enough" is one look-up. False when nothing is feasible.
     """
     steps = world.open.shape[1]
     for i in range(len(regions)):
-        places = _choices(world, regions[i], everyone)
+        places = _choices(world, regions[i], pool)
         total = 0.0
         for m in range(len(places)):
             row = ways[i, m]
@@ -145,7 +160,7 @@ def _forward(world, regions, widen, everyone, ways):  # type: ignore[no-untyped-
             if i == 0:
                 row[begin:end] = 1.0
             else:
-                before = _choices(world, regions[i - 1], everyone)
+                before = _choices(world, regions[i - 1], pool)
                 for b in range(len(before)):
                     if ways[i - 1, b, steps - 1] == 0.0:
                         continue
@@ -166,11 +181,11 @@ def _forward(world, regions, widen, everyone, ways):  # type: ignore[no-untyped-
 
 
 @numba.njit(cache=True, nogil=True)
-def _backward(world, regions, widen, everyone, ways, rng, poi, step):  # type: ignore[no-untyped-def]
+def _backward(world, regions, widen, pool, ways, rng, poi, step):  # type: ignore[no-untyped-def]
     """Draw the last place and step, then what came before, each by the weight of all beginnings."""
     steps = world.open.shape[1]
     for i in range(len(regions) - 1, -1, -1):
-        places = _choices(world, regions[i], everyone)
+        places = _choices(world, regions[i], pool)
         latest = np.full(len(places), steps - 1)
         if i < len(regions) - 1:
             for m in range(len(places)):
