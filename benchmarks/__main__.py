@@ -9,7 +9,7 @@ import argparse
 import subprocess
 import sys
 
-SPEED = ("files", "pipeline", "path_model", "evaluation")
+SPEED = ("files", "pipeline", "path_model", "ngram", "evaluation")
 OTHERS = (
     "utility",
     "ablation",
