@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,9 +32,10 @@ def test_every_setting_is_in_the_key(change: dict[str, object]) -> None:
 
 def test_results_outlive_the_process(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
-    Store(path).add(CELL, {"a": 1.5})
+    Store(path).add(CELL, {"a": 1.5, "undefined": math.nan})
     again = Store(path)
-    assert again[CELL] == {"a": 1.5}
+    assert again[CELL]["a"] == 1.5
+    assert math.isnan(again[CELL]["undefined"])
     assert again.missing([CELL, replace(CELL, repeat=1), replace(CELL, repeat=1)]) == [
         replace(CELL, repeat=1)
     ]

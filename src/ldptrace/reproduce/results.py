@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -64,7 +65,9 @@ class Store:
         if not isinstance(record, dict) or record.get("format") != FORMAT:
             raise InputError(f"{self.path} is not a file of results; choose another folder")
         if record.get("version") == VERSION:
-            self._values[record["key"]] = record["values"]
+            self._values[record["key"]] = {
+                name: math.nan if value is None else value for name, value in record["values"].items()
+            }
 
     def __contains__(self, cell: Cell) -> bool:
         return cell.key in self._values
@@ -83,12 +86,12 @@ class Store:
             "version": VERSION,
             "key": cell.key,
             "cell": asdict(cell),
-            "values": values,
+            "values": {name: None if math.isnan(value) else value for name, value in values.items()},
         }
         with self.path.open("a", encoding="utf-8") as file:
             # A line cut off by an interruption must not swallow this one.
             prefix = "\n" if file.tell() and not _ends_line(self.path) else ""
-            file.write(prefix + json.dumps(record, sort_keys=True) + "\n")
+            file.write(prefix + json.dumps(record, sort_keys=True, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
         self._values[cell.key] = values
