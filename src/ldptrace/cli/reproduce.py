@@ -114,7 +114,7 @@ def reproduce(
             key: users or (QUICK_USERS if scale is ScaleName.quick else SETS[key].trajectories)
             for key in GENERATED
         }
-        sets = tuple(generated(key, size, seed) for key, size in sizes.items())
+        sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
     else:
         sets = (_own(data, places, beside, bounds, grid, users, seed, format, crs, outside),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)

@@ -76,7 +76,7 @@ class DataSet:
         return granularity(len(self.trajectories), points, self.interval, epsilon, lam)
 
 
-def generated(name: str, users: int, seed: int) -> DataSet:
+def generated(name: str, users: int, seed: int, grid: int | None = None) -> DataSet:
     """A made-up set that resembles one of the paper's in size, length and sampling interval.
 
     >>> small = generated("porto", 30, seed=1)
@@ -91,7 +91,7 @@ def generated(name: str, users: int, seed: int) -> DataSet:
 
     published = SETS[name]
     key = f"{name}-like, {users} trajectories, seed {seed}"
-    return DataSet(name, f"{published.title}-like", key, load, published.n, name)
+    return DataSet(name, f"{published.title}-like", key, load, grid or published.n, name)
 
 
 def own(

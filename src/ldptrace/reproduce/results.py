@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ldptrace import __version__
 from ldptrace.errors import InputError
 
 FORMAT = "ldptrace-cell"
@@ -43,7 +44,7 @@ class Cell:
         >>> Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key == Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key
         True
         """
-        text = json.dumps(asdict(self) | {"version": VERSION}, sort_keys=True)
+        text = json.dumps(asdict(self) | {"version": VERSION, "ldptrace": __version__}, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
