@@ -33,11 +33,11 @@ def main() -> None:
     bounds = base.bounds()
     curves: dict[str, list[float]] = {"paper": [], "single-report": []}
     for method in curves:
-        run_method(repeated(base, 1000), 1.0, bounds=bounds, method=method, seed=0)
+        run_method(repeated(base, 1000), 1.0, bounds=bounds, grid=6, method=method, seed=0)
     for size in sizes:
         trips = repeated(base, size)
         for method, seconds in curves.items():
-            run = run_method(trips, 1.0, bounds=bounds, method=method, seed=1)
+            run = run_method(trips, 1.0, bounds=bounds, grid=6, method=method, seed=1)
             seconds.append(sum(run.seconds.values()))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
             each = 1e6 * seconds[-1] / size
