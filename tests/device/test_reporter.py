@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,22 +130,8 @@ def test_a_person_can_read_what_is_sent(name: str) -> None:
         assert report.hex() in "\n".join(explain_report(plan, report))
 
 
-def test_a_report_takes_at_most_a_millisecond() -> None:
-    reporter = Reporter(PLANS["single report"])
-    points = [(0.08 * k, 0.05 * k) for k in range(70)]
-    reporter.report(points)
-
-    def mean() -> float:
-        started = time.process_time()
-        for _ in range(100):
-            reporter.report(points)
-        return (time.process_time() - started) / 100
-
-    assert min(mean() for _ in range(5)) <= 0.001
-
-
 BLOCKED = """
-import sys, time
+import sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
@@ -156,9 +139,7 @@ class Blocker:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Blocker())
-started = time.process_time()
 import ldptrace.device
-seconds = time.process_time() - started
 import tempfile
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device.explanation import explain_asking, explain_report
@@ -171,24 +152,10 @@ explain_report(plan, report), explain_asking(plan, 0)
 second = Plan.paper(Grid((0, 0, 6, 6), 6), 1.0).paper_second_round(5)
 Reporter(second).report([(1, 1)])
 outsiders = {name.split(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - {"ldptrace"}
-print(seconds, sorted(name for name in outsiders if not name.startswith("_")))
+print(sorted(name for name in outsiders if not name.startswith("_")))
 """
 
 
-def test_the_device_needs_the_standard_library_only_and_starts_quickly(tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
-    seconds = []
-    for _ in range(6):
-        done = subprocess.run(
-            [sys.executable, "-c", BLOCKED],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=True,
-            timeout=60,
-        )
-        spent, outsiders = done.stdout.split(" ", 1)
-        assert outsiders.strip() == "[]"
-        seconds.append(float(spent))
-    assert min(seconds) <= 0.05
+def test_the_device_needs_the_standard_library_only() -> None:
+    done = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
