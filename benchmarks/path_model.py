@@ -22,6 +22,7 @@ from ldptrace.errors import FitWarning
 from ldptrace.grid import Grid
 from ldptrace.models.path import PathModel
 from ldptrace.paths import CellPaths
+from ldptrace.plan import Plan
 from ldptrace.planning import choose_plan
 from ldptrace.simulation import collect
 
@@ -62,10 +63,10 @@ def main() -> None:
     _device(choose_plan(300_000, 1.0, data.bounds, n=6)[0])
 
 
-def _device(plan: object) -> None:
+def _device(plan: Plan) -> None:
     """One report in plain Python, points to bytes."""
-    reporter = Reporter(plan)  # type: ignore[arg-type]
-    x0, y0, x1, y1 = reporter.plan.grid.bounds
+    reporter = Reporter(plan)
+    x0, y0, x1, y1 = plan.grid.bounds
     points = [(x0 + (x1 - x0) * k / 70, y0 + (y1 - y0) * k / 90) for k in range(70)]
     sizes, begin, count = set(), time.perf_counter(), 1000
     for _ in range(count):

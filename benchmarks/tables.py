@@ -12,20 +12,11 @@ from benchmarks.data import DataSet
 from ldptrace.evaluation import METRICS, Yardstick
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.grid import Grid
+from ldptrace.reproduce.published import LDPTRACE, utility
 from ldptrace.trajectories import Trajectories
 
 # The paper's Table 3 at eps = 1 for Oldenburg.
-PUBLISHED = {
-    "density_error": 0.0077,
-    "query_error": 0.2595,
-    "hotspot_query_error": 0.0593,
-    "kendall_tau": 0.8944,
-    "trip_error": 0.0683,
-    "length_error": 0.0370,
-    "diameter_error": 0.0570,
-    "pattern_f1": 0.69,
-    "pattern_error": 0.5632,
-}
+PUBLISHED = utility("oldenburg", LDPTRACE, 1.0) or {}
 SHORT = ("density", "query", "hotspot", "Kendall", "trip", "length", "diameter", "F1", "pattern")
 Scores = dict[str, list[float]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from ldptrace.plan import SHARES
 from ldptrace.randomness import BytesReader, Source
 
 
-class Recorder(Source):
+class Recorder(Source, ABC):
     """A source that remembers the bytes it read."""
 
     def __init__(self) -> None:
@@ -22,8 +23,9 @@ class Recorder(Source):
         self.read += piece
         return piece
 
+    @abstractmethod
     def some(self, count: int) -> bytes:
-        raise NotImplementedError
+        """The next bytes."""
 
 
 class Ordinary(Recorder):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 from ldptrace.audit.enumeration import distribution
@@ -81,10 +82,7 @@ def inputs_of(channel: Randomizer) -> Iterator[tuple[int, ...]]:
 
 def _enumerated(channel: Randomizer) -> tuple[int, int, Fraction | None, bool]:
     """Number of inputs and outputs, the largest ratio, and whether the formulas are what the code does."""
-    laws = {
-        items: distribution(lambda source, items=items: channel.perturb(items, source))  # type: ignore[misc]
-        for items in inputs_of(channel)
-    }
+    laws = {items: distribution(partial(channel.perturb, items)) for items in inputs_of(channel)}
     outputs = set().union(*laws.values())
     worst: Fraction | None = Fraction(1)
     for named in outputs:
