@@ -1,0 +1,344 @@
+"""Road networks: places, directed edges between them, how long each is and how long it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from ldptrace.errors import InputError
+from ldptrace.roads.plane import LocalPlane, is_geographic
+from ldptrace.roads.report import RoadReport
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+Classes = NDArray[np.int16]
+Bounds = tuple[float, float, float, float]
+
+FEWEST_NODES = 2
+UNKNOWN = -1  # the class of an edge of which nothing is known
+
+
+@dataclass(frozen=True, eq=False)
+class RoadNetwork:
+    """A directed network of streets; edge `e` leads from node `source[e]` to node `target[e]`.
+
+    A street that can be travelled both ways is two edges. `length` is in metres where the coordinates are
+    degrees, in units of the coordinates elsewhere; `seconds` is the time on an empty road, None where nothing
+    is known of speeds and classes. `road_class` is an index into `classes`, -1 where it is not known. The
+    line of an edge between its two nodes is `shape_x`, `shape_y` from `shape_offsets[e]` to
+    `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `report` says
+    what was left out on the way here.
+
+    >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
+    >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
+    (3, 3, [100.0, 100.0, 50.0], None)
+    >>> part = corner.largest_component()
+    >>> part.nodes, part.edges, part.report.dropped
+    (2, 2, {'outside the largest part where all roads lead everywhere': 1})
+    """
+
+    x: Floats
+    y: Floats
+    source: Nodes
+    target: Nodes
+    length: Floats
+    road_class: Classes
+    seconds: Floats | None = None
+    classes: tuple[str, ...] = ()
+    shape_x: Floats | None = None
+    shape_y: Floats | None = None
+    shape_offsets: Offsets | None = None
+    crs: str | None = None
+    name: str = "roads"
+    report: RoadReport = field(default_factory=RoadReport)
+
+    def __post_init__(self) -> None:
+        kinds = {
+            **dict.fromkeys(("x", "y", "length", "seconds", "shape_x", "shape_y"), np.float64),
+            **dict.fromkeys(("source", "target"), np.int32),
+            "road_class": np.int16,
+            "shape_offsets": np.int64,
+        }
+        for column, kind in kinds.items():
+            values = getattr(self, column)
+            if values is not None:
+                object.__setattr__(self, column, np.ascontiguousarray(values, dtype=kind))
+        object.__setattr__(self, "classes", tuple(self.classes))
+        counted = replace(self.report, nodes=self.nodes, edges=self.edges)
+        object.__setattr__(self, "report", counted)
+        self._check()
+
+    def _check(self) -> None:
+        """An error unless the columns make a network."""
+        if len(self.y) != len(self.x):
+            raise InputError(f"there are {len(self.x)} values of x and {len(self.y)} of y for the nodes")
+        for column in ("target", "length", "road_class", "seconds"):
+            values = getattr(self, column)
+            if values is not None and len(values) != self.edges:
+                raise InputError(f"column {column} has {len(values)} values for {self.edges} edges")
+        if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
+            raise InputError("every node needs finite coordinates")
+        for ends in (self.source, self.target):
+            if self.edges and (ends.min() < 0 or ends.max() >= self.nodes):
+                stray = int(ends[(ends < 0) | (ends >= self.nodes)][0])
+                raise InputError(f"an edge leads to node {stray}, the nodes are 0 to {self.nodes - 1}")
+        for column in ("length", "seconds"):
+            values = getattr(self, column)
+            if values is not None and not (np.isfinite(values).all() and (values > 0).all()):
+                raise InputError(f"{column} must be a positive number for every edge")
+        if self.edges and not (
+            self.road_class.min() >= UNKNOWN and self.road_class.max() < len(self.classes)
+        ):
+            raise InputError(f"road classes must be -1 or an index into {len(self.classes)} names")
+        shape = (self.shape_x, self.shape_y, self.shape_offsets)
+        if all(column is None for column in shape):
+            return
+        if self.shape_x is None or self.shape_y is None or self.shape_offsets is None:
+            raise InputError("shape_x, shape_y and shape_offsets are given together or not at all")
+        offsets = self.shape_offsets
+        if (
+            len(offsets) != self.edges + 1
+            or offsets[0] != 0
+            or not offsets[-1] == len(self.shape_x) == len(self.shape_y)
+            or np.any(np.diff(offsets) < 0)
+        ):
+            raise InputError("shape_offsets must run from 0 to the number of points, one step per edge")
+        if not (np.isfinite(self.shape_x).all() and np.isfinite(self.shape_y).all()):
+            raise InputError("the lines of edges need finite coordinates")
+
+    @staticmethod
+    def of(
+        x: ArrayLike,
+        y: ArrayLike,
+        source: ArrayLike,
+        target: ArrayLike,
+        *,
+        length: ArrayLike | None = None,
+        seconds: ArrayLike | None = None,
+        road_class: ArrayLike | None = None,
+        classes: tuple[str, ...] = (),
+        shape: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        crs: str | None = None,
+        name: str = "roads",
+    ) -> RoadNetwork:
+        """A network of what is known; lengths that are missing (None or not a number) are measured."""
+        source, target = np.asarray(source, dtype=np.int32), np.asarray(target, dtype=np.int32)
+        shape_x, shape_y, shape_offsets = (None, None, None) if shape is None else map(np.asarray, shape)
+        unmeasured = RoadNetwork(
+            np.asarray(x, dtype=np.float64),
+            np.asarray(y, dtype=np.float64),
+            source,
+            target,
+            np.ones(len(source)),
+            np.full(len(source), UNKNOWN) if road_class is None else np.asarray(road_class),
+            None if seconds is None else np.asarray(seconds, dtype=np.float64),
+            classes,
+            shape_x,
+            shape_y,
+            shape_offsets,
+            crs,
+            name,
+        )
+        measured = unmeasured.measured()
+        if length is not None:
+            given = np.asarray(length, dtype=np.float64)
+            known = np.isfinite(given) & (given > 0)
+            measured = np.where(known, given, measured)
+        return replace(unmeasured, length=measured)
+
+    @property
+    def nodes(self) -> int:
+        return len(self.x)
+
+    @property
+    def edges(self) -> int:
+        return len(self.source)
+
+    @property
+    def is_geographic(self) -> bool:
+        """Whether x is longitude and y latitude, in degrees."""
+        return is_geographic(self.crs)
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """What a unit of x and a unit of y are in the unit of `length`: metres of a degree, or (1, 1)."""
+        if not self.is_geographic or self.nodes == 0:
+            return 1.0, 1.0
+        return LocalPlane.around(self.x, self.y).scale
+
+    def bounds(self) -> Bounds:
+        """The smallest box around all nodes and lines; a public fact."""
+        if self.nodes == 0:
+            raise InputError(f"{self.name}: there are no roads in it")
+        x = self.x if self.shape_x is None else np.r_[self.x, self.shape_x]
+        y = self.y if self.shape_y is None else np.r_[self.y, self.shape_y]
+        return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+    def measured(self) -> Floats:
+        """The length of every edge along its line, whatever `length` says; never zero."""
+        x, y, offsets = self.lines(np.arange(self.edges))
+        across, up = self.scale
+        steps = np.hypot(np.diff(x) * across, np.diff(y) * up)
+        running = np.r_[0.0, np.cumsum(steps)]
+        along = running[offsets[1:] - 1] - running[offsets[:-1]]
+        # Two nodes on one spot: routing wants costs above zero.
+        return np.maximum(along, 1e-3)
+
+    def lines(self, edges: ArrayLike) -> tuple[Floats, Floats, Offsets]:
+        """The lines of some edges, with both end nodes, one after the other: x, y and offsets."""
+        picked = np.asarray(edges, dtype=np.int64)
+        inner = np.zeros(len(picked), dtype=np.int64)
+        if self.shape_offsets is not None:
+            inner = self.shape_offsets[picked + 1] - self.shape_offsets[picked]
+        offsets = np.r_[0, np.cumsum(inner + 2)]
+        x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
+        first, last = offsets[:-1], offsets[1:] - 1
+        x[first], y[first] = self.x[self.source[picked]], self.y[self.source[picked]]
+        x[last], y[last] = self.x[self.target[picked]], self.y[self.target[picked]]
+        if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
+            rank = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner)
+            place = np.repeat(first + 1, inner) + rank
+            point = np.repeat(self.shape_offsets[picked], inner) + rank
+            x[place], y[place] = self.shape_x[point], self.shape_y[point]
+        return x, y, offsets
+
+    def polyline(self, edges: ArrayLike) -> tuple[Floats, Floats]:
+        """The line along edges that follow each other, or along one edge; a shared node comes once.
+
+        >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], [0, 1], [1, 2])
+        >>> [column.tolist() for column in corner.polyline([0, 1])]
+        [[0.0, 100.0, 100.0], [0.0, 0.0, 50.0]]
+        """
+        picked = np.atleast_1d(np.asarray(edges, dtype=np.int64))
+        if np.any(self.target[picked[:-1]] != self.source[picked[1:]]):
+            raise InputError("these edges do not follow each other")
+        x, y, offsets = self.lines(picked)
+        once = np.ones(len(x), dtype=bool)
+        once[offsets[1:-1]] = False
+        return x[once], y[once]
+
+    @cached_property
+    def headings(self) -> tuple[Floats, Floats]:
+        """Direction in which every edge leaves its source and arrives at its target, in radians from east."""
+        x, y, offsets = self.lines(np.arange(self.edges))
+        across, up = self.scale
+        first, last = offsets[:-1], offsets[1:] - 1
+
+        def towards(a: Offsets, b: Offsets) -> Floats:
+            return np.arctan2((y[b] - y[a]) * up, (x[b] - x[a]) * across)
+
+        return towards(first, first + 1), towards(last - 1, last)
+
+    @cached_property
+    def opposite(self) -> Nodes:
+        """The edge that leads back along the same street, -1 for one-way streets.
+
+        Of several streets between the same two nodes the one whose length is closest is taken.
+        """
+        back = np.full(self.edges, -1, dtype=np.int32)
+        low, high = np.minimum(self.source, self.target), np.maximum(self.source, self.target)
+        forward = self.source == low
+        order = np.lexsort((self.length, ~forward, high, low))
+        pair = low[order].astype(np.int64) * max(self.nodes, 1) + high[order]
+        starts = np.flatnonzero(np.r_[True, np.diff(pair) != 0]) if len(pair) else np.empty(0, dtype=np.int64)
+        group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(pair)]))
+        ahead = np.bincount(group, weights=forward[order], minlength=len(starts)).astype(np.int64)
+        sizes = np.diff(np.r_[starts, len(pair)])
+        common = np.minimum(ahead, sizes - ahead)
+        rank = np.arange(common.sum()) - np.repeat(np.cumsum(common) - common, common)
+        there = order[np.repeat(starts, common) + rank]
+        again = order[np.repeat(starts + ahead, common) + rank]
+        loop = self.source[there] == self.target[there]
+        back[there[~loop]], back[again[~loop]] = again[~loop], there[~loop]
+        return back
+
+    def take_edges(self, edges: ArrayLike) -> RoadNetwork:
+        """The same nodes with some of the edges (numbers or a mask)."""
+        picked = np.asarray(edges)
+        picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
+        shape: dict[str, NDArray[np.generic] | None] = {}
+        if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
+            sizes = np.diff(self.shape_offsets)[picked]
+            offsets = np.r_[0, np.cumsum(sizes)]
+            point = np.repeat(self.shape_offsets[picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+            shape = {
+                "shape_x": self.shape_x[point],
+                "shape_y": self.shape_y[point],
+                "shape_offsets": offsets,
+            }
+        return replace(
+            self,
+            source=self.source[picked],
+            target=self.target[picked],
+            length=self.length[picked],
+            road_class=self.road_class[picked],
+            seconds=None if self.seconds is None else self.seconds[picked],
+            **shape,  # type: ignore[arg-type]
+        )
+
+    def take_nodes(self, kept: NDArray[np.bool_]) -> RoadNetwork:
+        """The network on the nodes of a mask, renumbered."""
+        inner = self.take_edges(kept[self.source] & kept[self.target])
+        number = np.cumsum(kept) - 1
+        return replace(
+            inner,
+            x=self.x[kept],
+            y=self.y[kept],
+            source=number[inner.source],
+            target=number[inner.target],
+        )
+
+    def components(self) -> Nodes:
+        """For every node the number of its strongly connected part."""
+        links = csr_array(
+            (np.ones(self.edges, dtype=np.int8), (self.source, self.target)), shape=(self.nodes, self.nodes)
+        )
+        return connected_components(links, connection="strong")[1]
+
+    def largest_component(self) -> RoadNetwork:
+        """The largest part in which every node can be reached from every other; the report counts the rest."""
+        if self.edges == 0:
+            raise InputError(f"{self.name}: there are no roads in it")
+        part = self.components()
+        kept = part == np.bincount(part).argmax()
+        connected = self.take_nodes(kept)
+        if connected.nodes < FEWEST_NODES:
+            raise InputError(
+                f"{self.name}: no two of its {self.nodes:,} nodes can be reached from each other; "
+                f"its {self.edges:,} edges do not make a road network"
+            )
+        reason = "outside the largest part where all roads lead everywhere"
+        return replace(
+            connected,
+            report=connected.report.without(
+                edges={reason: self.edges - connected.edges}, nodes={reason: self.nodes - connected.nodes}
+            ),
+        )
+
+    def clipped(self, bounds: Bounds) -> RoadNetwork:
+        """The nodes in the box (x0, y0, x1, y1) and the edges between them; the report counts the rest."""
+        x0, y0, x1, y1 = bounds
+        kept = (self.x >= x0) & (self.x <= x1) & (self.y >= y0) & (self.y <= y1)
+        inner = self.take_nodes(kept)
+        if inner.edges == 0:
+            raise InputError(
+                f"{self.name}: none of its roads lies in the bounds {_box(bounds)}; "
+                f"they lie in {_box(self.bounds())}"
+            )
+        reason = "outside the bounds"
+        return replace(
+            inner,
+            report=inner.report.without(
+                edges={reason: self.edges - inner.edges}, nodes={reason: self.nodes - inner.nodes}
+            ),
+        )
+
+
+def _box(bounds: Bounds) -> str:
+    return ",".join(f"{value:.9g}" for value in bounds)

@@ -1,0 +1,67 @@
+"""Degrees and metres: the one place that turns one into the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+
+METRES_PER_DEGREE = 111_195.0
+WGS84 = "EPSG:4326"
+DEGREES = frozenset({"EPSG:4326", "OGC:CRS84", "WGS84"})
+
+
+def is_geographic(crs: str | None) -> bool:
+    """Whether x is longitude and y latitude, in degrees.
+
+    >>> is_geographic("epsg:4326"), is_geographic("EPSG:32632"), is_geographic(None)
+    (True, False, False)
+    """
+    return crs is not None and crs.upper() in DEGREES
+
+
+@dataclass(frozen=True)
+class LocalPlane:
+    """Metres east and north of a place: a flat piece of the earth, good to a tenth of a percent over a city.
+
+    >>> plane = LocalPlane(13.4, 52.5)
+    >>> x, y = plane.to_metres(np.array([13.4]), np.array([52.6]))
+    >>> round(float(y[0])), float(plane.to_degrees(x, y)[1][0])
+    (11120, 52.6)
+    """
+
+    lon: float
+    lat: float
+
+    @staticmethod
+    def around(lon: Floats, lat: Floats) -> LocalPlane:
+        """The plane that touches the earth in the middle of the points."""
+        if len(lon) == 0 or not (np.all(np.isfinite(lon)) and np.all(np.isfinite(lat))):
+            raise InputError("longitudes and latitudes must be finite, and there must be some")
+        if np.abs(lat).max() > 89 or np.abs(lon).max() > 180:
+            raise InputError(
+                f"longitudes must lie within ±180 and latitudes within ±89 degrees, got longitudes up to "
+                f"{np.abs(lon).max():g} and latitudes up to {np.abs(lat).max():g}"
+            )
+        return LocalPlane(float(lon.min() + lon.max()) / 2, float(lat.min() + lat.max()) / 2)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Metres of a degree of longitude and of a degree of latitude."""
+        return METRES_PER_DEGREE * float(np.cos(np.radians(self.lat))), METRES_PER_DEGREE
+
+    @property
+    def square_metres(self) -> float:
+        """Of a square degree."""
+        return self.scale[0] * self.scale[1]
+
+    def to_metres(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+        return (lon - self.lon) * self.scale[0], (lat - self.lat) * self.scale[1]
+
+    def to_degrees(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        return x / self.scale[0] + self.lon, y / self.scale[1] + self.lat
