@@ -16,22 +16,24 @@ import numpy as np
 
 from benchmarks.data import DataSet, oldenburg
 from benchmarks.tables import PUBLISHED, Scores, floor, header, repeated, row, save
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import place
+from ldptrace.core.tables import grid_moves
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.evaluation import METRICS
-from ldptrace.exact import epsilon_fraction, ratio_at_most
-from ldptrace.grid import Grid
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.lengths import length_distribution
 from ldptrace.models.markov import MarkovModel
-from ldptrace.models.path import PathModel
-from ldptrace.paths import CellPaths
-from ldptrace.plan import DEFAULT_SHARES, SHARES, Ask, Plan, Round
-from ldptrace.points import place
-from ldptrace.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
-from ldptrace.randomizers import OUE, PrivSet
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import DEFAULT_SHARES, Plan
+from ldptrace.protocol.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
+from ldptrace.protocol.randomizers import OUE, PrivSet
+from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.simulation import collect
 from ldptrace.synthesis import synthesize
-from ldptrace.trajectories import Trajectories
 
 CELLS = 6
 FIRST_ORDER = {"length": 0.05, "start": 0.16, "end": 0.16, "moves": 0.63}
@@ -83,7 +85,7 @@ def fitted_walk(grid: Grid, estimates: Estimates) -> MarkovModel:
     inner = np.ones(len(here), dtype=bool)
     inner[paths.offsets[1:-1] - 1] = False
     table = np.bincount(here[inner].astype(np.int64) * grid.cells + there[inner], minlength=grid.cells**2)
-    cell, _, target = grid.moves.T
+    cell, _, target = grid_moves(grid.n).T
     moves = table[cell.astype(np.int64) * grid.cells + target] / len(paths)
     lengths = np.bincount(paths.sizes)[1:] / len(paths)
     starts, ends = (

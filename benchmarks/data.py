@@ -9,7 +9,7 @@ import numpy as np
 
 import ldptrace as lt
 from ldptrace.generators import city
-from ldptrace.grid import Bounds
+from ldptrace.protocol.grid import Bounds
 
 OLDENBURG_BOUNDS: Bounds = (281.0, 3935.0, 23854.0, 30851.0)
 # Public boxes of the other experiment files, longitude and latitude.

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import oldenburg
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import Yardstick, evaluate, resilience, score
 from ldptrace.evaluation.queries import resample
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 
 def published(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Trajectories:

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.data import oldenburg
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.io import read, write
-from ldptrace.trajectories import Trajectories
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How unevenly cells are filled: what `ldptrace.planning` assumes about a map, measured.
+"""How unevenly cells are filled: what `ldptrace.curator.planning` assumes about a map, measured.
 
     python -m benchmarks.granularity [--data FOLDER]
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import DataSet, generated, oldenburg
-from ldptrace.grid import Grid
-from ldptrace.planning import QUERY, UNEVENNESS
+from ldptrace.curator.planning import QUERY, UNEVENNESS
+from ldptrace.protocol.grid import Grid
 
 QUERIES = 400
 SANITY = 0.01

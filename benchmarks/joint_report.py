@@ -23,22 +23,23 @@ from scipy.stats import norm, t
 
 from benchmarks.data import DataSet, generated, oldenburg
 from benchmarks.tables import Scores, header, repeated, row, save
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimate
+from ldptrace.curator.planning import choose_plan
 from ldptrace.evaluation import METRICS
-from ldptrace.exact import epsilon_fraction, ratio_at_most
-from ldptrace.grid import Grid
-from ldptrace.models.path import PathModel
-from ldptrace.parallel import chunks, map_chunks
-from ldptrace.paths import CellPaths
-from ldptrace.plan import SHARES, Plan
-from ldptrace.planning import choose_plan
-from ldptrace.points import place
-from ldptrace.questions import Question
-from ldptrace.randomizers import PrivSet, Randomizer
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Question
+from ldptrace.protocol.randomizers import PrivSet, Randomizer
+from ldptrace.protocol.round import SHARES
 from ldptrace.simulation.answers import Rows, answers
 from ldptrace.simulation.channels import Counts, tally_of
 from ldptrace.synthesis import synthesize
-from ldptrace.trajectories import Trajectories
 
 Floats = NDArray[np.float64]
 CELLS = 6

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import oldenburg
-from ldptrace.baselines.ngram import Ngram
-from ldptrace.baselines.ngram_full import NgramFull, Regions
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.pois import Visits
 from ldptrace.generators import campus_walks
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.pois import Visits
+from ldptrace.methods.baselines.ngram import Ngram
+from ldptrace.methods.baselines.ngram_full import NgramFull, Regions
+from ldptrace.protocol.grid import Grid
 
 
 def microseconds(work: Callable[[], object], count: int) -> float:

@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import oldenburg
+from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
+from ldptrace.curator.planning import choose_plan
 from ldptrace.device import Reporter
 from ldptrace.errors import FitWarning
-from ldptrace.grid import Grid
-from ldptrace.models.path import PathModel
-from ldptrace.paths import CellPaths
-from ldptrace.plan import Plan
-from ldptrace.planning import choose_plan
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
 
 SAMPLES = 6_000_000

@@ -16,16 +16,17 @@ from pathlib import Path
 import numpy as np
 
 from ldptrace.audit.poisoning import reach
+from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.checks import findings
 from ldptrace.curator.receive import Receiver
-from ldptrace.exact import ratio_at_most
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.plan import Ask, Plan, Round
+from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Question, Start, Visits
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.reports import Report, plan_prefix
-from ldptrace.questions import Question, Start, Visits
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import Ask, Round
 from ldptrace.simulation import collect
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)

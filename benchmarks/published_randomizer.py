@@ -19,16 +19,16 @@ import numpy as np
 
 from benchmarks.data import oldenburg
 from benchmarks.tables import Scores, header, repeated, row, save
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates, Tally
-from ldptrace.grid import Grid
 from ldptrace.models.lengths import length_quantile
 from ldptrace.models.markov import MarkovModel
-from ldptrace.paths import CellPaths
-from ldptrace.plan import Plan
-from ldptrace.points import place
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.reproduce.published import EPSILONS, LDPTRACE, utility
 from ldptrace.simulation.answers import answers
-from ldptrace.trajectories import Trajectories
 
 CLIENTS = ("published", "correct", "correct, padded")
 QUANTILE = 0.9

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city
 from ldptrace.synthesis import run_method
-from ldptrace.trajectories import Trajectories
 
 
 def repeated(trips: Trajectories, count: int) -> Trajectories:

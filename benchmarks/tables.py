@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import DataSet
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import METRICS, Yardstick
 from ldptrace.evaluation.floors import bootstrap
-from ldptrace.grid import Grid
+from ldptrace.protocol.grid import Grid
 from ldptrace.reproduce.published import LDPTRACE, utility
-from ldptrace.trajectories import Trajectories
 
 # The paper's Table 3 at eps = 1 for Oldenburg.
 PUBLISHED = utility("oldenburg", LDPTRACE, 1.0) or {}

@@ -19,8 +19,8 @@ import numpy as np
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)

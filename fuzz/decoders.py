@@ -17,9 +17,8 @@ with atheris.instrument_imports(include=["ldptrace"]):
     from ldptrace.cli.decode import describe
     from ldptrace.device import Reporter
     from ldptrace.errors import InputError
-    from ldptrace.grid import Grid
-    from ldptrace.plan import Plan
-    from ldptrace.protocol.plans import read_plan
+    from ldptrace.protocol.grid import Grid
+    from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.problems import PlanRefused, ReportRejected
     from ldptrace.protocol.reports import read_report, report_bytes
 
@@ -32,7 +31,7 @@ PLANS = [Plan.single_report(GRID, 1.0), Plan.paper(GRID, 1.0).paper_second_round
 
 def plan(data: bytes) -> None:
     try:
-        found = read_plan(data)
+        found = Plan.from_json(data)
     except PlanRefused:
         return
     assert found.to_json().encode() == data

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.tables import grid_moves
+from ldptrace.protocol.grid import Grid
 
 # Compiled kernels make the first example slow; a deadline would only measure the compiler.
 settings.register_profile("ldptrace", deadline=None, derandomize=True)
@@ -30,7 +31,7 @@ def random_paths(count: int, grid: Grid, rng: np.random.Generator, longest: int 
         cell = int(rng.integers(0, grid.cells)) if rng.random() < 0.6 else 0
         path = [cell][:size]
         while len(path) < size:
-            options = grid.moves[grid.moves[:, 0] == path[-1], 2]
+            options = grid_moves(grid.n)[grid_moves(grid.n)[:, 0] == path[-1], 2]
             path.append(int(options[min(rng.integers(0, len(options)), rng.integers(0, len(options)))]))
         paths.append(path)
     return CellPaths.from_lists(paths, grid)

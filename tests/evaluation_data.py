@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldptrace.trajectories import Trajectories
+from ldptrace.core.trajectories import Trajectories
 
 
 def drifting_walks(

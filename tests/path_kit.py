@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.grid import Grid
-from ldptrace.lattice import turn
-from ldptrace.models.network import Network
-from ldptrace.models.statistics import Expectation, Layout, base_length
+from ldptrace.core.tables import grid_moves
+from ldptrace.models.path.network import Network
+from ldptrace.models.path.statistics import Expectation, Layout, base_length
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import turn
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ def random_expectation(n: int, lengths: int, rng: np.random.Generator, scale: fl
 
 
 def moves_of(network: Network, path: tuple[int, ...]) -> list[int]:
-    number = {(int(a), int(b)): e for e, (a, _, b) in enumerate(network.grid.moves)}
+    number = {(int(a), int(b)): e for e, (a, _, b) in enumerate(grid_moves(network.grid.n))}
     return [number[step] for step in pairwise(path)]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from ldptrace.trajectories import Trajectories
+from ldptrace.core.trajectories import Trajectories
 
 WGS84 = "EPSG:4326"
 

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ldptrace.plan import SHARES
-from ldptrace.randomness import BytesReader, Source
+from ldptrace.protocol.randomness import BytesReader, Source
+from ldptrace.protocol.round import SHARES
 
 
 class Recorder(Source, ABC):

@@ -10,15 +10,16 @@ from typing import Any
 from draws import Ordinary
 
 from ldptrace.device import Reporter
-from ldptrace.exact import epsilon_fraction, ratio_at_most
-from ldptrace.grid import Grid
-from ldptrace.plan import SHARES, Ask, Plan, Round
 from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_COUNT, MAX_DOCUMENT, MAX_PAYLOAD, RATIO_BITS
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
+from ldptrace.protocol.questions import Steps
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, read_report
-from ldptrace.questions import Steps
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import SHARES, Ask, Round
 
 
 def refused(made: dict[str, Plan]) -> list[dict[str, Any]]:

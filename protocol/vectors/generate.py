@@ -19,15 +19,16 @@ from material import middle_question, plans, trajectories
 
 from ldptrace.device import Reporter, cell_path
 from ldptrace.errors import PlanError
-from ldptrace.exact import decimal_text, epsilon_fraction, ratio_at_most
-from ldptrace.grid import MAX_N, Grid
-from ldptrace.plan import Plan, Round
 from ldptrace.protocol.canonical import dumps
-from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT, MAX_N
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem, ReportRejected
+from ldptrace.protocol.questions import QUESTIONS, Question
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.reports import read_report, report_bytes
-from ldptrace.questions import QUESTIONS, Question
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import Round
 
 HERE = Path(__file__).parent / "v1"
 

@@ -7,12 +7,13 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from ldptrace.exact import epsilon_fraction, ratio_at_most
-from ldptrace.grid import MAX_N, Grid
-from ldptrace.plan import SHARES, Ask, Plan, Round
-from ldptrace.protocol.limits import MAX_COUNT, MAX_ROUNDS
-from ldptrace.questions import QUESTIONS, Length, Moves, Question, Start, Steps
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.limits import MAX_COUNT, MAX_N, MAX_ROUNDS
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import QUESTIONS, Length, Moves, Question, Start, Steps
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import SHARES, Ask, Round
 
 Points = list[tuple[float, float]]
 

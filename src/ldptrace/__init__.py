@@ -15,17 +15,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ldptrace.core.paths import CellPaths
+    from ldptrace.core.trajectories import Trajectories
     from ldptrace.curator import Estimates, Tally
     from ldptrace.errors import InputError, LdptraceError
     from ldptrace.evaluation import Scorecard, evaluate
-    from ldptrace.grid import Grid
     from ldptrace.io import read, write
     from ldptrace.models.markov import MarkovModel
-    from ldptrace.models.path import PathModel
-    from ldptrace.paths import CellPaths
-    from ldptrace.plan import Plan
+    from ldptrace.models.path.model import PathModel
+    from ldptrace.protocol.grid import Grid
+    from ldptrace.protocol.plan import Plan
     from ldptrace.synthesis import synthesize
-    from ldptrace.trajectories import Trajectories
 
 __version__ = "0.1.0"
 
@@ -48,17 +48,17 @@ __all__ = [
 ]
 
 _HOME = {
-    "CellPaths": "ldptrace.paths",
+    "CellPaths": "ldptrace.core.paths",
     "Estimates": "ldptrace.curator",
-    "Grid": "ldptrace.grid",
+    "Grid": "ldptrace.protocol.grid",
     "InputError": "ldptrace.errors",
     "LdptraceError": "ldptrace.errors",
     "MarkovModel": "ldptrace.models.markov",
-    "PathModel": "ldptrace.models.path",
-    "Plan": "ldptrace.plan",
+    "PathModel": "ldptrace.models.path.model",
+    "Plan": "ldptrace.protocol.plan",
     "Scorecard": "ldptrace.evaluation",
     "Tally": "ldptrace.curator",
-    "Trajectories": "ldptrace.trajectories",
+    "Trajectories": "ldptrace.core.trajectories",
     "evaluate": "ldptrace.evaluation",
     "read": "ldptrace.io",
     "synthesize": "ldptrace.synthesis",

@@ -9,18 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import place
+from ldptrace.core.stages import Stages
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.planning import TRIP, choose_grid
 from ldptrace.errors import InputError, PrivacyWarning
-from ldptrace.exact import decimal_text, epsilon_fraction
-from ldptrace.explanation import explain
-from ldptrace.grid import Bounds, Grid
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
-from ldptrace.paths import CellPaths
-from ldptrace.pilot import Pilot, run_pilot
-from ldptrace.planning import TRIP, choose_grid
-from ldptrace.points import place
+from ldptrace.methods.pilot import Pilot, run_pilot
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.words import explain
 from ldptrace.simulation.channels import Mode
-from ldptrace.stages import Stages
-from ldptrace.trajectories import Trajectories
 
 PAPER_GRID = 6
 
@@ -102,7 +102,7 @@ def run_method(
     """As `synthesize`, with the plan, the estimates, the model and the time of each stage.
 
     `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report per user the choice of
-    `ldptrace.planning`. With a `pilot`, that share of the users is asked first how far they travel, and N and m
+    `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far they travel, and N and m
     are chosen by their private answers.
     """
     chosen = _checked(method, real, count, simulation, options)

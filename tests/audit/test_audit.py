@@ -13,10 +13,11 @@ from ldptrace.audit.black_box import black_box, worst_inputs
 from ldptrace.audit.exact import exact_findings
 from ldptrace.audit.marginals import marginal_findings
 from ldptrace.audit.structure import structural_findings
-from ldptrace.grid import Grid
-from ldptrace.plan import Ask, Plan, Round
-from ldptrace.randomizers import OUE, PrivSet
-from ldptrace.randomness import Source
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import OUE, PrivSet
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.round import Ask, Round
 
 GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
 TRIALS = 600

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldptrace.audit.poisoning import reach
-from ldptrace.exact import ratio_at_most
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 
 E = ratio_at_most(Fraction(1))
 

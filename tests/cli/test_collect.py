@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from ldptrace.cli.audit import register as register_audit
 from ldptrace.cli.collect import register
 from ldptrace.errors import LdptraceError
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)

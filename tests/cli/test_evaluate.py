@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from evaluation_data import drifting_walks
 from ldptrace.cli import evaluate
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 
 
 @pytest.fixture(scope="module")

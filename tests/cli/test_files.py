@@ -8,9 +8,9 @@ import typer
 from typer.testing import CliRunner
 
 from ldptrace.cli import files
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import read, write
-from ldptrace.trajectories import Trajectories
 
 LINES = Trajectories(
     [13.40, 13.41, 13.42, 13.5], [52.5, 52.51, 52.52, 52.6], [0, 3, 4], t=[0, 15, 5000, 7], crs="EPSG:4326"

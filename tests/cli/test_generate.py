@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from ldptrace import generators
 from ldptrace.cli.generate import register
+from ldptrace.core.pois import Pois, Visits
 from ldptrace.errors import InputError
 from ldptrace.io import read
-from ldptrace.pois import Pois, Visits
 
 
 def run(*arguments: str | Path) -> Result:

@@ -6,8 +6,8 @@ import pytest
 from conftest import random_paths
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
 
 GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)

@@ -12,11 +12,11 @@ from ldptrace.curator import Tally
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.errors import InputError
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import read_report
-from ldptrace.randomness import Source
 from ldptrace.simulation import collect
 from statistics_kit import assert_proportions, assert_standard_normal
 

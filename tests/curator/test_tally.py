@@ -5,8 +5,8 @@ import pytest
 
 from ldptrace.curator import Estimates, Tally
 from ldptrace.errors import FormatError, InputError
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 
 
 def test_a_tally_survives_its_file(grid: Grid) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from ldptrace.device import Ledger, Reporter
 from ldptrace.errors import FormatError, InputError
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.audit.trajectories import extreme_trajectories
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Reporter, cell_path
 from ldptrace.device.explanation import explain_asking, explain_report
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.plan import SHARES, Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.reports import HEADER_BYTES, Report, plan_prefix, read_report, report_bytes
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.round import SHARES
 from statistics_kit import assert_proportions
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
@@ -143,8 +144,8 @@ import ldptrace.device
 import tempfile
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device.explanation import explain_asking, explain_report
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 plan = Plan.from_json(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0).to_json())
 ledger = Ledger(tempfile.mkdtemp() + "/ledger.json")
 report = Reporter.from_document(plan.to_json().encode(), plan_id=plan.id, ledger=ledger).report([(1, 1), (2, 5)])

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.attacks import (
     KAPPAS,
     Outlier,
@@ -21,9 +23,7 @@ from ldptrace.evaluation.attacks import (
     zone_visits,
 )
 from ldptrace.evaluation.warping import count_near, largest_distance, warping_distance
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
 Line = list[tuple[float, float]]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick
 from ldptrace.evaluation.queries import resample
-from ldptrace.grid import Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
 GOLDEN = {

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick, score
 from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.summary import Summary
-from ldptrace.grid import Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 # Computed by the public reference implementation on the same sets; query error as mean and standard deviation

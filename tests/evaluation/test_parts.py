@@ -14,12 +14,12 @@ from scipy import stats
 
 from conftest import random_paths
 from evaluation_data import drifting_walks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import divergence, extents, ranking
 from ldptrace.evaluation.patterns import mine, support
 from ldptrace.evaluation.queries import SquareQueries, resample
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 counts = st.lists(st.integers(0, 6), min_size=2, max_size=40)
 

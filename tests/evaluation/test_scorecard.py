@@ -13,11 +13,11 @@ import pytest
 from rich.console import Console
 
 from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation import METRICS, Scorecard, evaluate, resilience
 from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.grid import Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 

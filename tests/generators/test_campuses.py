@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ldptrace import generators
+from ldptrace.core.pois import HOUR, Pois, Visits
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.generators.campuses import TOP_SPEED, Walks
-from ldptrace.pois import HOUR, Pois, Visits
-from ldptrace.trajectories import Trajectories
 
 NOISE = 4.0
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from ldptrace import generators
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.roads import RoadNetwork
 from ldptrace.generators.streets import SPEED
 from ldptrace.generators.traffic import Traffic
-from ldptrace.trajectories import Trajectories
 
 NOISE = 8.0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ldptrace import parallel
+from ldptrace.core import parallel
 from ldptrace.errors import InputError
 from ldptrace.generators.legs import GPS_LIMIT, Legs, Recorder, record, travel_seconds
 from ldptrace.generators.roads import RoadNetwork

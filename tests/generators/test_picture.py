@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ldptrace import generators
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.picture import draw
-from ldptrace.trajectories import Trajectories
 
 
 def test_lines_are_bright_on_black(tmp_path: Path) -> None:

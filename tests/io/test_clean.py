@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.clean import Bounds, clean
 from ldptrace.io.report import Parsed
-from ldptrace.trajectories import Trajectories
 
 BOX: Bounds = (0.0, 0.0, 10.0, 10.0)
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_report, write
-from ldptrace.trajectories import Trajectories
 
 
 def saved(folder: Path, text: str) -> Path:

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import FORMATS, read, read_with_report, write
-from ldptrace.trajectories import Trajectories
 
 SMALL = Trajectories.from_lists([[(0, 0), (1, 1)], [(2, 2)]])
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_report, write
-from ldptrace.trajectories import Trajectories
 
 
 def saved(folder: Path, document: object) -> Path:

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.geopandas import from_geopandas, to_geopandas
 from ldptrace.io.projection import project
-from ldptrace.trajectories import Trajectories
 from trajectory_kit import assert_same, trajectory_sets
 
 

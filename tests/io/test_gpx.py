@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read, read_with_report, write
-from ldptrace.trajectories import Trajectories
 
 NAMESPACE = "http://www.topografix.com/GPX/1/1"
 

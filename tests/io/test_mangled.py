@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import read, write
-from ldptrace.trajectories import Trajectories
 
 LINES = Trajectories(
     np.linspace(8, 9, 12),

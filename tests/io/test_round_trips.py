@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.io import read, write
-from ldptrace.trajectories import Trajectories
 from trajectory_kit import assert_same, trajectory_sets
 
 few = settings(max_examples=40)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.io.summary import step_distances, summarise
-from ldptrace.trajectories import Trajectories
 
 
 def test_numbers_of_a_small_set() -> None:

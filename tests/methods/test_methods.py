@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from conftest import random_paths
+from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
-from ldptrace.grid import Grid
 from ldptrace.methods import METHODS, method
-from ldptrace.points import place
+from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import run_method, synthesize
-from ldptrace.trajectories import Trajectories
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 PAPER = ["paper", "randsyn", "combtran", "noadapt"]
@@ -45,7 +45,7 @@ def test_the_published_report_count_warns(real: Trajectories) -> None:
 
 def test_a_large_budget_reproduces_the_statistics(real: Trajectories, grid: Grid) -> None:
     """With hardly any noise the model's starts are the real ones: no step of the pipeline bends them."""
-    from ldptrace.paths import CellPaths
+    from ldptrace.core.paths import CellPaths
 
     paths = CellPaths.from_trajectories(real, grid)
     run = run_method(real, 20.0, bounds=BOUNDS, grid=4, method="paper", seed=1, count=40_000, quantile=0.5)

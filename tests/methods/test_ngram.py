@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldptrace.core.pois import Visits
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.generators import campus_walks
-from ldptrace.pois import Visits
 from ldptrace.synthesis import run_method
-from ldptrace.trajectories import Trajectories
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 

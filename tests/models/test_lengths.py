@@ -5,7 +5,7 @@ import pytest
 
 from ldptrace.curator.estimates import Estimate
 from ldptrace.models.lengths import length_distribution, length_quantile, smooth_lengths
-from ldptrace.questions import Length
+from ldptrace.protocol.questions import Length
 
 TRUE = np.array(
     [0.137, 0.2, 0.172, 0.135, 0.104, 0.087, 0.069, 0.043, 0.025, 0.014, 0.008, 0.006] + [0.0] * 24

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldptrace.core.tables import grid_moves
 from ldptrace.errors import FormatError
-from ldptrace.grid import Grid
 from ldptrace.models.markov import MarkovModel
+from ldptrace.protocol.grid import Grid
 from statistics_kit import assert_frequencies, assert_proportion
 
 GRID = Grid((0, 0, 2, 2), 2)
@@ -40,12 +41,12 @@ def test_algorithm_1_by_hand(capped: bool, rng: np.random.Generator) -> None:
     """Walks from cell 0: of drawn length 2 or more and not ended at once, then moves by their weights."""
     walks = model(starts=np.array([1.0, 0, 0, 0]), capped=capped).sample(60_000, rng)
     factor = 0.3 if capped else 0.5
-    onward = GRID.moves[:, 0] == 0
+    onward = grid_moves(GRID.n)[:, 0] == 0
     weights = np.arange(1.0, 13.0)[onward]
     ending = factor * 1.0 / (weights.sum() + factor)
     assert_proportion(int(np.sum(walks.sizes > 1)), 60_000, 0.8 * (1 - ending))
     second = walks.cells[walks.offsets[:-1][walks.sizes > 1] + 1]
-    targets = GRID.moves[onward, 2]
+    targets = grid_moves(GRID.n)[onward, 2]
     assert_frequencies([np.sum(second == target) for target in targets], weights)
 
 
@@ -58,7 +59,7 @@ def test_no_reweighting_when_alpha_is_one(rng: np.random.Generator) -> None:
     walks = model(lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])).sample(
         30_000, rng
     )
-    leaving = np.arange(1.0, 13.0)[GRID.moves[:, 0] == 3].sum()
+    leaving = np.arange(1.0, 13.0)[grid_moves(GRID.n)[:, 0] == 3].sum()
     assert_proportion(int(np.sum(walks.sizes == 1)), 30_000, 4.0 / (4.0 + leaving))
 
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
 from ldptrace.protocol.canonical import decimal_in, decimal_of, dumps, loads
-from ldptrace.protocol.plans import read_plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
 from ldptrace.protocol.reports import read_report, report_bytes
 
@@ -32,7 +31,7 @@ DOCUMENTS = [plan.to_json().encode() for plan in PLANS]
 def check_plan(data: bytes) -> None:
     """Either a problem, or a plan that writes the same bytes, keeps its budget and can be answered."""
     try:
-        plan = read_plan(data)
+        plan = Plan.from_json(data)
     except PlanRefused:
         return
     assert plan.to_json().encode() == data
@@ -156,7 +155,7 @@ def largest(question: dict[str, Any], domain: int, capacity: int, size: int) -> 
 
 def test_the_largest_plan_is_answered() -> None:
     document = largest({"name": "moves", "most": 256}, 8 * 256**2 - 12 * 256 + 4, 256, 4096)
-    plan = read_plan(document)
+    plan = Plan.from_json(document)
     report = Reporter(plan).report([(0.0, 0.0), (1.0, 1.0)])
     assert len(read_report(report, plan, 15)) == 1
 
@@ -164,7 +163,7 @@ def test_the_largest_plan_is_answered() -> None:
 def test_what_is_larger_is_refused_before_it_costs_anything() -> None:
     too_many = largest({"name": "moves", "most": 256}, 8 * 256**2 - 12 * 256 + 4, 256, 4097)
     with pytest.raises(PlanRefused) as refusal:
-        read_plan(too_many)
+        Plan.from_json(too_many)
     assert refusal.value.problem is Problem.PLAN_MALFORMED
 
 

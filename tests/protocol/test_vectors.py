@@ -14,14 +14,13 @@ import pytest
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter, cell_path
-from ldptrace.grid import Grid
-from ldptrace.plan import Plan
-from ldptrace.protocol.plans import read_plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
+from ldptrace.protocol.questions import QUESTIONS, question
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.randomness import BytesReader, Source
 from ldptrace.protocol.reports import read_report, report_bytes
-from ldptrace.questions import QUESTIONS, question
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
-from ldptrace.randomness import BytesReader, Source
 
 PROTOCOL = Path(__file__).parents[2] / "protocol"
 VECTORS = PROTOCOL / "vectors" / "v1"
@@ -143,7 +142,7 @@ def test_tallies() -> None:
 def test_refused_plans() -> None:
     for vector in load("refused_plans"):
         with pytest.raises(PlanRefused) as refusal:
-            read_plan(vector["document"].encode() + b" " * vector["spaces"])
+            Plan.from_json(vector["document"].encode() + b" " * vector["spaces"])
         assert refusal.value.problem.code == vector["problem"], vector["name"]
 
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from ldptrace.core.paths import CellPaths
 from ldptrace.methods import METHODS
-from ldptrace.paths import CellPaths
 from ldptrace.reproduce.central import CENTRAL_LAPLACE, noisy_statistics
 from ldptrace.simulation.answers import answers
 

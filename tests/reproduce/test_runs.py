@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated, own, reproduce
 from ldptrace.reproduce.page import write_page
 from ldptrace.reproduce.rows import MEASURED, PUBLISHED
-from ldptrace.trajectories import Trajectories
 
 TINY = replace(
     SCALES["quick"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldptrace.grid import Grid
-from ldptrace.paths import CellPaths
-from ldptrace.questions import (
+from ldptrace.core.paths import CellPaths
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.questions import (
     CombinedSteps,
     CutEnd,
     End,
@@ -21,7 +21,7 @@ from ldptrace.questions import (
     Turns,
     Visits,
 )
-from ldptrace.randomness import Source
+from ldptrace.protocol.randomness import Source
 from ldptrace.simulation.answers import answers
 from statistics_kit import assert_proportion, assert_same_categories
 

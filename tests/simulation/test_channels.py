@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.simulation.channels import tally_of
 from statistics_kit import assert_proportions, assert_same_law, assert_standard_normal
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from conftest import random_paths
 from ldptrace.curator import Estimates, Tally
-from ldptrace.grid import Grid
-from ldptrace.plan import SHARES, Plan
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.round import SHARES
 from ldptrace.simulation import collect
 from statistics_kit import assert_proportions, assert_standard_normal
 

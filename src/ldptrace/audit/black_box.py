@@ -20,10 +20,11 @@ from scipy import stats
 
 from ldptrace.audit.trajectories import Points, extreme_trajectories
 from ldptrace.device import Reporter, cell_path
-from ldptrace.plan import Ask, Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES, asked_of, read_report
-from ldptrace.randomness import Source
+from ldptrace.protocol.round import Ask
 
 # Chance that the attacks on a private plan together find more than its epsilon.
 ALPHA = 1e-6

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeVar
 
-from ldptrace.randomness import Source
+from ldptrace.protocol.randomness import Source
 
 T = TypeVar("T", bound=Hashable)
 

@@ -10,8 +10,9 @@ from functools import partial
 from itertools import combinations
 
 from ldptrace.audit.enumeration import distribution
-from ldptrace.plan import Plan, Round
-from ldptrace.randomizers import OUE, PrivSet, Randomizer
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import OUE, PrivSet, Randomizer
+from ldptrace.protocol.round import Round
 
 # Sizes for which every input and output can be listed.
 SMALL_DOMAIN, SMALL_CAPACITY, SMALL_SIZE = 4, 2, 2

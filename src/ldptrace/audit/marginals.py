@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ldptrace.plan import Plan
-from ldptrace.randomizers import Randomizer
-from ldptrace.randomness import Source
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import Randomizer
+from ldptrace.protocol.randomness import Source
 
 # Chance that the items of a correct plan raise an alarm.
 ALPHA = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ldptrace.randomizers import OUE, PrivSet, Randomizer
+from ldptrace.protocol.randomizers import OUE, PrivSet, Randomizer
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def reach(channel: Randomizer) -> Reach:
     """A named item counts (1 - q) / (p - q) users, one that is not named -q / (p - q); see SECURITY.md.
 
     >>> from fractions import Fraction
-    >>> from ldptrace.exact import ratio_at_most
+    >>> from ldptrace.protocol.exact import ratio_at_most
     >>> lie = reach(OUE(36, 1, ratio_at_most(Fraction(1))))
     >>> round(lie.up, 2), lie.items, round(lie.down, 2)
     (3.16, 36, 1.16)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from ldptrace.audit.trajectories import extreme_trajectories
 from ldptrace.device import Reporter
-from ldptrace.plan import Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import HEADER_BYTES, read_report
-from ldptrace.randomness import Source
 
 # Random tapes that every trajectory is answered with.
 TAPES = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldptrace.grid import Grid
+from ldptrace.protocol.grid import Grid
 
 Points = list[tuple[float, float]]
 

@@ -12,8 +12,8 @@ from ldptrace.audit.black_box import ALPHA, Attack, black_box
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.structure import StructuralFinding, structural_findings
-from ldptrace.exact import decimal_text
-from ldptrace.plan import Plan
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.plan import Plan
 
 FORMAT = "ldptrace-audit"
 VERSION = 1

@@ -12,7 +12,7 @@ from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.audit import Audit
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.plan import Plan
 
 # Methods whose devices follow a plan; the second round of the paper's is audited as for L_k = 5.
 METHODS = ("single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt")
@@ -50,8 +50,8 @@ def audit(
 
 def plan_of(name: str, epsilon: float, n: int) -> Plan:
     """The plan in the file of that name, or the plan of the method of that name on a unit square."""
-    from ldptrace.grid import Grid
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.grid import Grid
+    from ldptrace.protocol.plan import Plan
 
     if name not in METHODS:
         if not Path(name).is_file():

@@ -15,7 +15,7 @@ from ldptrace.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from ldptrace.curator import Estimates, Tally
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
 RoundOption = Annotated[
@@ -110,7 +110,7 @@ def own_points(
     A file without any is an empty trajectory, which is answered like every other: silence would tell.
     """
     from ldptrace.io import read
-    from ldptrace.randomness import Source
+    from ldptrace.protocol.randomness import Source
 
     try:
         found = read(path, format=format, crs=crs, min_points=0)
@@ -223,7 +223,7 @@ def _document(plan: Plan, estimates: Estimates) -> dict[str, Any]:
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file."""
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.plan import Plan
 
     return Plan.from_json(path.read_bytes())
 

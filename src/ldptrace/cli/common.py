@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from ldptrace.core.stages import Stages
 from ldptrace.errors import InputError
-from ldptrace.stages import Stages
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-    from ldptrace.trajectories import Trajectories
+    from ldptrace.core.trajectories import Trajectories
 
 Bounds = tuple[float, float, float, float]
 

@@ -24,7 +24,7 @@ def decode(
     ] = None,
 ) -> None:
     """Print any file of the protocol in words."""
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.plan import Plan
 
     known = None if plan is None else Plan.from_json(plan.read_bytes())
     with open(file, "rb") as source:
@@ -59,8 +59,8 @@ def describe(data: bytes, plan: Any = None) -> list[str]:
 
 
 def _plan(data: bytes) -> list[str]:
-    from ldptrace.explanation import explain
-    from ldptrace.plan import Plan
+    from ldptrace.protocol.plan import Plan
+    from ldptrace.protocol.words import explain
 
     plan = Plan.from_json(data)
     return [f"A plan of protocol version 1, id {plan.id}.", *explain(plan)]

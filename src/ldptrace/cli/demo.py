@@ -11,8 +11,8 @@ import typer
 from ldptrace.cli.common import Progress, SeedOption
 
 if TYPE_CHECKING:
-    from ldptrace.grid import Grid
-    from ldptrace.trajectories import Trajectories
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.protocol.grid import Grid
 
 METHODS = ("single-report", "paper")
 GRID = 6
@@ -32,10 +32,10 @@ def demo(
     from rich.console import Console
 
     from ldptrace.evaluation import evaluate
-    from ldptrace.exact import epsilon_fraction
     from ldptrace.generators import city
-    from ldptrace.grid import Grid
     from ldptrace.io import write
+    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.grid import Grid
     from ldptrace.synthesis import run_method
 
     epsilon_fraction(epsilon)
@@ -93,8 +93,8 @@ def picture(sets: dict[str, Trajectories], grid: Grid, path: Path) -> None:
     import matplotlib.pyplot as plt
     import numpy as np
 
+    from ldptrace.core.paths import CellPaths
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.paths import CellPaths
 
     shares = []
     for trips in sets.values():

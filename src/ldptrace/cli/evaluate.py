@@ -185,9 +185,9 @@ def stated_privacy(path: Path) -> dict[str, Any] | None:
 def explained(plan: dict[str, Any]) -> list[str]:
     """A plan in sentences; none if it was written by a version that this one does not understand."""
     from ldptrace.errors import PlanError
-    from ldptrace.explanation import explain
-    from ldptrace.plan import Plan
     from ldptrace.protocol.canonical import dumps
+    from ldptrace.protocol.plan import Plan
+    from ldptrace.protocol.words import explain
 
     try:
         return explain(Plan.from_json(dumps(plan)))

@@ -12,8 +12,8 @@ from ldptrace.cli.common import BoundsOption, note, parse_bounds
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.plan import Plan
-    from ldptrace.planning import Outlook
+    from ldptrace.curator.planning import Outlook
+    from ldptrace.protocol.plan import Plan
 
 
 class Kind(StrEnum):
@@ -47,12 +47,12 @@ def plan(
 ) -> None:
     """Choose N and m by the predicted error, from public facts only, and show what another choice costs."""
     from ldptrace.cli.synthesize import whole_number
-    from ldptrace.exact import epsilon_fraction
-    from ldptrace.explanation import explain as sentences
-    from ldptrace.grid import Grid
+    from ldptrace.curator.planning import TRIP, choose_grid, choose_plan
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.plan import Plan as Collection
-    from ldptrace.planning import TRIP, choose_grid, choose_plan
+    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.grid import Grid
+    from ldptrace.protocol.plan import Plan as Collection
+    from ldptrace.protocol.words import explain as sentences
 
     budget = epsilon_fraction(epsilon)
     box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
@@ -84,7 +84,7 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
     from rich.console import Console
     from rich.table import Table
 
-    from ldptrace.planning import outlook
+    from ldptrace.curator.planning import outlook
 
     table = Table(
         title=f"Relative error of the traffic in a ninth of the map: {users:,} users, epsilon {epsilon:g}"
@@ -116,7 +116,7 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
 def _shuffled(plan: Plan, users: int) -> str:
     """What a trusted shuffler would add. Groups are sent in clear, so the smallest group is the crowd to hide in."""
     from ldptrace.audit import amplified
-    from ldptrace.plan import SHARES
+    from ldptrace.protocol.round import SHARES
 
     delta = 1e-6
     crowd = int(users * min(ask.share for ask in plan.rounds[0].asks) / SHARES)

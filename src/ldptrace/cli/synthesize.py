@@ -25,8 +25,8 @@ from ldptrace.cli.common import (
 from ldptrace.errors import InputError, PrivacyWarning
 
 if TYPE_CHECKING:
-    from ldptrace.grid import Bounds
-    from ldptrace.trajectories import Trajectories
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.protocol.grid import Bounds
 
 
 class Simulation(StrEnum):

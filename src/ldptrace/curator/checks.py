@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ldptrace.curator.tally import Tally
-from ldptrace.plan import SHARES, Ask, Plan
-from ldptrace.randomizers import OUE
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import OUE
+from ldptrace.protocol.round import SHARES, Ask
 
 # Chance that an honest collection has any finding at all.
 ALPHA = 1e-6
@@ -39,7 +40,7 @@ class Finding:
 def findings(plan: Plan, tally: Tally) -> list[Finding]:
     """Everything in the tally that honest devices do not produce; empty with probability 1 - ALPHA.
 
-    >>> from ldptrace.grid import Grid
+    >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
     >>> findings(plan, Tally.zero(plan))
     []

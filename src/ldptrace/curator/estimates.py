@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
-from ldptrace.plan import Plan
-from ldptrace.questions import Question
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Question
 
 Floats = NDArray[np.float64]
 

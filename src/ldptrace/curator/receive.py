@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
-from ldptrace.plan import Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.randomizers import GRR, PrivSet, Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES, VERSION, asked_of, plan_prefix, report_bytes
-from ldptrace.randomizers import GRR, PrivSet, Randomizer
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.uint8]
@@ -45,7 +45,7 @@ class Receiver:
     `ids` are the ids of reports counted by an earlier receiver.
 
     >>> from ldptrace.device import Reporter
-    >>> from ldptrace.grid import Grid
+    >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
     >>> report, receiver = Reporter(plan).report([(1, 1)]), Receiver(plan)
     >>> receiver.receive(report + report + report[:-1]).tolist()  # counted, duplicate, wrong-size

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import FormatError, InputError
-from ldptrace.plan import Plan, Round
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.round import Round
 
 FORMAT = "ldptrace-tally"
 VERSION = 1

@@ -1,8 +1,8 @@
 """What runs on a person's own device: plan + trajectory -> one randomised report. Standard library only.
 
 >>> from ldptrace.device import Reporter
->>> from ldptrace.grid import Grid
->>> from ldptrace.plan import Plan
+>>> from ldptrace.protocol.grid import Grid
+>>> from ldptrace.protocol.plan import Plan
 >>> reporter = Reporter(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0))
 >>> len(reporter.report([(0.5, 0.5), (3.2, 4.1)])) == len(reporter.report([]))
 True

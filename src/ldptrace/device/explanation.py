@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ldptrace.exact import decimal_text
-from ldptrace.explanation import QUESTIONS
-from ldptrace.plan import SHARES, Ask, Plan, Round
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, Report, read_report, report_bytes
+from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.words import item_words
-from ldptrace.randomizers import Randomizer
 
 
 def explain_asking(plan: Plan, number: int) -> list[str]:
     """What this round asks, before anything is drawn.
 
-    >>> from ldptrace.grid import Grid
+    >>> from ldptrace.protocol.grid import Grid
     >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[0][-44:]
     'device, whatever your trajectory looks like.'
     """
@@ -43,7 +43,7 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
         "question and a random number; they say nothing about you.",
     ]
     for ask, slots in read_report(data, plan, report.round):
-        lines.append(f"To the question about {QUESTIONS.get(ask.question.name, ask.question.name)} it says:")
+        lines.append(f"To the question about {ask.question.about} it says:")
         for place, named in enumerate(slots):
             items = "; ".join(item_words(ask.question, item) for item in named) or "(no item)"
             lines.append(f"  {f'{place + 1}: ' if len(slots) > 1 else ''}{items}")
@@ -54,7 +54,7 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
 
 
 def _question(ask: Ask) -> str:
-    about = QUESTIONS.get(ask.question.name, ask.question.name)
+    about = ask.question.about
     return f"{about} ({ask.question.domain} possible items; {_habit(ask.randomizer)})"
 
 

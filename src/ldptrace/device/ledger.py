@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from ldptrace.errors import FormatError
-from ldptrace.exact import decimal_text, epsilon_fraction
-from ldptrace.plan import Plan
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.records import Record
+from ldptrace.protocol.records import Record
 
 if sys.platform == "win32":
     import msvcrt

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.track import cell_path
-from ldptrace.plan import SHARES, Ask, Plan, Round
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import ID_BYTES, Report, asked_of, plan_prefix
-from ldptrace.randomness import Source
+from ldptrace.protocol.round import SHARES, Ask, Round
 
 
 class Reporter:

@@ -1,14 +1,14 @@
 """From points to the cells of the public grid, as section 5.2 and 5.4 of the paper ask.
 
-The same path that `ldptrace.paths.CellPaths` computes for many trajectories at once, tested to agree.
+The same path that `ldptrace.core.paths.CellPaths` computes for many trajectories at once, tested to agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ldptrace.grid import Grid
-from ldptrace.lattice import axis_cell, towards
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import axis_cell, towards
 
 
 def cell_path(points: Iterable[tuple[float, float]], grid: Grid) -> list[int]:

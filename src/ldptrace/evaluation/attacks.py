@@ -12,14 +12,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace import lattice
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.extents import metric_scale, travel_distances
 from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.warping import count_near, largest_distance
-from ldptrace.grid import Grid
-from ldptrace.parallel import map_chunks
-from ldptrace.paths import CellPaths
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol import lattice
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

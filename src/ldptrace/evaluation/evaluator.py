@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.stages import Stages
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
 from ldptrace.evaluation.divergence import reference_histograms
@@ -21,10 +24,7 @@ from ldptrace.evaluation.portrait import SAMPLES, cell_edges, edges, paint, patt
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
 from ldptrace.evaluation.scorecard import ALL_METRICS, Attack, Scorecard, SetResult, Value
 from ldptrace.evaluation.summary import Summary
-from ldptrace.grid import Bounds, Grid
-from ldptrace.paths import CellPaths
-from ldptrace.stages import Stages
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Bounds, Grid
 
 GRID, REPEAT = 6, 3
 FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)

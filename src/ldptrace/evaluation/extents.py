@@ -8,9 +8,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.grid import Grid
-from ldptrace.parallel import map_chunks
-from ldptrace.trajectories import Trajectories
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 EARTH_RADIUS = 6_371_008.8

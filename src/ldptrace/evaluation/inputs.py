@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from ldptrace.core.tables import inside
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.grid import Bounds, Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Bounds, Grid
 
 Outside = Literal["drop", "clamp"]
 
@@ -52,7 +53,7 @@ def confine(
         raise InputError(f"{name} has no trajectories, so there is nothing to evaluate")
     if not np.isfinite([trajectories.x.sum(), trajectories.y.sum()]).all():
         raise InputError(f"{name} has coordinates that are not finite numbers")
-    away = ~area.contains(trajectories.x, trajectories.y)
+    away = ~inside(area, trajectories.x, trajectories.y)
     if not away.any():
         return trajectories, notes
     leaving = np.add.reduceat(away, trajectories.offsets[:-1], dtype=np.int64) > 0

@@ -15,14 +15,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms, reference_histograms
 from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.patterns import TOP, support
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
 from ldptrace.evaluation.summary import Summary
-from ldptrace.grid import Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

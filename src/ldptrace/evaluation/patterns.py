@@ -13,8 +13,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.parallel import map_chunks
-from ldptrace.paths import CellPaths, direction_of
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import CellPaths, direction_of
 
 Codes = NDArray[np.int32]
 
@@ -42,7 +42,7 @@ def mine(paths: CellPaths, top: int = TOP) -> Patterns:
 
     Ties are broken as in the reference: shorter patterns first, then the one seen first in the data.
 
-    >>> from ldptrace.grid import Grid
+    >>> from ldptrace.protocol.grid import Grid
     >>> found = mine(CellPaths.from_lists([[0, 1, 2], [0, 1]], Grid((0, 0, 3, 3), 3)))
     >>> found.cells[:, :3].tolist(), found.counts.tolist()
     ([[0, 1, -1], [1, 2, -1], [0, 1, 2]], [2, 1, 1])

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import BUCKETS
 from ldptrace.evaluation.patterns import support
 from ldptrace.evaluation.summary import Summary
-from ldptrace.grid import Grid
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.grid import Grid
-from ldptrace.parallel import map_chunks
-from ldptrace.paths import CellPaths
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

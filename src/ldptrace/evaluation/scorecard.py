@@ -17,8 +17,8 @@ from ldptrace.evaluation.attacks import KAPPAS, Resilience
 from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.evaluation.metrics import METRICS, Metric
 from ldptrace.evaluation.portrait import Portrait
-from ldptrace.grid import Grid
 from ldptrace.io.atomic import atomic_path
+from ldptrace.protocol.grid import Grid
 
 FORMAT, VERSION = "ldptrace-scorecard", 1
 ALL_METRICS: dict[str, Metric] = METRICS | CORRECTED

@@ -9,13 +9,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation import extents
 from ldptrace.evaluation.patterns import Patterns, mine
-from ldptrace.grid import Grid
-from ldptrace.parallel import map_chunks
-from ldptrace.paths import CellPaths
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.parallel import map_chunks
-from ldptrace.trajectories import Trajectories
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.trajectories import Trajectories
 
 Ints = NDArray[np.int64]
 _CHUNK = 2048

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
+from ldptrace.core.pois import Pois
 from ldptrace.errors import FormatError, InputError
 from ldptrace.generators.plane import WGS84, LocalPlane
 from ldptrace.generators.roads import Floats
 from ldptrace.generators.tables import find, numbers, positions, read_table
 from ldptrace.generators.usages import usage_of
-from ldptrace.pois import Pois
 
 USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")
 TITLE_NAMES = ("name", "title", "building_name", "label")

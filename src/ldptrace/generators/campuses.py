@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core.pois import Pois, Visits
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.buildings import Buildings, read_buildings
 from ldptrace.generators.footpaths import WALKING, footpaths
@@ -19,9 +21,7 @@ from ldptrace.generators.roads import Ints, RoadNetwork
 from ldptrace.generators.schedules import MOST_HASTE, Campus, Habits, Schedule, campus_knowledge, schedules
 from ldptrace.generators.traffic import Seed, whole
 from ldptrace.generators.usages import usage_of
-from ldptrace.grid import Bounds
-from ldptrace.pois import Pois, Visits
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Bounds
 
 TOP_SPEED = WALKING / MOST_HASTE  # metres per second; nobody walks faster
 EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.legs import GPS_LIMIT, Recorder
 from ldptrace.generators.streets import MARGIN, CityMap
 from ldptrace.generators.traffic import Attraction, Seed, Traffic, whole
-from ldptrace.trajectories import Trajectories
 
 
 def city(

@@ -10,9 +10,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
-from ldptrace.parallel import chunks, map_chunks
 
 GPS_MEMORY = 30.0  # seconds over which the error of a receiver stays alike
 GPS_LIMIT = 4.0  # the error never exceeds this many standard deviations

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.generators.legs import GPS_LIMIT, Recorder
 from ldptrace.generators.plane import LocalPlane, map_bounds
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
 from ldptrace.generators.tables import find, need, numbers, positions, read_table
 from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs, whole
-from ldptrace.trajectories import Trajectories
 
 # Metres per second of class 0 and of the last; each class is slower than the one before by a factor.
 FASTEST, SLOWEST, SLOWER = 22.0, 4.0, 1.35

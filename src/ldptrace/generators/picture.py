@@ -7,9 +7,9 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from ldptrace.core.pois import Pois
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.pois import Pois
-from ldptrace.trajectories import Trajectories
 
 PIXELS = 900
 FORMATS = (".pdf", ".png", ".svg")

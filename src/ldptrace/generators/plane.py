@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.errors import InputError
 from ldptrace.generators.roads import Floats
-from ldptrace.grid import Bounds
+from ldptrace.protocol.grid import Bounds
 
 METRES_PER_DEGREE = 111_195.0
 WGS84 = "EPSG:4326"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.campuses import Walks, campus_walks
 from ldptrace.generators.cities import city_traffic
 from ldptrace.generators.traffic import Seed, Traffic
-from ldptrace.trajectories import Trajectories
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.pois import DAY, HOUR, Pois
 from ldptrace.errors import InputError
 from ldptrace.generators.roads import Floats, Ints
 from ldptrace.generators.usages import usage_of
-from ldptrace.parallel import chunks, map_chunks
-from ldptrace.pois import DAY, HOUR, Pois
 
 TRIES = 40
 MOST_HASTE, MOST_LEISURE = 0.8, 1.3  # paces of walkers

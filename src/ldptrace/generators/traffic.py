@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.gravity import Gravity
 from ldptrace.generators.legs import Legs, Recorder, record
 from ldptrace.generators.plane import WGS84, LocalPlane
 from ldptrace.generators.roads import Floats, Ints, RoadNetwork
-from ldptrace.grid import Bounds
-from ldptrace.trajectories import Trajectories
+from ldptrace.protocol.grid import Bounds
 
 HOUR = 3600.0
 Seed = int | np.random.Generator | None

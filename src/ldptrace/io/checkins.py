@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from ldptrace.core.pois import DAY, Pois, Visits
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84
 from ldptrace.io.report import Parsed
-from ldptrace.pois import DAY, Pois, Visits
-from ldptrace.trajectories import Trajectories
 
 NAMES = {
     "user": ("userid", "user"),

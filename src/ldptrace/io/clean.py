@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.report import Parsed, by_reason, count, total
-from ldptrace.trajectories import Trajectories
 
 Bounds = tuple[float, float, float, float]
 Mask = NDArray[np.bool_]

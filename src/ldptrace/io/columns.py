@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.report import Parsed
-from ldptrace.trajectories import Floats, Ints, Trajectories
 
 WGS84 = "EPSG:4326"
 

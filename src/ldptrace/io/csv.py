@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io import porto
 from ldptrace.io.columns import from_points
 from ldptrace.io.report import Parsed, total
 from ldptrace.io.text import output, read_bytes
-from ldptrace.trajectories import Trajectories
 
 BLOCK_BYTES = 1 << 23
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
-from ldptrace.trajectories import Ints, Trajectories
 
 LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
 EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import formats
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.clean import Bounds, clean
 from ldptrace.io.report import ReadReport, naming
-from ldptrace.trajectories import Trajectories
 
 PathLike = str | os.PathLike[str]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, parquet, porto
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import natural
-from ldptrace.trajectories import Trajectories
 
 
 @dataclass(frozen=True)

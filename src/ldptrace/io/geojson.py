@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, seconds, split_ids
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
-from ldptrace.trajectories import Floats, Ints, Trajectories
 
 Json = Any
 ID, TIMES = "traj_id", "times"

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.trajectories import Floats, Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.columns import WGS84
-from ldptrace.trajectories import Floats, Trajectories
 
 ID, TIMES = "traj_id", "t"
 

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldptrace.core.trajectories import Floats, Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.columns import WGS84
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
-from ldptrace.trajectories import Floats, Trajectories
 
 HEADER = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'

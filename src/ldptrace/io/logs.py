@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, from_points
 from ldptrace.io.report import Parsed, naming
 from ldptrace.io.text import read_bytes
-from ldptrace.trajectories import Ints, Trajectories
 
 BATCH_BYTES = 1 << 26
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ldptrace.core.trajectories import Trajectories, is_list
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split_ids
 from ldptrace.io.report import Parsed, naming, unique_ids
-from ldptrace.trajectories import Trajectories, is_list
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, refuse_repeats, split_ids
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, pairs
-from ldptrace.trajectories import Floats, Ints, Trajectories
 
 POLYLINE, MISSING, TRIP, START = "POLYLINE", "MISSING_DATA", "TRIP_ID", "TIMESTAMP"
 INTERVAL_SECONDS = 15.0

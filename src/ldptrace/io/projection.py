@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.trajectories import Trajectories
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:

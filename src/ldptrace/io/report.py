@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.trajectories import Trajectories
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from ldptrace.trajectories import Floats, Ints, Trajectories
+from ldptrace.core.trajectories import Floats, Ints, Trajectories
 
 EARTH_RADIUS_METRES = 6_371_008.8
 # A step longer than this share of the map's diagonal is called a jump.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from ldptrace.trajectories import Floats, Ints
+from ldptrace.core.trajectories import Floats, Ints
 
 BLOCK_BYTES = 1 << 25
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import Style
+from ldptrace.core.stages import Stages
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import MobilityModel
-from ldptrace.paths import CellPaths
-from ldptrace.plan import Plan
-from ldptrace.points import Style
+from ldptrace.protocol.plan import Plan
 from ldptrace.simulation.channels import Mode
-from ldptrace.stages import Stages
-from ldptrace.trajectories import Trajectories
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Synthesis:
     plan: Plan | None = None
     estimates: Estimates | None = None
     model: MobilityModel | None = None
-    # How points are placed in the cells of these paths (see `ldptrace.points`).
+    # How points are placed in the cells of these paths (see `ldptrace.core.placement`).
     placement: Style = "uniform"
     notes: tuple[str, ...] = ()
     # The points themselves, where the method does not leave them to a placement.

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.baselines.ngram import Ngram
-from ldptrace.baselines.ngram_full import Knowledge, NgramFull, Regions
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.pois import Pois, Visits
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.checkins import read_checkins
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.paths import CellPaths
-from ldptrace.pois import Pois, Visits
-from ldptrace.trajectories import Trajectories
+from ldptrace.methods.baselines.ngram import Ngram
+from ldptrace.methods.baselines.ngram_full import Knowledge, NgramFull, Regions
 
 LEAK = (
     "the length of each trajectory is taken as public and shows in the output (hide_length=true closes this)"

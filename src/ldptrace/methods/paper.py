@@ -6,7 +6,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.lengths import length_quantile
 from ldptrace.models.markov import MarkovModel
-from ldptrace.plan import Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
 
 OPTIONS = {"quantile": 0.9, "alpha": 0.3, "beta": 0.2, "capped": False}

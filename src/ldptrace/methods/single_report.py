@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.planning import TRIP, outlook
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.models.path import PathModel
-from ldptrace.plan import Plan
-from ldptrace.planning import TRIP, outlook
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
 
 # Where m and K are not given, they follow from the mean trip, in sides of the map.

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.paths import CellPaths
 from ldptrace.errors import FormatError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.paths import CellPaths
 
 FORMAT = "ldptrace-model"
 

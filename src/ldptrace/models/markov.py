@@ -9,12 +9,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.tables import grid_moves
 from ldptrace.curator.estimates import Estimates
-from ldptrace.grid import Grid
 from ldptrace.models.base import MobilityModel, load_arrays, save_arrays
 from ldptrace.models.lengths import length_distribution
-from ldptrace.parallel import chunks, map_chunks
-from ldptrace.paths import CellPaths
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import move_count
 
 Floats = NDArray[np.float64]
 VERSION = 1
@@ -46,7 +48,7 @@ class MarkovModel(MobilityModel):
         Understands the paper's questions (`steps`, `start`, `cut-end`), CombTran's `combined-steps`, and
         RandSyn's lack of beginnings and ends: starts are uniform then, and walks run to their length.
         """
-        cells, moves = grid.cells, len(grid.moves)
+        cells, moves = grid.cells, move_count(grid.n)
         if "combined-steps" in estimates:
             combined = np.maximum(estimates["combined-steps"].frequencies, 0)
             steps, starts, ends = np.split(combined, [moves, moves + cells])
@@ -65,7 +67,7 @@ class MarkovModel(MobilityModel):
         """Pr(M_ij), row to column; the virtual start is the last row, the virtual end the last column."""
         cells = self.grid.cells
         matrix = np.zeros((cells + 1, cells + 1))
-        cell, _, target = self.grid.moves.T
+        cell, _, target = grid_moves(self.grid.n).T
         matrix[cell, target] = self.moves
         matrix[:cells, cells] = self.ends
         matrix[cells, :cells] = self.starts
@@ -76,7 +78,7 @@ class MarkovModel(MobilityModel):
         """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
         weights = np.zeros((self.grid.cells, 8))
         targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
-        cell, number, target = self.grid.moves.T
+        cell, number, target = grid_moves(self.grid.n).T
         weights[cell, number] = self.moves
         targets[cell, number] = target
         onward = np.cumsum(weights, axis=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# Cells per side of the grid.
+MAX_N = 256
 # Bytes of a plan document.
 MAX_DOCUMENT = 1 << 16
 MAX_DEPTH = 16

@@ -16,9 +16,10 @@ from __future__ import annotations
 import struct
 
 from ldptrace.errors import ProtocolError
-from ldptrace.plan import Ask, Plan, Round
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem, ReportRejected
-from ldptrace.records import Record
+from ldptrace.protocol.records import Record
+from ldptrace.protocol.round import Ask, Round
 
 VERSION = 1
 PLAN_BYTES = 16

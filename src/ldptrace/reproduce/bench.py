@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning, InputError, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
 from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Yardstick
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
-from ldptrace.grid import Grid
 from ldptrace.methods import Method, method
-from ldptrace.paths import CellPaths
+from ldptrace.protocol.grid import Grid
 from ldptrace.reproduce.central import CENTRAL_LAPLACE
 from ldptrace.reproduce.data import DataSet
 from ldptrace.reproduce.results import Cell
 from ldptrace.synthesis import Run, run_method
-from ldptrace.trajectories import Trajectories
 
 # Not methods but yardsticks: the real set against a bootstrap of itself, and walks that know nothing.
 FLOOR, WALKS = "real data", "random walks"

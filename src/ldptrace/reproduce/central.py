@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.models.path import PathModel
-from ldptrace.paths import CellPaths
-from ldptrace.plan import Plan
-from ldptrace.questions import Question
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Question
 from ldptrace.simulation.answers import answers
 
 NAME = "central-laplace"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ldptrace.analysis import granularity
+from ldptrace.core.pois import Pois
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import world_like
 from ldptrace.generators.campuses import Walks
-from ldptrace.grid import Bounds
-from ldptrace.pois import Pois
+from ldptrace.protocol.grid import Bounds
+from ldptrace.reproduce.analysis import granularity
 from ldptrace.reproduce.published import SETS
-from ldptrace.trajectories import Trajectories
 
 GENERATED = ("oldenburg", "porto", "campus")
 INTERVAL = 15.0

@@ -1,4 +1,4 @@
-"""The answers of many paths at once: the compiled counterpart of `ldptrace.questions`.
+"""The answers of many paths at once: the compiled counterpart of `ldptrace.protocol.questions`.
 
 Answers are an integer array with one row per slot and one column per item of the slot; -1 is an empty place.
 """
@@ -11,11 +11,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace import lattice
-from ldptrace.grid import Grid
-from ldptrace.parallel import chunks, map_chunks
-from ldptrace.paths import CellPaths, direction_of
-from ldptrace.questions import (
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.tables import link_items, move_items
+from ldptrace.protocol import lattice
+from ldptrace.protocol.questions import (
     CombinedSteps,
     CutEnd,
     End,
@@ -57,19 +57,19 @@ def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng:
         case Visits(most=most):
             return _chosen(paths.cells, first, last, most, rng)
         case Moves(most=most):
-            return _chosen(_items_of_steps(paths, paths.grid.move_items), first, last - 1, most, rng)
+            return _chosen(_items_of_steps(paths, move_items(paths.grid.n)), first, last - 1, most, rng)
         case Links(most=most):
-            return _chosen(_items_of_steps(paths, _link_items(paths.grid)), first, last - 1, most, rng)
+            return _chosen(_items_of_steps(paths, link_items(paths.grid.n)), first, last - 1, most, rng)
         case Steps(count=count):
             steps = np.full((len(users), count), -1, dtype=np.int32)
-            _steps(steps, paths.cells, first, last, paths.grid.n, paths.grid.move_items)
+            _steps(steps, paths.cells, first, last, paths.grid.n, move_items(paths.grid.n))
             return steps.reshape(-1, 1)
         case CombinedSteps(count=count):
             steps = np.full((len(users), count), -1, dtype=np.int32)
-            _steps(steps, paths.cells, first, last, paths.grid.n, paths.grid.move_items)
+            _steps(steps, paths.cells, first, last, paths.grid.n, move_items(paths.grid.n))
             cut = np.minimum(last, first + count + 1) - 1
             begin, end = _cells_at(paths, first, here), _cells_at(paths, cut, here)
-            moves, cells = len(paths.grid.moves), paths.grid.cells
+            moves, cells = lattice.move_count(paths.grid.n), paths.grid.cells
             begin = np.where(begin >= 0, begin + moves, -1)
             end = np.where(end >= 0, end + moves + cells, -1)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
@@ -91,14 +91,6 @@ def _items_of_steps(paths: CellPaths, table: NDArray[np.int32]) -> NDArray[np.in
     items = np.full(len(paths.cells), -1, dtype=np.int32)
     _step_items(items, paths.cells, paths.offsets, paths.grid.n, table)
     return items
-
-
-def _link_items(grid: Grid) -> NDArray[np.int32]:
-    """Link number of the move in direction `k` out of cell `c`, at `8 * c + k`."""
-    links = np.full(8 * grid.cells, -1, dtype=np.int32)
-    for cell, number, target in grid.moves.tolist():
-        links[8 * cell + number] = lattice.link_item(cell, target, grid.n)
-    return links
 
 
 def _chosen(

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.parallel import chunks, map_chunks
-from ldptrace.randomizers import GRR, OUE, PrivSet, Randomizer
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.simulation.answers import Rows
 
 Mode = Literal["counts", "devices"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldptrace.core.paths import CellPaths
 from ldptrace.curator.tally import Tally
-from ldptrace.paths import CellPaths
-from ldptrace.plan import SHARES, Plan
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.round import SHARES
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
 

@@ -1,0 +1,130 @@
+"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.protocol import lattice
+from ldptrace.protocol.grid import Grid
+
+_axis_cell = numba.njit(cache=True)(lattice.axis_cell)
+_towards = numba.njit(cache=True)(lattice.towards)
+direction_of = numba.njit(cache=True)(lattice.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class CellPaths:
+    """Ragged paths of cell numbers; consecutive cells of a path are adjacent and differ.
+
+    An empty path is a trajectory without points: a device answers for it, with nulls.
+    """
+
+    cells: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    grid: Grid
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", np.ascontiguousarray(self.cells, dtype=np.int32))
+        object.__setattr__(self, "offsets", np.ascontiguousarray(self.offsets, dtype=np.int64))
+        if len(self.offsets) == 0 or self.offsets[0] != 0 or self.offsets[-1] != len(self.cells):
+            raise InputError(f"offsets must run from 0 to the number of cells, {len(self.cells)}")
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of cells of each path, the paper's |T|."""
+        return np.diff(self.offsets)
+
+    def take(self, indices: ArrayLike) -> CellPaths:
+        """The paths at `indices` (numbers or a mask), in that order."""
+        picked = np.asarray(indices)
+        picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
+        sizes = self.sizes[picked]
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return CellPaths(self.cells[source], offsets, self.grid)
+
+    def starts(self) -> NDArray[np.int32]:
+        """First cell of every path that has one."""
+        return self.cells[self.offsets[:-1][self.sizes > 0]]
+
+    def ends(self) -> NDArray[np.int32]:
+        """Last cell of every path that has one."""
+        return self.cells[self.offsets[1:][self.sizes > 0] - 1]
+
+    @staticmethod
+    def from_lists(paths: Sequence[Sequence[int]], grid: Grid) -> CellPaths:
+        """From Python lists of cell numbers, for examples and tests."""
+        offsets = np.cumsum([0] + [len(path) for path in paths])
+        return CellPaths(np.array([cell for path in paths for cell in path], dtype=np.int32), offsets, grid)
+
+    @staticmethod
+    def from_trajectories(trajectories: Trajectories, grid: Grid) -> CellPaths:
+        """Points to cells, repeats removed, gaps filled by the greedy king path.
+
+        Points outside the bounds count for the nearest border cell, as on a device.
+
+        >>> line = Trajectories.from_lists([[(0.5, 0.5), (0.6, 0.5), (2.5, 2.5)]])
+        >>> CellPaths.from_trajectories(line, Grid((0, 0, 3, 3), 3)).cells.tolist()
+        [0, 4, 8]
+        """
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        x, y, offsets, n = trajectories.x, trajectories.y, trajectories.offsets, grid.n
+
+        def discretise(_: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+            points = int(offsets[stop] - offsets[start])
+            cells: NDArray[np.int32] = np.empty(min(points, 1024) + 16, dtype=np.int32)
+            sizes = np.zeros(stop - start, dtype=np.int64)
+            return _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes), sizes
+
+        parts = map_chunks(discretise, len(trajectories))
+        sizes = [part[1] for part in parts]
+        all_offsets = np.zeros(len(trajectories) + 1, dtype=np.int64)
+        if sizes:
+            np.cumsum(np.concatenate(sizes), out=all_offsets[1:])
+        cells = np.concatenate([part[0] for part in parts]) if parts else np.empty(0, dtype=np.int32)
+        return CellPaths(cells, all_offsets, grid)
+
+
+@numba.njit(cache=True, nogil=True)
+def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  # type: ignore[no-untyped-def]
+    """Cells of the trajectories start..stop; `cells` grows as needed, `sizes` gets their numbers."""
+    filled = 0
+    for k in range(start, stop):
+        first = filled
+        i = j = -1
+        for p in range(offsets[k], offsets[k + 1]):
+            i2 = _axis_cell(x[p], ox, sx, n)
+            j2 = _axis_cell(y[p], oy, sy, n)
+            if i == -1:
+                i, j = i2, j2
+                if filled == len(cells):
+                    cells = _grown(cells)
+                cells[filled] = i * n + j
+                filled += 1
+            while i != i2 or j != j2:
+                i = _towards(i, i2)
+                j = _towards(j, j2)
+                if filled == len(cells):
+                    cells = _grown(cells)
+                cells[filled] = i * n + j
+                filled += 1
+        sizes[k - start] = filled - first
+    return cells[:filled].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _grown(cells):  # type: ignore[no-untyped-def]
+    larger = np.empty(2 * len(cells), dtype=np.int32)
+    larger[: len(cells)] = cells
+    return larger

@@ -1,0 +1,135 @@
+"""Cell paths back to points. Post-processing of synthetic paths: it reads no private data."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+Style = Literal["uniform", "neighbours"]
+STYLES: tuple[Style, ...] = ("uniform", "neighbours")
+
+# How far an end of a path goes towards its neighbour: who leaves a cell was more often near its border.
+_LEANING = 0.05
+# Width of the strip along a cell's border that points are kept in which would rather be on the other side.
+_INSET = 0.05
+
+
+def place(
+    paths: CellPaths, rng: np.random.Generator, style: Style = "uniform", spacing: float | None = None
+) -> Trajectories:
+    """One point per cell; a path of a single cell gets two, as in the published code.
+
+    `uniform` draws every point uniformly from its cell: paths zigzag, and are half as long again as real ones.
+    `neighbours` then moves every inner point to the middle of its two neighbours, as near as its cell allows, and
+    the ends a little towards theirs. `spacing` re-samples the result (see `respace`).
+    """
+    if style not in STYLES:
+        raise InputError(f"points are placed {' or '.join(STYLES)}, not {style!r}")
+    cells, offsets = _one_per_point(paths)
+    i, j = np.divmod(cells, paths.grid.n)
+    (ox, oy), (sx, sy) = paths.grid.origin, paths.grid.step
+    x, y = np.empty(len(cells)), np.empty(len(cells))
+    sources = rng.spawn(len(chunks(len(paths))))
+
+    def fill(number: int, start: int, stop: int) -> None:
+        part = slice(offsets[start], offsets[stop])
+        points = sources[number].random((2, part.stop - part.start))
+        x[part], y[part] = i[part] + points[0], j[part] + points[1]
+        if style == "neighbours":
+            x[part] = _between(x[part], i[part], offsets[start : stop + 1])
+            y[part] = _between(y[part], j[part], offsets[start : stop + 1])
+
+    map_chunks(fill, len(paths))
+    x0, y0, x1, y1 = paths.grid.bounds
+    placed = Trajectories(np.clip(ox + x * sx, x0, x1), np.clip(oy + y * sy, y0, y1), offsets)
+    return placed if spacing is None else respace(placed, spacing)
+
+
+def respace(trajectories: Trajectories, spacing: float) -> Trajectories:
+    """Points at equal distances along each trajectory, at most `spacing` apart; first and last point stay.
+
+    >>> line = Trajectories.from_lists([[(0, 0), (3, 0), (3, 3)]])
+    >>> respace(line, 2.0).x.tolist()
+    [0.0, 2.0, 3.0, 3.0]
+    """
+    if not (math.isfinite(spacing) and spacing > 0):
+        raise InputError(f"spacing must be a positive number, got {spacing!r}")
+    x, y, offsets, sizes = trajectories.x, trajectories.y, trajectories.offsets, trajectories.sizes
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
+    many = sizes > 1
+    sizes = sizes.copy()
+    span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]
+    sizes[many] = np.maximum(np.ceil(span / spacing), 1).astype(np.int64) + 1
+    new = np.concatenate(([0], np.cumsum(sizes)))
+    points = np.empty((2, new[-1]))
+
+    def walk(_: int, start: int, stop: int) -> None:
+        _walk(x, y, along, offsets, new, start, stop, points)
+
+    map_chunks(walk, len(trajectories))
+    return Trajectories(
+        points[0], points[1], new, ids=trajectories.ids, crs=trajectories.crs, extra=trajectories.extra
+    )
+
+
+def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The cell of every point, and where trajectories begin."""
+    sizes = np.where(paths.sizes == 1, 2, paths.sizes)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    within[np.repeat(paths.sizes == 1, sizes)] = 0
+    return paths.cells[np.repeat(paths.offsets[:-1], sizes) + within], offsets
+
+
+@numba.njit(cache=True, nogil=True)
+def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
+    """One coordinate, in cells: every point to the middle of its neighbours, kept in its own cell."""
+    moved = values.copy()
+    base = offsets[0]
+    for k in range(len(offsets) - 1):
+        first, last = offsets[k] - base, offsets[k + 1] - base - 1
+        for p in range(first, last + 1):
+            if p in (first, last):
+                if first == last or (last - first == 1 and cells[first] == cells[last]):
+                    continue
+                neighbour = values[p + 1] if p == first else values[p - 1]
+                wanted = values[p] + _LEANING * (neighbour - values[p])
+            else:
+                wanted = (values[p - 1] + values[p + 1]) / 2
+            # A point that its cell holds back stays a random bit inside it: never on the border, nor all in line.
+            inside = values[p] - cells[p]
+            low, high = cells[p] + _INSET * (0.02 + inside), cells[p] + 1 - _INSET * (1.02 - inside)
+            moved[p] = min(max(wanted, low), high)
+    return moved
+
+
+@numba.njit(cache=True, nogil=True)
+def _walk(x, y, along, offsets, new, start, stop, points):  # type: ignore[no-untyped-def]
+    for k in range(start, stop):
+        size = new[k + 1] - new[k]
+        if size == 0:
+            continue
+        first, last = offsets[k], offsets[k + 1] - 1
+        span = along[last] - along[first]
+        at = first
+        for p in range(size):
+            if p == size - 1:
+                points[0, new[k] + p], points[1, new[k] + p] = x[last], y[last]
+                continue
+            goal = along[first] + span * p / max(size - 1, 1)
+            while at < last - 1 and along[at + 1] <= goal:
+                at += 1
+            step = along[at + 1] - along[at] if at < last else 0.0
+            share = (goal - along[at]) / step if step > 0.0 else 0.0
+            points[0, new[k] + p] = x[at] + share * (x[at + 1] - x[at])
+            points[1, new[k] + p] = y[at] + share * (y[at + 1] - y[at])

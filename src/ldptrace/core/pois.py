@@ -1,0 +1,200 @@
+"""Points of interest and who visited them when: the public knowledge that `ngram-full` uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import csv
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FormatError, InputError
+
+DAY = 86_400.0
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Pois:
+    """A public table of places.
+
+    `category` holds numbers into `categories`. A category is a path in a tree, from coarse to fine, parted
+    by slashes: "study/lecture hall". Opening hours are hours of the day; `closes` past 24 means the next
+    morning, and 0 to 24 is always. `popularity` is a weight. `crs` as in `Trajectories`.
+
+    >>> cafe = Pois.build(np.zeros(1), np.zeros(1), ["food/cafe"], {"food/cafe": (8.0, 26.0)}, ["Corner"])
+    >>> cafe.is_open(0, 1.5 * HOUR), cafe.is_open(0, 3.0 * HOUR), cafe.is_open(0, 9.0 * HOUR)
+    (True, False, True)
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    category: NDArray[np.int32]
+    categories: tuple[str, ...]
+    opens: NDArray[np.float64]
+    closes: NDArray[np.float64]
+    names: tuple[str, ...]
+    popularity: NDArray[np.float64]
+    crs: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "opens", "closes", "popularity"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
+        object.__setattr__(self, "category", np.ascontiguousarray(self.category, dtype=np.int32))
+        for name in ("y", "category", "opens", "closes", "names", "popularity"):
+            if len(getattr(self, name)) != len(self.x):
+                raise InputError(
+                    f"column {name} has {len(getattr(self, name))} rows for {len(self.x)} places"
+                )
+        if len(self.x) and not 0 <= self.category.min() <= self.category.max() < len(self.categories):
+            raise InputError(f"categories must be numbers from 0 to {len(self.categories) - 1}")
+        if np.any(
+            (self.opens < 0)
+            | (self.opens >= 24)
+            | (self.closes <= self.opens)
+            | (self.closes > self.opens + 24)
+        ):
+            raise InputError("a place must open at an hour from 0 to 24 and close later, at most a day later")
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def is_open(self, poi: int, t: float) -> bool:
+        """Whether a place is open at `t` seconds after some midnight."""
+        hour = (t % DAY) / HOUR
+        return bool(self.opens[poi] <= hour < self.closes[poi] or hour + 24 < self.closes[poi])
+
+    @staticmethod
+    def build(
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        category: list[str],
+        hours: Mapping[str, tuple[float, float]],
+        names: list[str],
+        popularity: NDArray[np.float64] | None = None,
+        crs: str | None = None,
+    ) -> Pois:
+        """From the names of the categories; a category without `hours` is always open."""
+        categories = tuple(sorted(set(category)))
+        code = np.array([categories.index(name) for name in category], dtype=np.int32)
+        span = np.array([hours.get(name, (0.0, 24.0)) for name in categories], dtype=np.float64).reshape(
+            -1, 2
+        )
+        return Pois(
+            x,
+            y,
+            code,
+            categories,
+            span[code, 0],
+            span[code, 1],
+            tuple(names),
+            np.ones(len(x)) if popularity is None else popularity,
+            crs,
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """One row per place."""
+        return pa.table(
+            {
+                "poi": np.arange(len(self), dtype=np.int32),
+                "name": pa.array(self.names, pa.string()),
+                "category": pa.array([self.categories[code] for code in self.category], pa.string()),
+                "x": self.x,
+                "y": self.y,
+                "opens": self.opens,
+                "closes": self.closes,
+                "popularity": self.popularity,
+                "crs": pa.array([self.crs] * len(self), pa.string()),
+            }
+        )
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table; the row number is the number that visits refer to."""
+        csv.write_csv(self.to_arrow(), path)
+
+    @staticmethod
+    def from_csv(path: str | Path) -> Pois:
+        """Read what `to_csv` wrote."""
+        text = {"name": pa.string(), "category": pa.string(), "crs": pa.string()}
+        options = csv.ConvertOptions(
+            column_types=text, strings_can_be_null=True, quoted_strings_can_be_null=False
+        )
+        try:
+            table = csv.read_csv(path, convert_options=options)
+        except pa.ArrowInvalid as error:
+            raise FormatError(f"{path} is not a table of places: {str(error).splitlines()[0]}") from None
+        missing = {"name", "category", "x", "y", "opens", "closes", "popularity"} - set(table.column_names)
+        if missing:
+            raise FormatError(
+                f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(table.column_names)}"
+            )
+        category = [name or "" for name in table["category"].to_pylist()]
+        categories = tuple(sorted(set(category)))
+        crs = table["crs"][0].as_py() if "crs" in table.column_names and table.num_rows else None
+        try:
+            numbers = {
+                name: table[name].to_numpy().astype(np.float64)
+                for name in ("x", "y", "opens", "closes", "popularity")
+            }
+        except ValueError:
+            raise FormatError(f"{path} holds text where a number belongs") from None
+        return Pois(
+            category=np.array([categories.index(name) for name in category], dtype=np.int32),
+            categories=categories,
+            names=tuple(name or "" for name in table["name"].to_pylist()),
+            crs=crs or None,
+            **numbers,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Which places each trajectory visited, and when: `poi[k]` at `t[k]` seconds, cut by offsets.
+
+    Times increase within a trajectory. They travel with `Trajectories` as the list columns `poi` and `poi_t`.
+
+    >>> visits = Visits(np.array([3, 1]), np.array([60.0, 900.0]), np.array([0, 2]))
+    >>> Visits.from_arrow(visits.to_arrow()).poi.tolist()
+    [3, 1]
+    """
+
+    poi: NDArray[np.int32]
+    t: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def to_arrow(self) -> pa.Table:
+        """List columns `poi` and `poi_t`, one row per trajectory."""
+        offsets = pa.array(self.offsets.astype(np.int32))
+        poi = pa.ListArray.from_arrays(offsets, pa.array(self.poi.astype(np.int32)))
+        return pa.table({"poi": poi, "poi_t": pa.ListArray.from_arrays(offsets, pa.array(self.t))})
+
+    @staticmethod
+    def from_arrow(table: pa.Table) -> Visits:
+        """From the list columns `poi` and `poi_t`."""
+        for name in ("poi", "poi_t"):
+            if name not in table.column_names or not pa.types.is_list(table.schema.field(name).type):
+                raise InputError(
+                    f"visits need the list columns poi and poi_t; the columns are {table.column_names}"
+                )
+        poi, t = table["poi"].combine_chunks(), table["poi_t"].combine_chunks()
+        sizes = poi.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        if not np.array_equal(sizes, t.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)):
+            raise InputError("the columns poi and poi_t hold lists of different lengths")
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return Visits(
+            poi.flatten().to_numpy().astype(np.int32), t.flatten().to_numpy().astype(np.float64), offsets
+        )
+
+    @staticmethod
+    def of(trajectories: Trajectories) -> Visits:
+        """The visits that came with the trajectories, as `generate campus` writes them."""
+        if trajectories.extra is None:
+            raise InputError("these trajectories have no visits to places (list columns poi and poi_t)")
+        return Visits.from_arrow(trajectories.extra)

@@ -1,0 +1,128 @@
+"""Choosing a plan before anybody was asked: from public facts, by the predicted error of what will come out.
+
+The facts are the expected number of users, epsilon, and how far people travel compared with the size of the
+map. Trips are assumed to cross a negative-binomial number of cells (shape 2), which fits city traffic well
+enough to choose by. The error that decides is that of the traffic in a ninth of the map (after section 5.9):
+
+- noise: the moves of its cells are added up, each with the standard error of its estimate;
+- shape: cells on the border of the area are cut as if their points lay evenly.
+
+It is a yardstick to choose by, not a forecast: the model pools the answers to all questions and does better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import nbinom
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.lattice import move_count
+from ldptrace.protocol.plan import DEFAULT_SHARES, Plan
+from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
+from ldptrace.protocol.round import SHARES
+
+# Length of the mean trip compared with the side of the map, when nothing is known.
+TRIP = 0.5
+# How far a cell is from evenly filled; measured on generated cities (benchmarks/granularity.py).
+UNEVENNESS = 0.2
+QUERY = 1 / 9
+# Grids that nest in the 6 x 6 cells on which the literature measures, so that results compare.
+GRIDS = (6, 12, 18, 24)
+# The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
+FLAT = 1.03
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a choice of N and m would give, before any data."""
+
+    n: int
+    most_moves: int
+    cap: int
+    cells_per_trip: float
+    noise: float
+    shape: float
+
+    @property
+    def error(self) -> float:
+        """Predicted relative error of the traffic in a ninth of the map."""
+        return float(np.hypot(self.noise, self.shape))
+
+
+def outlook(
+    users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP, most_moves: int | None = None
+) -> Outlook:
+    """Predicted errors on an n x n grid, with the best m unless one is given."""
+    if users < 1:
+        raise InputError(f"a plan needs at least one user, got {users}")
+    if not 0 < trip <= 10:
+        raise InputError(f"the mean trip must be above 0 and at most 10 sides of the map, got {trip:g}")
+    ratio = ratio_at_most(epsilon_fraction(epsilon))
+    law = moves_law(trip * n)
+    domain = move_count(n)
+    candidates = [most_moves] if most_moves else range(1, min(domain, 24) + 1)
+    # Moves and links both measure moves; links without direction.
+    asked = users * (DEFAULT_SHARES["moves"] + DEFAULT_SHARES["links"])
+    scored = [(_move_error(domain, m, ratio, asked, law), m) for m in candidates]
+    best = min(error for error, _ in scored)
+    error, m = max((pair for pair in scored if pair[0] <= FLAT * best), key=lambda pair: pair[1])
+    in_query = QUERY * n * n
+    visits = QUERY * (trip * n + 1)
+    noise = error * np.sqrt(8 * in_query) / visits
+    shape = UNEVENNESS * np.sqrt(4 * np.sqrt(QUERY) * n) / in_query
+    cap = int(np.searchsorted(np.cumsum(law), 0.999)) + 2
+    return Outlook(n, m, max(cap, n), trip * n + 1, float(noise), float(shape))
+
+
+@lru_cache
+def choose_grid(users: int, epsilon: float, trip: float = TRIP) -> int:
+    """N with the smallest predicted error, among the grids that nest in the literature's.
+
+    >>> choose_grid(2_000, 1.0), choose_grid(300_000, 1.0), choose_grid(30_000_000, 1.0)
+    (6, 6, 18)
+    """
+    return min(GRIDS, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
+
+
+def choose_plan(
+    users: int, epsilon: float | Fraction, bounds: Bounds, *, n: int | None = None, trip: float = TRIP
+) -> tuple[Plan, Outlook]:
+    """The single-report plan for these public facts, and what it promises."""
+    n = choose_grid(users, float(epsilon), trip) if n is None else n
+    view = outlook(users, epsilon, n, trip=trip)
+    plan = Plan.single_report(Grid(bounds, n), epsilon, most_moves=view.most_moves, cap=view.cap)
+    return plan, view
+
+
+def moves_law(mean: float) -> NDArray[np.float64]:
+    """Assumed distribution of the number of moves of a trip: 0, 1, 2, ..."""
+    longest = int(20 * mean) + 40
+    law: NDArray[np.float64] = nbinom.pmf(np.arange(longest), 2, 2 / (2 + mean))
+    return law / law.sum()
+
+
+def _move_error(domain: int, most: int, ratio: Fraction, asked: float, law: NDArray[np.float64]) -> float:
+    """Standard error of one move's frequency, in units of what all of a trip's moves would give."""
+    moves = np.arange(len(law))
+    kept = float(np.sum(law * np.minimum(moves, most)) / np.sum(law * moves))
+    size = PrivSet.best(domain, most, ratio).size
+    variance = unit_variance(domain, most, float(ratio), size)
+    return float(np.sqrt(variance / asked) / kept)
+
+
+def standard_errors(plan: Plan, users: int) -> dict[str, float]:
+    """Predicted standard error of a rare item's frequency, for each question of a partitioned round."""
+    errors = {}
+    for round_ in plan.rounds:
+        for ask in round_.asks:
+            asked = users * ask.share / SHARES
+            reports = max(round(asked), 1) * ask.question.slots
+            errors[ask.question.name] = float(np.sqrt(ask.randomizer.variance(reports)) / max(asked, 1))
+    return errors

@@ -1,0 +1,1 @@
+"""The calibrated maximum-entropy path model; `docs/explanation/path-model.md` is its mathematics."""

@@ -1,0 +1,103 @@
+"""The moves of a grid as the states of a chain: where each comes from, where it leads, what may follow it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.tables import grid_moves, move_items
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import move_count, turn
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+TURN = np.array([[turn(before, after) for after in range(8)] for before in range(8)], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Moves are numbered as the grid numbers them, so the moves out of one cell are consecutive.
+
+    The moves that may follow move `e` are `first[target[e]] .. first[target[e] + 1]`.
+
+    >>> network = Network(Grid((0, 0, 1, 1), 2))
+    >>> network.moves, network.links
+    (12, 6)
+    """
+
+    grid: Grid
+
+    @property
+    def cells(self) -> int:
+        return self.grid.cells
+
+    @property
+    def moves(self) -> int:
+        return move_count(self.grid.n)
+
+    @property
+    def links(self) -> int:
+        """Pairs of adjacent cells: a move and its way back are one link."""
+        return self.moves // 2
+
+    @cached_property
+    def source(self) -> Ints:
+        return grid_moves(self.grid.n)[:, 0].astype(np.int64)
+
+    @cached_property
+    def direction(self) -> Ints:
+        return grid_moves(self.grid.n)[:, 1].astype(np.int64)
+
+    @cached_property
+    def target(self) -> Ints:
+        return grid_moves(self.grid.n)[:, 2].astype(np.int64)
+
+    @cached_property
+    def first(self) -> Ints:
+        """Where the moves out of each cell begin."""
+        return np.searchsorted(self.source, np.arange(self.cells + 1)).astype(np.int64)
+
+    @cached_property
+    def reverse(self) -> Ints:
+        """The move back."""
+        return move_items(self.grid.n)[8 * self.target + 7 - self.direction].astype(np.int64)
+
+    @cached_property
+    def link(self) -> Ints:
+        """Number of each move's link: links are numbered by the lower of their two moves."""
+        lower = np.minimum(np.arange(self.moves), self.reverse)
+        return np.searchsorted(np.unique(lower), lower)
+
+    @cached_property
+    def following(self) -> Ints:
+        """The moves that may follow each move, one row of eight; -1 where there are fewer."""
+        count = np.diff(self.first)[self.target]
+        table = self.first[self.target][:, None] + np.arange(8)
+        return np.where(np.arange(8) < count[:, None], table, -1)
+
+    @cached_property
+    def turns(self) -> Ints:
+        """The turn that each following move makes; 0 where there is none."""
+        after = self.direction[np.maximum(self.following, 0)]
+        return np.where(self.following >= 0, TURN[self.direction[:, None], after], 0)
+
+    def by_source(self, of_moves: Floats) -> Floats:
+        """Values of moves (last axis) summed over the moves out of each cell."""
+        return np.add.reduceat(of_moves, self.first[:-1], axis=-1)
+
+    def by_target(self, of_moves: Floats) -> Floats:
+        """Values of moves (last axis) summed over the moves into each cell."""
+        return self.by_source(of_moves[..., self.reverse])
+
+    def by_link(self, of_moves: Floats) -> Floats:
+        """Values of moves (last axis) summed over the two directions of each link."""
+        lower = np.flatnonzero(np.arange(self.moves) < self.reverse)
+        return of_moves[..., lower] + of_moves[..., self.reverse[lower]]
+
+    @cached_property
+    def back(self) -> Ints:
+        """Position of the move back among the moves that may follow."""
+        return self.reverse - self.first[self.target]

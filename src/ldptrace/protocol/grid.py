@@ -1,0 +1,75 @@
+"""The public grid: bounds and N x N cells. A device knows it; the curator's tables are in `ldptrace.core.tables`."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.lattice import axis_cell, axis_origin_and_step
+from ldptrace.protocol.limits import MAX_N
+from ldptrace.protocol.records import Record
+
+Bounds = tuple[float, float, float, float]
+
+
+class Grid(Record):
+    """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
+
+    Bounds are a parameter of the collection, never taken from private data without saying so.
+
+    >>> grid = Grid((0, 0, 6, 6), 6)
+    >>> grid.cells, grid.cell(1.5, 0.5)
+    (36, 6)
+    """
+
+    bounds: Bounds
+    n: int
+
+    def __post_init__(self) -> None:
+        try:
+            x0, y0, x1, y1 = (float(value) for value in self.bounds)
+        except (TypeError, ValueError):
+            raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {self.bounds!r}") from None
+        if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x0 >= x1 or y0 >= y1:
+            raise InputError(
+                f"bounds must be finite with x0 < x1 and y0 < y1, got {x0:g}, {y0:g}, {x1:g}, {y1:g}"
+            )
+        if isinstance(self.n, bool) or not hasattr(self.n, "__index__") or not 2 <= self.n <= MAX_N:
+            raise InputError(
+                f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}"
+            )
+        object.__setattr__(self, "bounds", (x0, y0, x1, y1))
+        object.__setattr__(self, "n", int(self.n))
+
+    @property
+    def cells(self) -> int:
+        return self.n * self.n
+
+    @cached_property
+    def origin(self) -> tuple[float, float]:
+        """Lower left corner of the lattice (a hair outside the bounds)."""
+        x0, y0, x1, y1 = self.bounds
+        return axis_origin_and_step(x0, x1, self.n)[0], axis_origin_and_step(y0, y1, self.n)[0]
+
+    @cached_property
+    def step(self) -> tuple[float, float]:
+        """Width and height of a cell."""
+        x0, y0, x1, y1 = self.bounds
+        return axis_origin_and_step(x0, x1, self.n)[1], axis_origin_and_step(y0, y1, self.n)[1]
+
+    def cell(self, x: float, y: float) -> int:
+        """Number of the cell that holds the point, or of the nearest one."""
+        (ox, oy), (sx, sy) = self.origin, self.step
+        return axis_cell(x, ox, sx, self.n) * self.n + axis_cell(y, oy, sy, self.n)
+
+    def cell_bounds(self, cell: int) -> Bounds:
+        """Rectangle (x0, y0, x1, y1) of one cell."""
+        i, j = divmod(cell, self.n)
+        (ox, oy), (sx, sy) = self.origin, self.step
+        return ox + i * sx, oy + j * sy, ox + (i + 1) * sx, oy + (j + 1) * sy
+
+    def polygon(self, cell: int) -> list[tuple[float, float]]:
+        """Closed ring of the cell's corners, counter-clockwise."""
+        x0, y0, x1, y1 = self.cell_bounds(cell)
+        return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]

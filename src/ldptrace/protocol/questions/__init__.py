@@ -1,0 +1,53 @@
+"""What can be asked of a path. A question is one class in one file here; standard library only: devices run this.
+
+The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
+runs the others as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ldptrace.errors import PlanError
+from ldptrace.protocol.questions.base import Question, Slots
+from ldptrace.protocol.questions.length import Length
+from ldptrace.protocol.questions.moves import Links, Moves
+from ldptrace.protocol.questions.steps import CombinedSteps, Steps
+from ldptrace.protocol.questions.terminals import CutEnd, End, Start, Terminals
+from ldptrace.protocol.questions.turns import Turns
+from ldptrace.protocol.questions.visits import Visits
+
+QUESTIONS: dict[str, type[Question]] = {
+    kind.name: kind
+    for kind in (Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps)
+}
+
+
+def question(n: int, parameters: dict[str, Any]) -> Question:
+    """The question that a plan document describes."""
+    name = str(parameters.get("name"))
+    if name not in QUESTIONS:
+        raise PlanError(f"unknown question {name[:40]!r}; known are {', '.join(sorted(QUESTIONS))}")
+    wanted = set(QUESTIONS[name].fields) - {"n"}
+    if set(parameters) != wanted | {"name"}:
+        raise PlanError(f"question {name!r} takes {sorted(wanted)}, got {sorted(parameters)[:8]}")
+    return QUESTIONS[name](n, **{field: parameters[field] for field in wanted})
+
+
+__all__ = [
+    "QUESTIONS",
+    "CombinedSteps",
+    "CutEnd",
+    "End",
+    "Length",
+    "Links",
+    "Moves",
+    "Question",
+    "Slots",
+    "Start",
+    "Steps",
+    "Terminals",
+    "Turns",
+    "Visits",
+    "question",
+]

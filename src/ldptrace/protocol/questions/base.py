@@ -1,0 +1,84 @@
+"""What a question is: a finite domain, and a set of at most `capacity` items of it per slot.
+
+Most questions have one slot. The paper's per-transition reports have one slot per transition, so a question
+answers with a list of slots, always the same number of them; an empty slot is a null answer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from typing import Any, ClassVar
+
+from ldptrace.errors import PlanError
+from ldptrace.protocol.lattice import move_item, moves
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.records import Record
+
+Slots = list[list[int]]
+
+
+class Question(Record, ABC):
+    """A question about a path on an n x n grid: all that a device, and a person who reads its report, must know."""
+
+    n: int
+
+    name: ClassVar[str]
+    # What is asked, in words that follow "to the question about".
+    about: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def domain(self) -> int:
+        """Number of items."""
+
+    @property
+    def capacity(self) -> int:
+        """Most items in one slot."""
+        return 1
+
+    @property
+    def slots(self) -> int:
+        return 1
+
+    @abstractmethod
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        """The path's items, slot by slot. A choice among many is made at random by `source`."""
+
+    @abstractmethod
+    def words(self, item: int) -> str:
+        """What an item of the domain stands for."""
+
+    def parameters(self) -> dict[str, Any]:
+        """What the plan document says of this question besides the grid."""
+        own = {name: getattr(self, name) for name in self.fields if name != "n"}
+        return {"name": self.name} | own
+
+
+def whole(name: str, value: object, low: int, high: int) -> None:
+    """Refuse a parameter that is not a whole number in this range."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"{name} must be a whole number from {low} to {high}, got {str(value)[:40]!r}")
+
+
+def move_items(path: Sequence[int], n: int) -> list[int]:
+    """Item numbers of the path's moves, in order."""
+    return [move_item(here, there, n) for here, there in pairwise(path)]
+
+
+def at_random_positions(items: Sequence[int], most: int, source: Source) -> list[int]:
+    """The different items at `most` uniformly random positions, ascending."""
+    chosen = items if len(items) <= most else [items[at] for at in source.subset(range(len(items)), most)]
+    return sorted(set(chosen))
+
+
+def cell_words(cell: int, n: int) -> str:
+    """A cell, as people find it on the grid."""
+    return f"cell {cell // n},{cell % n}"
+
+
+def move_words(item: int, n: int) -> str:
+    """A move, by its item number."""
+    here, _, there = next(islice(moves(n), item, None))
+    return f"from {cell_words(here, n)} to {cell_words(there, n)}"

@@ -1,0 +1,86 @@
+"""Which moves from cell to cell a path makes, with and without their direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from typing import ClassVar
+
+from ldptrace.protocol.lattice import link_count, link_item, move_count, moves
+from ldptrace.protocol.limits import MAX_CAPACITY
+from ldptrace.protocol.questions.base import (
+    Question,
+    Slots,
+    at_random_positions,
+    cell_words,
+    move_items,
+    move_words,
+    whole,
+)
+from ldptrace.protocol.randomness import Source
+
+
+class Moves(Question):
+    """The moves at uniformly random `most` steps of the path, as a set; all of them when there are fewer.
+
+    Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
+    path in a way that a model can compute from the length alone.
+
+    >>> Moves(2, most=3).answer([0, 1, 3], Source())  # north, then east
+    [[0, 3]]
+    """
+
+    most: int
+
+    name: ClassVar[str] = "moves"
+    about: ClassVar[str] = "some of the moves from cell to cell it makes"
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, 1, min(move_count(self.n), MAX_CAPACITY))
+
+    @property
+    def domain(self) -> int:
+        return move_count(self.n)
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [at_random_positions(move_items(path, self.n), self.most, source)]
+
+    def words(self, item: int) -> str:
+        return move_words(item, self.n)
+
+
+class Links(Question):
+    """As `Moves`, without direction: which pairs of adjacent cells the path connects.
+
+    >>> Links(2, most=3).answer([0, 1, 0], Source())
+    [[0]]
+    """
+
+    most: int
+
+    name: ClassVar[str] = "links"
+    about: ClassVar[str] = "some of the pairs of neighbouring cells it connects, without direction"
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, 1, min(link_count(self.n), MAX_CAPACITY))
+
+    @property
+    def domain(self) -> int:
+        return link_count(self.n)
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        items = [link_item(here, there, self.n) for here, there in pairwise(path)]
+        return [at_random_positions(items, self.most, source)]
+
+    def words(self, item: int) -> str:
+        upward = ((here, there) for here, _, there in moves(self.n) if here < there)
+        here, there = next(islice(upward, item, None))
+        return f"between {cell_words(here, self.n)} and {cell_words(there, self.n)}"

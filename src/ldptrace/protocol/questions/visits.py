@@ -1,0 +1,36 @@
+"""Which cells a path crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ldptrace.protocol.limits import MAX_CAPACITY
+from ldptrace.protocol.questions.base import Question, Slots, at_random_positions, cell_words, whole
+from ldptrace.protocol.randomness import Source
+
+
+class Visits(Question):
+    """The cells at `most` uniformly random positions of the path, as a set; all when there are fewer."""
+
+    most: int
+
+    name: ClassVar[str] = "visits"
+    about: ClassVar[str] = "some of the cells it crosses"
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, 1, min(self.n * self.n, MAX_CAPACITY))
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    @property
+    def capacity(self) -> int:
+        return self.most
+
+    def answer(self, path: Sequence[int], source: Source) -> Slots:
+        return [at_random_positions(path, self.most, source)]
+
+    def words(self, item: int) -> str:
+        return cell_words(item, self.n)

@@ -1,0 +1,130 @@
+"""What every randomizer is: a channel from a small set of items to a report, with exact probabilities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from ldptrace.errors import PlanError, ProtocolError
+from ldptrace.protocol.exact import log
+from ldptrace.protocol.limits import MAX_CAPACITY, MAX_DOMAIN
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.records import Record
+
+
+class Randomizer(Record, ABC):
+    """An eps-LDP channel for a set of at most `capacity` of the items 0..domain-1.
+
+    `ratio` is the exact bound on Pr[report | one set] / Pr[report | another set], so the channel is
+    ln(ratio)-LDP. A set with fewer items than `capacity` is a legal input, the empty one included: a device
+    without an answer still sends a report of the same kind.
+    """
+
+    domain: int
+    capacity: int
+    ratio: Fraction
+
+    kind: ClassVar[str]
+    # What it does, in a few words for people.
+    about: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.domain <= MAX_DOMAIN:
+            raise PlanError(f"a randomizer's domain must hold 1 to {MAX_DOMAIN} items, got {self.domain}")
+        if not 1 <= self.capacity <= min(self.domain, MAX_CAPACITY):
+            most = min(self.domain, MAX_CAPACITY)
+            raise PlanError(f"a randomizer's capacity must be 1 to {most}, got {self.capacity}")
+        if self.ratio <= 1:
+            raise PlanError(f"a randomizer's ratio must be above 1, got {self.ratio}")
+
+    @property
+    def epsilon(self) -> float:
+        return float(log(self.ratio))
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """How many different items a report can name: the length of a tally."""
+
+    @property
+    @abstractmethod
+    def probabilities(self) -> tuple[Fraction, Fraction]:
+        """(p, q): chance that a report names an item that is in the set, and one that is not."""
+
+    def filled(self, items: Sequence[int]) -> list[int]:
+        """The outputs that stand for a set: its items, and nulls for empty places where there are nulls."""
+        return sorted(items)
+
+    @abstractmethod
+    def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
+        """The items that the report names, ascending, for a user whose set is `items`."""
+
+    @abstractmethod
+    def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
+        """Exact chance of the report `named` from the set `items`, for enumeration tests and audits."""
+
+    @abstractmethod
+    def all_reports(self) -> Iterator[tuple[int, ...]]:
+        """Every possible report; only for small domains."""
+
+    @property
+    @abstractmethod
+    def payload_bytes(self) -> int:
+        """Size of an encoded report."""
+
+    @abstractmethod
+    def encode(self, named: Sequence[int]) -> bytes:
+        """Bytes of a report, always `payload_bytes` of them."""
+
+    @abstractmethod
+    def decode(self, payload: bytes) -> tuple[int, ...]:
+        """The named items; raises `ProtocolError` for bytes that `encode` cannot have written."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What the plan document says of this randomizer, in exact integers."""
+
+    def document(self) -> dict[str, Any]:
+        """The randomizer in a plan document."""
+        return {
+            **self.parameters(),
+            "domain": self.domain,
+            "capacity": self.capacity,
+            "ratio": [str(self.ratio.numerator), str(self.ratio.denominator)],
+        }
+
+    def debias(self, counts: Any, reports: int) -> Any:
+        """Unbiased estimate of how many users hold each item, from how often it was named (eq. 3)."""
+        p, q = (float(value) for value in self.probabilities)
+        return (counts - reports * q) / (p - q)
+
+    def variance(self, reports: int, held: Any = 0.0) -> Any:
+        """Variance of that estimate when `held` users hold the item (eq. 4 is the case of few)."""
+        p, q = (float(value) for value in self.probabilities)
+        return reports * q * (1 - q) / (p - q) ** 2 + held * (1 - p - q) / (p - q)
+
+    def check(self, items: Sequence[int]) -> None:
+        """Refuse what is not a set of at most `capacity` items of the domain."""
+        if len(items) > self.capacity or len(set(items)) != len(items):
+            raise ValueError(f"expected at most {self.capacity} different items, got {list(items)}")
+        if any(not 0 <= item < self.domain for item in items):
+            raise ValueError(f"items must be 0 to {self.domain - 1}, got {list(items)}")
+
+
+def encode_bits(named: Sequence[int], outputs: int) -> bytes:
+    """One bit per item, item 0 the lowest bit of the first byte."""
+    bits = bytearray((outputs + 7) // 8)
+    for item in named:
+        bits[item >> 3] |= 1 << (item & 7)
+    return bytes(bits)
+
+
+def decode_bits(payload: bytes, outputs: int) -> tuple[int, ...]:
+    if len(payload) != (outputs + 7) // 8:
+        raise ProtocolError(f"the payload must be {(outputs + 7) // 8} bytes, got {len(payload)}")
+    named = tuple(item for item in range(8 * len(payload)) if payload[item >> 3] >> (item & 7) & 1)
+    if named and named[-1] >= outputs:
+        raise ProtocolError(f"the payload names item {named[-1]}, the last is {outputs - 1}")
+    return named

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.protocol.grid import Grid
+
+points = st.lists(st.tuples(st.floats(-2, 12), st.floats(-2, 12)), max_size=12)
+
+
+@given(st.lists(points, max_size=6), st.integers(2, 9))
+def test_paths_are_adjacent_and_keep_both_ends(trajectories: list[list[tuple[float, float]]], n: int) -> None:
+    grid = Grid((0, 0, 10, 10), n)
+    paths = CellPaths.from_trajectories(Trajectories.from_lists(trajectories), grid)
+    assert len(paths) == len(trajectories)
+    for k, trajectory in enumerate(trajectories):
+        path = paths.cells[paths.offsets[k] : paths.offsets[k + 1]]
+        if not trajectory:
+            assert len(path) == 0
+            continue
+        assert path[0] == grid.cell(*trajectory[0])
+        assert path[-1] == grid.cell(*trajectory[-1])
+        steps = np.maximum(np.abs(np.diff(path // n)), np.abs(np.diff(path % n)))
+        assert np.all(steps == 1)
+        # Every visited cell is on the path, in order.
+        wanted = [grid.cell(*point) for point in trajectory]
+        position = 0
+        for cell in wanted:
+            while path[position] != cell:
+                position += 1
+
+
+def test_a_jump_is_filled_by_the_greedy_king_path() -> None:
+    grid = Grid((0, 0, 6, 6), 6)
+    jump = Trajectories.from_lists([[(0.5, 0.5), (5.5, 2.5)]])
+    path = CellPaths.from_trajectories(jump, grid).cells
+    assert [(c // 6, c % 6) for c in path.tolist()] == [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 2)]
+
+
+def test_many_trajectories_over_several_chunks(rng: np.random.Generator) -> None:
+    sizes = rng.integers(0, 5, size=70_000)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    x, y = rng.random((2, offsets[-1])) * 4
+    grid = Grid((0, 0, 4, 4), 4)
+    whole = Trajectories(x, y, offsets)
+    paths = CellPaths.from_trajectories(whole, grid)
+    some = rng.integers(0, 70_000, size=200)
+    alone = CellPaths.from_trajectories(whole.take(some), grid)
+    assert np.array_equal(alone.cells, paths.take(some).cells)
+    assert np.array_equal(paths.sizes > 0, sizes > 0)
+
+
+def test_starts_and_ends_skip_empty_paths() -> None:
+    paths = CellPaths.from_lists([[0, 1], [], [3]], Grid((0, 0, 1, 1), 2))
+    assert paths.starts().tolist() == [0, 3]
+    assert paths.ends().tolist() == [1, 3]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.curator.planning import FLAT, GRIDS, choose_grid, choose_plan, outlook, standard_errors
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import explain
+
+BOUNDS = (0.0, 0.0, 1.0, 1.0)
+
+
+def test_more_users_and_more_budget_allow_finer_grids() -> None:
+    assert choose_grid(10_000, 1.0) <= choose_grid(300_000, 1.0) <= choose_grid(3_000_000, 1.0)
+    assert choose_grid(300_000, 0.5) <= choose_grid(300_000, 2.0)
+
+
+def test_the_choice_is_the_best_of_its_neighbours() -> None:
+    plan, view = choose_plan(300_000, 1.0, BOUNDS)
+    assert plan.grid.n == view.n
+    for n in GRIDS:
+        assert outlook(300_000, 1.0, n).error >= view.error
+    # The optimum of m is flat; the largest m near it is taken.
+    best = min(outlook(300_000, 1.0, view.n, most_moves=m).noise for m in range(1, 12))
+    assert view.noise <= FLAT * best < outlook(300_000, 1.0, view.n, most_moves=view.most_moves + 1).noise
+
+
+def test_longer_trips_need_larger_sets() -> None:
+    assert outlook(100_000, 1.0, 8, trip=0.2).most_moves < outlook(100_000, 1.0, 8, trip=2.0).most_moves
+
+
+def test_errors_shrink_with_the_root_of_the_users() -> None:
+    plan, _ = choose_plan(10_000, 1.0, BOUNDS)
+    few, many = standard_errors(plan, 10_000), standard_errors(plan, 40_000)
+    for name in few:
+        assert few[name] == pytest.approx(2 * many[name], rel=0.01)
+
+
+@pytest.mark.parametrize(("users", "trip"), [(0, 0.5), (100, 0.0), (100, -1.0), (100, 99.0)])
+def test_impossible_facts_are_refused(users: int, trip: float) -> None:
+    with pytest.raises(InputError):
+        outlook(users, 1.0, 6, trip=trip)
+
+
+def test_a_plan_says_who_sends_what() -> None:
+    plan = Plan.single_report(Grid(BOUNDS, 6), 1.0)
+    text = "\n".join(explain(plan, 100_000))
+    assert "1 message in all" in text
+    assert "without looking at its data" in text
+    assert "standard error" in text
+    for ask in plan.rounds[0].asks:
+        assert f"  {ask.question.name}: " in text
+
+
+def test_a_plan_that_leaks_says_so() -> None:
+    plan = Plan.paper(Grid(BOUNDS, 6), 1.0, method="paper-unpadded").paper_second_round(7)
+    assert "NOT PRIVATE" in "\n".join(explain(plan))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ldptrace.models.path.fit import Observation, calibrate
+from ldptrace.models.path.statistics import Expectation
+from path_kit import random_expectation
+
+ASKED = {"length": 1, "start": 1, "end": 1, "terminals": 2, "visits": 3, "moves": 3, "links": 3, "turns": 1}
+
+
+def observations(
+    model: Expectation, variance: float, rng: np.random.Generator | None = None
+) -> list[Observation]:
+    """What users of this model answer: exactly, or with normal noise."""
+    _, left = model.derivatives(ASKED)
+    seen = []
+    for name, answer in model.answers(ASKED).items():
+        exact = answer * left[name]
+        noise = 0.0 if rng is None else rng.normal(0, np.sqrt(variance), len(exact))
+        total = (float(exact.sum()), 4 * variance) if name in {"moves", "links", "visits"} else None
+        seen.append(Observation(name, ASKED[name], 1000, exact + noise, np.full(len(exact), variance), total))
+    return seen
+
+
+def test_exact_answers_are_recovered(rng: np.random.Generator) -> None:
+    truth = random_expectation(3, 8, rng)
+    seen = observations(truth, 1e-8)
+    fit = calibrate(truth.network, 8, seen)
+    assert fit.converged
+    for each in seen:
+        # Within three standard errors of 0.0001, where the answers themselves are of the order of 0.1.
+        assert np.abs(fit.expected[each.name] - each.frequencies).max() < 3e-4, each.name
+
+
+def test_noise_is_not_followed(rng: np.random.Generator) -> None:
+    """The fit is nearer to the truth than the noisy answers are; and misfits are of the size of noise."""
+    truth = random_expectation(4, 10, rng, scale=0.5)
+    exact, noisy = observations(truth, 1e-4), observations(truth, 1e-4, rng)
+    fit = calibrate(truth.network, 10, noisy)
+    before = sum(((a.frequencies - b.frequencies) ** 2).sum() for a, b in zip(noisy, exact, strict=True))
+    after = sum(((fit.expected[b.name] - b.frequencies) ** 2).sum() for b in exact)
+    misfit = sum(((fit.expected[a.name] - a.frequencies) ** 2).sum() for a in noisy)
+    answers = sum(len(a.frequencies) for a in noisy)
+    assert after < 0.5 * before
+    assert 0.5 * answers < misfit / 1e-4 < 1.3 * answers
+
+
+def test_parts_without_evidence_shrink_and_nothing_known_is_the_base(rng: np.random.Generator) -> None:
+    base = random_expectation(3, 8, rng, scale=0.0)
+    fit = calibrate(base.network, 8, observations(base, 1.0, rng))
+    assert np.abs(fit.model.potentials).max() < 0.8
+    assert calibrate(base.network, 8, []).model.potentials.tolist() == [0.0] * base.layout.size

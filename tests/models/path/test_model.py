@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import random_paths
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator import Estimates
+from ldptrace.errors import FitWarning, FormatError, InputError
+from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
+
+GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
+
+
+def estimates(paths: CellPaths, epsilon: float, rng: np.random.Generator) -> Estimates:
+    plan = Plan.single_report(paths.grid, epsilon)
+    return Estimates.from_tally(plan, collect(plan, paths, rng))
+
+
+@pytest.fixture(scope="module")
+def walkers() -> CellPaths:
+    paths = random_paths(20_000, GRID, np.random.default_rng(1))
+    return paths.take(paths.sizes > 0)
+
+
+@pytest.fixture(scope="module")
+def fitted(walkers: CellPaths) -> PathModel:
+    return PathModel.from_estimates(GRID, estimates(walkers, 3.0, np.random.default_rng(2)))
+
+
+def shares(cells: np.ndarray) -> np.ndarray:
+    return np.bincount(cells, minlength=GRID.cells) / len(cells)
+
+
+def test_synthetic_paths_are_like_the_real_ones(
+    walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
+) -> None:
+    """Total variation distances; uniform paths are three times as far away or more."""
+    drawn = fitted.sample(100_000, rng)
+    assert np.all(
+        np.abs(np.diff(drawn.cells // 4))[np.diff(np.repeat(np.arange(len(drawn)), drawn.sizes)) == 0] <= 1
+    )
+    for real, synthetic in (
+        (walkers.starts(), drawn.starts()),
+        (walkers.ends(), drawn.ends()),
+        (walkers.cells, drawn.cells),
+    ):
+        distance = np.abs(shares(real) - shares(synthetic)).sum() / 2
+        assert distance < np.abs(shares(real) - 1 / GRID.cells).sum() / 6
+    assert abs(drawn.sizes.mean() / walkers.sizes.mean() - 1) < 0.05
+
+
+def test_explain_names_every_question(fitted: PathModel) -> None:
+    text = fitted.explain()
+    for match in fitted.matches:
+        assert match.question in text
+        assert 0 < match.chi2 < 3
+    assert {match.question for match in fitted.matches} >= {
+        "length",
+        "start",
+        "end",
+        "moves",
+        "visits",
+        "turns",
+    }
+    assert "popularity" in text
+
+
+def test_saved_models_draw_the_same_paths(fitted: PathModel, tmp_path: Path) -> None:
+    file = tmp_path / "model.npz"
+    fitted.save(file)
+    loaded = PathModel.load(file)
+    first, second = (model.sample(1000, np.random.default_rng(3)) for model in (fitted, loaded))
+    assert np.array_equal(first.cells, second.cells)
+    assert loaded.explain() == fitted.explain()
+    with np.load(file, allow_pickle=False) as arrays:
+        header = json.loads(arrays["header"].tobytes())
+    assert (header["format"], header["model"], header["version"]) == ("ldptrace-model", "path", 1)
+
+
+def test_broken_files_are_refused(fitted: PathModel, tmp_path: Path) -> None:
+    file = tmp_path / "model.npz"
+    replace(fitted, start=fitted.start[:-1]).save(file)
+    with pytest.raises(FormatError, match="start"):
+        PathModel.load(file)
+    replace(fitted, length=fitted.length * np.nan).save(file)
+    with pytest.raises(FormatError, match="length"):
+        PathModel.load(file)
+    file.write_bytes(b"nothing")
+    with pytest.raises(FormatError, match="not a saved model"):
+        PathModel.load(file)
+
+
+def test_answers_that_contradict_each_other_are_told(walkers: CellPaths, rng: np.random.Generator) -> None:
+    honest = estimates(walkers, 3.0, rng)
+    start = honest["start"]
+    twisted = replace(start, frequencies=start.frequencies[::-1].copy())
+    with pytest.warns(FitWarning, match="more than noise explains"):
+        PathModel.from_estimates(GRID, {**honest, "start": twisted})
+
+
+@pytest.mark.parametrize(
+    ("n", "users", "epsilon"), [(2, 300, 1.0), (3, 1, 1.0), (4, 10, 0.1), (6, 2000, 0.1), (9, 50, 5.0)]
+)
+def test_little_data_gives_sensible_paths(
+    n: int, users: int, epsilon: float, rng: np.random.Generator
+) -> None:
+    grid = Grid((0, 0, 1, 1), n)
+    paths = random_paths(users, grid, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        model = PathModel.from_estimates(grid, estimates(paths, epsilon, rng))
+    drawn = model.sample(5000, rng)
+    assert 1 <= drawn.sizes.mean() <= 2 * n + 2
+    assert np.bincount(drawn.starts(), minlength=grid.cells).max() < 0.75 * len(drawn)
+    assert np.all(np.isfinite(model.move))
+
+
+def test_nobody_was_asked(walkers: CellPaths, rng: np.random.Generator) -> None:
+    empty = estimates(walkers.take(np.zeros(0, dtype=np.int64)), 1.0, rng)
+    model = PathModel.from_estimates(GRID, empty)
+    assert model.matches == ()
+    assert len(model.sample(10, rng)) == 10
+    assert len(PathModel.from_estimates(GRID, {}).sample(0, rng)) == 0
+    with pytest.raises(InputError, match="negative"):
+        model.sample(-1, rng)
+
+
+def test_turns_nobody_was_asked_about_stay_out_of_the_model(
+    walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
+) -> None:
+    answers = estimates(walkers, 2.0, rng)
+    without = {name: answers[name] for name in answers if name != "turns"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        model = PathModel.from_estimates(walkers.grid, without)
+    assert np.abs(model.turn).max() < 1e-3 < np.abs(fitted.turn).max()

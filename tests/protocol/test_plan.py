@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.errors import InputError, PlanError
+from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.questions import Start, Steps
+from ldptrace.protocol.randomizers import GRR, OUE
+from ldptrace.protocol.round import Ask, Round
+
+GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
+HALF = ratio_at_most(Fraction(1, 2))
+
+
+@given(
+    st.tuples(*[st.floats(-1e9, 1e9)] * 2, *[st.floats(0.001, 1e9)] * 2),
+    st.integers(2, 12),
+    st.floats(0.01, 20).map(lambda value: round(value, 6)),
+)
+def test_a_plan_survives_its_document(box: tuple[float, ...], n: int, epsilon: float) -> None:
+    x0, y0, width, height = (0.0 if abs(value) < 1e-6 else value for value in box)
+    grid = Grid((x0, y0, x0 + width, y0 + height), n)
+    for plan in (Plan.single_report(grid, epsilon), Plan.paper(grid, epsilon).paper_second_round(4)):
+        again = Plan.from_json(plan.to_json())
+        assert again == plan
+        assert again.id == plan.id
+        assert Fraction(plan.spent) <= plan.epsilon
+
+
+def test_every_slot_of_a_drawn_question_costs() -> None:
+    """A partition answers one question, but all of its slots."""
+    asks = (
+        Ask(Steps(6, 3), OUE(220, 1, HALF), 30000),
+        Ask(Start(6), GRR(36, 1, HALF), 35536),
+    )
+    assert float(Round(asks, "partition").spent) == pytest.approx(1.5)
+    with pytest.raises(PlanRefused) as refusal:
+        Plan("test", GRID, Fraction(1), (Round(asks, "partition"),))
+    assert refusal.value.problem is Problem.PLAN_OVERSPENDS
+
+
+def test_a_chain_has_one_root() -> None:
+    first = Plan.paper(GRID, 1)
+    second = first.paper_second_round(5)
+    assert (first.root, second.root, second.extends) == (first.id, first.id, first.id)
+    with pytest.raises(PlanError, match="extend"):
+        second.changed(extends=second.id)
+    with pytest.raises(PlanError, match="extend"):
+        second.changed(method="other")
+    with pytest.raises(PlanError, match="extend"):
+        first.changed(extends=first.id)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, 21, "x", float("nan"), Fraction(1, 3)])
+def test_an_epsilon_that_cannot_be_written(epsilon: object) -> None:
+    with pytest.raises(InputError):
+        Plan.single_report(GRID, epsilon)  # type: ignore[arg-type]
+
+
+def test_bounds_that_cannot_be_written() -> None:
+    with pytest.raises(PlanError, match="40 characters"):
+        Plan.single_report(Grid((1e-300, 0, 1, 1), 6), 1.0).to_json()
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "a b", "x" * 33])
+def test_names_are_plain(name: str) -> None:
+    with pytest.raises(PlanError, match="named like"):
+        Plan.paper(GRID, 1, method=name)
+    with pytest.raises(PlanError, match="named like"):
+        Plan.paper(GRID, 1, crs=name + " ")
