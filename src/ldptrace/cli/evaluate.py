@@ -179,6 +179,8 @@ def stated_privacy(path: Path) -> dict[str, Any] | None:
         return None
     if privacy.get("plan") and not privacy.get("explanation"):
         privacy["explanation"] = explained(privacy["plan"])
+    # A file of somebody's who did write down the seed of the devices: do not spread it.
+    privacy.pop("seed", None)
     return privacy
 
 
