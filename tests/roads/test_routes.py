@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from road_kit import lattice_roads, scattered_roads
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -13,6 +12,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
+from road_kit import lattice_roads, scattered_roads
 
 
 def bent() -> RoadNetwork:
