@@ -141,9 +141,7 @@ def run_method(
         trajectories = synthesis.trajectories
         if trajectories is None:
             trajectories = place(synthesis.paths, streams.sampling, style=synthesis.placement)
-    if real.crs is not None:
-        trajectories = replace(trajectories, crs=real.crs)
-    return Run(
+    run = Run(
         trajectories,
         synthesis,
         chosen,
@@ -153,6 +151,8 @@ def run_method(
         stages.seconds,
         leaks,
     )
+    labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
+    return replace(run, trajectories=labelled)
 
 
 def _cells(

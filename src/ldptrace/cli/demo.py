@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,16 +60,10 @@ def demo(
                 grid=grid,
                 seed=QUERIES,
                 names=METHODS,
-                privacy=[run.privacy() for run in runs],
                 samples=True,
             )
         with stages("write"):
-            ours = runs[0]
-            write(
-                ours.trajectories,
-                out / "synthetic.parquet",
-                metadata={"ldptrace": json.dumps(ours.privacy())},
-            )
+            write(runs[0].trajectories, out / "synthetic.parquet")
             picture(
                 {"real": real} | {run.method.name: run.trajectories for run in runs},
                 grid,

@@ -113,7 +113,7 @@ def synthesize(
             **parse_options(option or []),
         )
         with stages("write"):
-            write(run.trajectories, output, metadata={"ldptrace": json.dumps(run.privacy())})
+            write(run.trajectories, output)
             if model is not None:
                 if run.synthesis.model is None:
                     raise InputError(f"method {method} makes no model that could be saved")

@@ -55,7 +55,7 @@ class SetResult:
     portrait: Portrait
     values: dict[str, Value]
     attacks: dict[str, Attack]
-    privacy: dict[str, Any] | None
+    privacy: Mapping[str, Any] | None
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
 
