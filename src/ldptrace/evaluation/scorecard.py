@@ -190,7 +190,7 @@ class Scorecard:
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
 
 
-def _kind(privacy: dict[str, Any] | None) -> tuple[str, ...]:
+def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
     """That a set is an experiment and not a release, where it says so."""
     said = (privacy or {}).get("experiment")
     return (str(said),) if said else ()
