@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ldptrace.models.path.model import PathModel
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan
+    from ldptrace.roads import RoadNetwork, read_roads
     from ldptrace.synthesis import synthesize
 
 __version__ = "0.1.0"
@@ -38,11 +39,13 @@ __all__ = [
     "MarkovModel",
     "PathModel",
     "Plan",
+    "RoadNetwork",
     "Scorecard",
     "Tally",
     "Trajectories",
     "evaluate",
     "read",
+    "read_roads",
     "synthesize",
     "write",
 ]
@@ -56,11 +59,13 @@ _HOME = {
     "MarkovModel": "ldptrace.models.markov",
     "PathModel": "ldptrace.models.path.model",
     "Plan": "ldptrace.protocol.plan",
+    "RoadNetwork": "ldptrace.roads",
     "Scorecard": "ldptrace.evaluation",
     "Tally": "ldptrace.curator",
     "Trajectories": "ldptrace.core.trajectories",
     "evaluate": "ldptrace.evaluation",
     "read": "ldptrace.io",
+    "read_roads": "ldptrace.roads",
     "synthesize": "ldptrace.synthesis",
     "write": "ldptrace.io",
 }

@@ -24,8 +24,7 @@ PRIVACY = {
     "method": "made-up",
     "summary": "a method for tests",
     "report": "one message of 9 bytes",
-    "sample_seed": 7,
-    "experiment": "the devices were seeded",
+    "seed": 7,
     "explanation": [
         "Each device draws a question:",
         "  start: the first cell",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
+from ldptrace.roads.drawing import draw
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.summary import facts
 
 
 def square(**more: object) -> RoadNetwork:
@@ -37,6 +43,29 @@ def test_opposite_pairs_the_two_ways_of_a_street() -> None:
 def test_opposite_tells_parallel_streets_apart_by_their_length() -> None:
     roads = RoadNetwork.of([0, 10], [0, 0], [0, 0, 1, 1], [1, 1, 0, 0], length=[10, 30, 30, 10])
     assert roads.opposite.tolist() == [3, 2, 1, 0]
+
+
+def test_opposite_of_a_street_beside_a_one_way_street() -> None:
+    roads = RoadNetwork.of([0, 10], [0, 0], [0, 0, 1], [1, 1, 0], length=[10, 30, 30])
+    assert roads.opposite.tolist() == [-1, 2, 1]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 3)), max_size=30))
+def test_opposite_is_mutual_and_leads_back(edges: list[tuple[int, int, int]]) -> None:
+    source, target, length = np.array(edges, dtype=np.int64).reshape(-1, 3).T
+    roads = RoadNetwork.of(np.arange(5), np.zeros(5), source, target, length=length)
+    paired = np.flatnonzero(roads.opposite >= 0)
+    back = roads.opposite[paired]
+    assert (roads.opposite[back] == paired).all()
+    assert (roads.source[back] == roads.target[paired]).all()
+    assert (roads.target[back] == roads.source[paired]).all()
+    assert (back != paired).all()
+    # As many pairs as there can be between any two nodes.
+    for a in range(5):
+        for b in range(a + 1, 5):
+            there, again = (int(((source == p) & (target == q)).sum()) for p, q in ((a, b), (b, a)))
+            between = (roads.source[paired] == a) & (roads.target[paired] == b)
+            assert int(between.sum()) == min(there, again)
 
 
 def test_lines_and_lengths_follow_the_shape() -> None:
@@ -92,3 +121,61 @@ def test_what_is_no_network_is_refused(columns: dict[str, object], words: str) -
 def test_one_way_streets_alone_make_no_network() -> None:
     with pytest.raises(InputError, match="no two of its 3 nodes"):
         RoadNetwork.of([0, 1, 2], [0, 0, 0], [0, 1], [1, 2]).largest_component()
+
+
+def test_a_map_is_checked_against_what_it_is_for() -> None:
+    side = np.arange(5) * 100.0
+    x, y = (axis.ravel() for axis in np.meshgrid(side, side))
+    east = np.array([k for k in range(25) if k % 5 < 4])
+    ends = np.r_[east, np.arange(20)], np.r_[east + 1, np.arange(5, 25)]
+    roads = RoadNetwork.of(x, y, np.r_[ends], np.r_[ends[::-1]], crs="EPSG:32632", name="town")
+    roads.check_against((-50, -50, 500, 500), "epsg:32632")
+    roads.check_against((-50, -50, 500, 500), None)
+    for bounds, crs, words in (
+        ((0, 0, 1, 1), "EPSG:4326", "its coordinates are EPSG:32632, those of the trajectories EPSG:4326"),
+        (
+            (900, 900, 1000, 1000),
+            None,
+            "no roads in the bounds 900,900,1000,1000; its roads lie in 0,0,400,400$",
+        ),
+        ((-8.7, -41.4, -8.4, -41.0), None, r"metres and degrees: other coordinates"),
+        ((10, 10, 90, 90), None, "none of its roads lies in the bounds 10,10,90,90"),
+        ((0, 0, 100, 100), None, "only 4 of its nodes lie in the bounds"),
+    ):
+        with pytest.raises(InputError, match=words):
+            roads.check_against(bounds, crs)
+
+
+def test_a_map_goes_into_other_coordinates() -> None:
+    roads = RoadNetwork.of([13.4, 13.41], [52.5, 52.5], [0, 1], [1, 0], crs="EPSG:4326")
+    projected = roads.to_crs("EPSG:32633")
+    assert projected.crs == "EPSG:32633"
+    np.testing.assert_allclose(projected.measured(), roads.length, rtol=0.003)
+    with pytest.raises(InputError, match="its coordinate system is not known"):
+        square().to_crs("EPSG:4326")
+
+
+def test_a_torn_map_says_so() -> None:
+    two = RoadNetwork.of([0, 1, 2, 3], [0, 0, 0, 0], [0, 1, 2, 3], [1, 0, 3, 2])
+    assert two.largest_component().report.notes == (
+        "its roads are disconnected: the largest part holds 50 % of them",
+    )
+
+
+def test_explanations_name_classes_and_speeds() -> None:
+    roads = square(
+        seconds=[10] * 9, road_class=[0] * 8 + [-1], classes=("street",), crs="EPSG:32632", name="town"
+    )
+    told = roads.explain()
+    assert told.startswith("town: 5 nodes, 9 directed edges\n1 km of streets, 33 % of them one-way")
+    assert "street" in told
+    assert "unknown" in told
+    assert facts(roads)["classes"]["street"]["street_length"] == 400
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_networks_can_be_drawn(tmp_path: Path, kind: str) -> None:
+    draw(square(), tmp_path / f"town.{kind}")
+    assert (tmp_path / f"town.{kind}").stat().st_size > 1000
+    with pytest.raises(InputError, match="a picture can be"):
+        draw(square(), tmp_path / "town.bmp")

@@ -10,7 +10,18 @@ import typer
 
 from ldptrace.errors import LdptraceError
 
-AREAS = ("demo", "synthesize", "evaluate", "generate", "files", "plan", "collect", "audit", "reproduce")
+AREAS = (
+    "demo",
+    "synthesize",
+    "evaluate",
+    "generate",
+    "files",
+    "roads",
+    "plan",
+    "collect",
+    "audit",
+    "reproduce",
+)
 
 
 def application() -> typer.Typer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.parsers import expat
@@ -54,7 +55,7 @@ def read_file(path: Path) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
+def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
     """One track of one segment per trajectory; the format has no place for further columns."""
     if not trajectories.is_geographic:
         raise InputError(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ldptrace.core.plane import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
-from ldptrace.roads.plane import LocalPlane, is_geographic
 from ldptrace.roads.report import RoadReport
+from ldptrace.roads.summary import explanation
+from ldptrace.roads.writer import write_folder
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
@@ -20,7 +23,8 @@ Offsets = NDArray[np.int64]
 Classes = NDArray[np.int16]
 Bounds = tuple[float, float, float, float]
 
-FEWEST_NODES = 2
+FEWEST = 10  # nodes with which a map says anything about ways
+MOST = 0.8  # of the edges are in the largest part of a map in order
 UNKNOWN = -1  # the class of an edge of which nothing is known
 
 
@@ -40,7 +44,7 @@ class RoadNetwork:
     (3, 3, [100.0, 100.0, 50.0], None)
     >>> part = corner.largest_component()
     >>> part.nodes, part.edges, part.report.dropped
-    (2, 2, {'outside the largest part where all roads lead everywhere': 1})
+    (2, 2, {'outside the largest connected part': 1})
     """
 
     x: Floats
@@ -70,7 +74,8 @@ class RoadNetwork:
             if values is not None:
                 object.__setattr__(self, column, np.ascontiguousarray(values, dtype=kind))
         object.__setattr__(self, "classes", tuple(self.classes))
-        counted = replace(self.report, nodes=self.nodes, edges=self.edges)
+        source = self.report.source or self.name
+        counted = replace(self.report, source=source, nodes=self.nodes, edges=self.edges)
         object.__setattr__(self, "report", counted)
         self._check()
 
@@ -243,20 +248,32 @@ class RoadNetwork:
         """
         back = np.full(self.edges, -1, dtype=np.int32)
         low, high = np.minimum(self.source, self.target), np.maximum(self.source, self.target)
+        pair = low.astype(np.int64) * self.nodes + high
         forward = self.source == low
-        order = np.lexsort((self.length, ~forward, high, low))
-        pair = low[order].astype(np.int64) * max(self.nodes, 1) + high[order]
-        starts = np.flatnonzero(np.r_[True, np.diff(pair) != 0]) if len(pair) else np.empty(0, dtype=np.int64)
-        group = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(pair)]))
-        ahead = np.bincount(group, weights=forward[order], minlength=len(starts)).astype(np.int64)
-        sizes = np.diff(np.r_[starts, len(pair)])
-        common = np.minimum(ahead, sizes - ahead)
-        rank = np.arange(common.sum()) - np.repeat(np.cumsum(common) - common, common)
-        there = order[np.repeat(starts, common) + rank]
-        again = order[np.repeat(starts + ahead, common) + rank]
-        loop = self.source[there] == self.target[there]
-        back[there[~loop]], back[again[~loop]] = again[~loop], there[~loop]
+        order = np.lexsort((self.length, ~forward, pair))
+        starts = np.flatnonzero(np.r_[True, np.diff(pair[order]) != 0]) if self.edges else order
+        sizes = np.diff(np.r_[starts, self.edges])
+        ahead = np.add.reduceat(forward[order], starts, dtype=np.int64) if self.edges else sizes
+        # Nearly always one edge leads there and one back, or as many as there are streets.
+        even = (2 * ahead == sizes) & (low != high)[order[starts]]
+        count = ahead[even]
+        rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        there, again = (
+            order[np.repeat(first, count) + rank] for first in (starts[even], (starts + ahead)[even])
+        )
+        back[there], back[again] = again, there
+        for group in np.flatnonzero(~even & (ahead > 0) & (ahead < sizes)):
+            members = order[starts[group] : starts[group] + sizes[group]]
+            self._pair_up(members[: ahead[group]].tolist(), members[ahead[group] :].tolist(), back)
         return back
+
+    def _pair_up(self, there: list[int], again: list[int], back: Nodes) -> None:
+        """Pairs of edges whose lengths are closest, as long as both sides have some."""
+        while there and again:
+            _, a, b = min((abs(self.length[a] - self.length[b]), a, b) for a in there for b in again)
+            back[a], back[b] = b, a
+            there.remove(a)
+            again.remove(b)
 
     def take_edges(self, edges: ArrayLike) -> RoadNetwork:
         """The same nodes with some of the edges (numbers or a mask)."""
@@ -308,16 +325,20 @@ class RoadNetwork:
         part = self.components()
         kept = part == np.bincount(part).argmax()
         connected = self.take_nodes(kept)
-        if connected.nodes < FEWEST_NODES:
+        if connected.nodes < 2:
             raise InputError(
                 f"{self.name}: no two of its {self.nodes:,} nodes can be reached from each other; "
                 f"its {self.edges:,} edges do not make a road network"
             )
-        reason = "outside the largest part where all roads lead everywhere"
+        reason = "outside the largest connected part"
+        share = connected.edges / self.edges
+        torn = f"its roads are disconnected: the largest part holds {100 * share:.0f} % of them"
         return replace(
             connected,
             report=connected.report.without(
-                edges={reason: self.edges - connected.edges}, nodes={reason: self.nodes - connected.nodes}
+                edges={reason: self.edges - connected.edges},
+                nodes={reason: self.nodes - connected.nodes},
+                notes=(torn,) if share < MOST else (),
             ),
         )
 
@@ -338,6 +359,54 @@ class RoadNetwork:
                 edges={reason: self.edges - inner.edges}, nodes={reason: self.nodes - inner.nodes}
             ),
         )
+
+    def to_crs(self, crs: str) -> RoadNetwork:
+        """The same network in another coordinate system; lengths stay what they are. Needs the extra `geo`."""
+        if self.crs is None:
+            raise InputError(f"{self.name}: its coordinate system is not known, so it cannot be changed")
+        x, y = transform(self.x, self.y, self.crs, crs)
+        if self.shape_x is None or self.shape_y is None:
+            return replace(self, x=x, y=y, crs=crs)
+        shape_x, shape_y = transform(self.shape_x, self.shape_y, self.crs, crs)
+        return replace(self, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
+
+    def check_against(self, bounds: Bounds, crs: str | None) -> None:
+        """An error unless this is a map for trajectories in these bounds and this coordinate system."""
+        if self.crs is not None and crs is not None and not self._shares(crs):
+            raise InputError(
+                f"{self.name}: its coordinates are {self.crs}, those of the trajectories {crs}; convert one of "
+                f"them, for example with: ldptrace roads {self.name} -o FOLDER --to-crs {crs}"
+            )
+        x0, y0, x1, y1 = own = self.bounds()
+        if x0 > bounds[2] or bounds[0] > x1 or y0 > bounds[3] or bounds[1] > y1:
+            kinds = [_coordinates(box) for box in (own, bounds)]
+            other = "" if kinds[0] == kinds[1] else f" ({kinds[0]} and {kinds[1]}: other coordinates)"
+            raise InputError(
+                f"{self.name}: there are no roads in the bounds {_box(bounds)}; its roads lie in "
+                f"{_box(own)}{other}"
+            )
+        inside = self.clipped(bounds).nodes
+        if inside < FEWEST:
+            raise InputError(
+                f"{self.name}: only {inside} of its nodes lie in the bounds {_box(bounds)}; "
+                f"a road network needs at least {FEWEST}"
+            )
+
+    def _shares(self, crs: str) -> bool:
+        return crs.upper() == (self.crs or "").upper() or (self.is_geographic and is_geographic(crs))
+
+    def to_folder(self, path: str | Path) -> None:
+        """Write `nodes.csv` and `edges.csv`, which `read_roads` reads: every directed edge is a row."""
+        write_folder(self, Path(path))
+
+    def explain(self) -> str:
+        """What is in the network, in lines for a person."""
+        return explanation(self)
+
+
+def _coordinates(bounds: Bounds) -> str:
+    """What a box looks like."""
+    return "degrees" if max(map(abs, bounds[::2])) <= 180 and max(map(abs, bounds[1::2])) <= 90 else "metres"
 
 
 def _box(bounds: Bounds) -> str:

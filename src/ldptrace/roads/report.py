@@ -10,18 +10,19 @@ from dataclasses import asdict, dataclass, field, replace
 class RoadReport:
     """Where a network came from, what of it is used, and an account of every street that is not.
 
-    `dropped` counts streets (directed edges) by the reason why they are left out, `dropped_nodes` counts
-    nodes; `notes` say what was assumed.
+    `dropped_streets` counts streets of the file by the reason why they are left out, `dropped` directed edges
+    and `dropped_nodes` nodes; `notes` say what was assumed.
 
-    >>> report = RoadReport("city.osm.pbf", "OpenStreetMap", 8, 20).without(edges={"not for cars": 5})
+    >>> report = RoadReport("city.osm.pbf", "OpenStreetMap", 8, 20).without(streets={"not for cars": 5})
     >>> report.line()
-    'city.osm.pbf: 8 nodes, 20 directed edges; left out 5 edges (not for cars)'
+    'city.osm.pbf: 8 nodes, 20 directed edges; left out 5 streets (not for cars)'
     """
 
-    source: str = "roads"
+    source: str = ""
     format: str = "columns"
     nodes: int = 0
     edges: int = 0
+    dropped_streets: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_nodes: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class RoadReport:
     def without(
         self,
         *,
+        streets: Mapping[str, int] | None = None,
         edges: Mapping[str, int] | None = None,
         nodes: Mapping[str, int] | None = None,
         notes: tuple[str, ...] = (),
@@ -36,6 +38,7 @@ class RoadReport:
         """The same account with further things that were left out, and further notes."""
         return replace(
             self,
+            dropped_streets=_added(self.dropped_streets, streets or {}),
             dropped=_added(self.dropped, edges or {}),
             dropped_nodes=_added(self.dropped_nodes, nodes or {}),
             notes=(*self.notes, *(note for note in notes if note not in self.notes)),
@@ -45,12 +48,16 @@ class RoadReport:
         """One line for a person."""
         left_out = [
             f"{_count(sum(reasons.values()), noun)} ({_by_reason(reasons)})"
-            for reasons, noun in ((self.dropped, "edge"), (self.dropped_nodes, "node"))
+            for reasons, noun in (
+                (self.dropped_streets, "street"),
+                (self.dropped, "edge"),
+                (self.dropped_nodes, "node"),
+            )
             if reasons
         ]
         parts = [
             f"{_count(self.nodes, 'node')}, {_count(self.edges, 'directed edge')}",
-            *([f"left out {' and '.join(left_out)}"] if left_out else []),
+            *([f"left out {_listed(left_out)}"] if left_out else []),
             *self.notes,
         ]
         return f"{self.source}: {'; '.join(parts)}"
@@ -65,6 +72,10 @@ def _added(before: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]
     reasons = dict.fromkeys([*before, *more])
     totals = {reason: before.get(reason, 0) + more.get(reason, 0) for reason in reasons}
     return {reason: number for reason, number in totals.items() if number}
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _count(number: int, noun: str) -> str:

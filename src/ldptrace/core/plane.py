@@ -25,6 +25,22 @@ def is_geographic(crs: str | None) -> bool:
     return crs is not None and crs.upper() in DEGREES
 
 
+def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
+    """Coordinates of the system `source` in the system `target`; needs the extra `geo`."""
+    try:
+        import pyproj
+    except ImportError:
+        raise InputError("pyproj is needed for this; install it with: pip install 'ldptrace[geo]'") from None
+    try:
+        transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
+    except pyproj.exceptions.CRSError as error:
+        raise InputError(f"cannot go from {source} to {target}: {error}") from None
+    new_x, new_y = transformer.transform(x, y)
+    if not (np.isfinite(new_x).all() and np.isfinite(new_y).all()):
+        raise InputError(f"some of these points have no place in {target}")
+    return np.asarray(new_x, dtype=np.float64), np.asarray(new_y, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class LocalPlane:
     """Metres east and north of a place: a flat piece of the earth, good to a tenth of a percent over a city.

@@ -1,0 +1,65 @@
+"""`ldptrace roads`: what is in a road network; draw it, convert it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ldptrace.cli.common import BoundsOption, Progress, note, parse_bounds
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(roads)
+
+
+def roads(
+    network: Annotated[
+        Path,
+        typer.Argument(
+            help="OpenStreetMap extract, OSMnx GraphML, GeoPackage, GeoJSON or Shapefile of lines, "
+            "or a folder with nodes.csv and edges.csv."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf)."
+        ),
+    ] = None,
+    mode: Annotated[str, typer.Option("--mode", help="Whose roads: car, bicycle or foot.")] = "car",
+    bounds: BoundsOption = None,
+    to_crs: Annotated[
+        str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:4326".')
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Say what is in a road network, and draw or convert it.
+
+    The largest part in which all roads lead everywhere is used; the rest is counted.
+    """
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.roads import read_roads
+    from ldptrace.roads.drawing import FORMATS, draw
+    from ldptrace.roads.summary import facts
+
+    box = parse_bounds(bounds)
+    with Progress() as stages:
+        with stages("read"):
+            found = read_roads(network, mode, connected=box is None)
+            if box is not None:
+                found = found.clipped(box).largest_component()
+            if to_crs is not None:
+                found = found.to_crs(to_crs)
+        if output is not None:
+            with stages("write"):
+                if output.suffix.lower() in FORMATS:
+                    with atomic_path(output) as temporary:
+                        draw(found, temporary)
+                else:
+                    found.to_folder(output)
+    typer.echo(json.dumps(facts(found), indent=2) if as_json else found.explain())
+    if output is not None:
+        note(f"{found.nodes:,} nodes, {found.edges:,} directed edges: {output}")

@@ -1,0 +1,123 @@
+"""What a road class says: who may use the road, and how fast it is.
+
+Classes are the words of OpenStreetMap's `highway` tag, or whole numbers from 0 for the fastest roads, as
+Brinkhoff's generator has them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+
+Mode = Literal["car", "bicycle", "foot"]
+Floats = NDArray[np.float64]
+
+# Metres per second of rank 0 and of the last; each rank is slower than the one before by a factor.
+FASTEST, SLOWEST, SLOWER = 22.0, 4.0, 1.35
+STREET = 3  # the rank of an ordinary street
+
+# A link to a road counts as the road.
+RANK = {
+    "motorway": 0,
+    "trunk": 0,
+    "primary": 1,
+    "secondary": 2,
+    "tertiary": 2,
+    "unclassified": STREET,
+    "residential": STREET,
+    "road": STREET,
+    "living_street": 4,
+    "service": 5,
+    "track": 6,
+}
+WAYS = ("cycleway", "path", "footway", "pedestrian", "steps", "bridleway")  # that are no roads
+NEVER = ("construction", "proposed", "abandoned", "razed", "platform", "corridor", "raceway", "elevator")
+USED: dict[Mode, frozenset[str]] = {
+    "car": frozenset(RANK) - {"track"},
+    "bicycle": (frozenset(RANK) - {"motorway"}) | {"cycleway", "path"},
+    "foot": (frozenset(RANK) - {"motorway"}) | {"cycleway", "path", "footway", "pedestrian", "steps"},
+}
+PACE: dict[Mode, float] = {"bicycle": 4.5, "foot": 1.35}  # metres per second, whatever the road
+PEOPLE: dict[Mode, str] = {"car": "cars", "bicycle": "bicycles", "foot": "people on foot"}
+
+KMH_PER_MPH = 1.609344
+# Limits that are words: at walking pace, none at all, and what a country's law says for a kind of place.
+LIMIT_WORDS = {"walk": 7.0, "none": 130.0}
+LIMIT_PLACES = {"living_street": 10.0, "urban": 50.0, "rural": 90.0, "trunk": 100.0, "motorway": 120.0}
+
+
+def checked_mode(mode: str) -> Mode:
+    """The mode itself, if there is one of that name."""
+    for known in get_args(Mode):
+        if mode == known:
+            return known
+    raise InputError(f"the mode can be {', '.join(get_args(Mode))}, not {mode!r}")
+
+
+def base(kind: str) -> str:
+    """The class of a road without what qualifies it.
+
+    >>> base("primary_link"), base("track_grade2"), base("6")
+    ('primary', 'track', '6')
+    """
+    return re.sub(r"_link$|(?<=track)_grade\d$", "", kind)
+
+
+def is_known(kind: str) -> bool:
+    """Whether it is a word of OpenStreetMap."""
+    word = base(kind)
+    return word in RANK or word in WAYS or word in NEVER
+
+
+def is_open_to(kind: str, mode: Mode) -> bool:
+    """Whether that mode may use roads of the class; classes nobody knows are open.
+
+    >>> is_open_to("footway", "car"), is_open_to("footway", "foot"), is_open_to("6", "car")
+    (False, True, True)
+    """
+    return base(kind) in USED[mode] or not is_known(kind)
+
+
+def rank_speed(rank: NDArray[np.integer] | float) -> Floats:
+    """Metres per second on an empty road of that rank, 0 the fastest."""
+    return np.maximum(FASTEST / SLOWER ** np.asarray(rank), SLOWEST)
+
+
+def class_speed(kind: str, mode: Mode) -> float:
+    """Metres per second on an empty road of the class; not a number where the class says nothing.
+
+    >>> class_speed("motorway", "car"), class_speed("0", "car"), class_speed("alley", "car")
+    (22.0, 22.0, nan)
+    """
+    if mode in PACE:
+        return PACE[mode]
+    word = base(kind)
+    if word.isdecimal():
+        return float(rank_speed(min(int(word), 99)))
+    return float(rank_speed(RANK[word])) if word in RANK else float("nan")
+
+
+def limit_kmh(text: str) -> float:
+    """Kilometres per hour of a speed limit as maps write it; the mean of several, not a number of none.
+
+    >>> limit_kmh("50"), round(limit_kmh("30 mph"), 1), limit_kmh("['40', '60']"), limit_kmh("DE:urban")
+    (50.0, 48.3, 50.0, 50.0)
+    >>> limit_kmh("signals")
+    nan
+    """
+    limits = [_one_limit(part.strip(" '\"")) for part in re.split(r"[;,|]", text.strip(" []"))]
+    known = [limit for limit in limits if np.isfinite(limit) and limit > 0]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _one_limit(text: str) -> float:
+    number = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(mph|km/h|kmh|kph)?", text, re.IGNORECASE)
+    if number:
+        return float(number[1]) * (KMH_PER_MPH if (number[2] or "").lower() == "mph" else 1.0)
+    word = text.lower()
+    return LIMIT_WORDS.get(word, LIMIT_PLACES.get(word.rpartition(":")[2], float("nan")))

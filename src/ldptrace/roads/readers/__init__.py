@@ -1,0 +1,56 @@
+"""Readers of road networks in the formats that people have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ldptrace.errors import FormatError, InputError
+from ldptrace.roads.classes import Mode, checked_mode
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.readers import folder, graphml, osm, vector
+from ldptrace.roads.readers.streets import Streets
+
+READERS = {
+    ".osm.pbf": osm.read,
+    ".pbf": osm.read,
+    ".osm": osm.read,
+    ".osm.gz": osm.read,
+    ".osm.bz2": osm.read,
+    ".graphml": graphml.read,
+    ".geojson": vector.read_geojson,
+    ".geojson.gz": vector.read_geojson,
+    ".json": vector.read_geojson,
+    ".gpkg": vector.read_ogr,
+    ".shp": vector.read_ogr,
+}
+
+
+def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -> RoadNetwork:
+    """The road network of a file or folder, for a way to travel: `car`, `bicycle` or `foot`.
+
+    An OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a GeoPackage, GeoJSON or Shapefile of lines, or a
+    folder with `nodes.csv` and `edges.csv`. The largest part in which all roads lead everywhere is returned,
+    unless `connected` is false; `report` says what was left out and what was assumed.
+    """
+    means, source = checked_mode(mode), Path(path)
+    if not source.exists():
+        raise InputError(f"there is no file or folder {source}")
+    try:
+        roads = _streets(source, means).network(means, str(source))
+    except InputError as error:
+        raise type(error)(f"{source}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read: {error.strerror or error}") from None
+    return roads.largest_component() if connected else roads
+
+
+def _streets(source: Path, mode: Mode) -> Streets:
+    if source.is_dir():
+        return folder.read(source)
+    name = source.name.lower()
+    reader = next((read for end, read in READERS.items() if name.endswith(end)), None)
+    if reader is None:
+        raise FormatError(
+            f"a road network is a folder with nodes.csv and edges.csv, or a file {', '.join(READERS)}"
+        )
+    return reader(source, mode)

@@ -1,0 +1,165 @@
+"""A folder with a table of nodes and a table of edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldptrace.core.plane import WGS84
+from ldptrace.errors import FormatError, InputError
+from ldptrace.roads.classes import limit_kmh
+from ldptrace.roads.network import Floats, Nodes
+from ldptrace.roads.readers.lines import from_wkt
+from ldptrace.roads.readers.streets import Flags, Streets
+from ldptrace.roads.readers.tables import find, need, optional_numbers, positions, read_table
+from ldptrace.roads.readers.tags import BACKWARD, BOTH, FORWARD
+
+NODE = ("node_id", "id", "osmid", "node", "nid")
+FROM = ("from", "u", "node1", "source", "start", "start_node", "from_node", "from_id")
+TO = ("to", "v", "node2", "target", "end", "end_node", "to_node", "to_id")
+LENGTH = ("length_m", "length")
+SECONDS = ("seconds", "travel_time", "time_s", "duration_s")
+SPEED = ("speed_kmh", "speed_kph", "speed_km_h")
+LIMIT = ("maxspeed", "max_speed", "speed_limit")
+CLASS = ("highway", "class", "edge_class", "road_class", "fclass", "kind")
+ONEWAY = ("oneway", "one_way")
+GEOMETRY = ("geometry", "wkt", "geom")
+
+
+def read(folder: Path) -> Streets:
+    """The streets of `nodes.csv` and `edges.csv` in a folder, or of its only pair of such tables."""
+    nodes, edges = tables_in(folder)
+    return read_pair(nodes, edges)
+
+
+def tables_in(folder: Path) -> tuple[Path, Path]:
+    """The table of nodes and the table of edges of a folder; both may be packed."""
+    found = []
+    for stem in ("nodes", "edges"):
+        exact = [
+            folder / f"{stem}.csv{end}" for end in ("", ".gz") if (folder / f"{stem}.csv{end}").is_file()
+        ]
+        loose = sorted(p for p in folder.glob(f"*{stem}.csv*") if p.name.endswith((".csv", ".csv.gz")))
+        if not exact and len(loose) != 1:
+            seen = f"{len(loose)} of them" if loose else "there is none"
+            raise InputError(
+                f"a road network is a folder with nodes.csv and edges.csv (or .csv.gz); of *{stem}.csv {seen}"
+            )
+        found.append((exact or loose)[0])
+    return found[0], found[1]
+
+
+def read_pair(nodes: Path, edges: Path) -> Streets:
+    """The streets of a table of nodes and a table of edges.
+
+    Nodes have an id with x, y or lon, lat; edges the ids of two nodes and what else is known.
+    """
+    node_table = read_table(nodes, text=NODE)
+    edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY))
+    x, y, in_degrees = positions(node_table, nodes)
+    ids = node_table[need(node_table, NODE, nodes)].combine_chunks()
+    if len(pc.unique(ids)) < len(ids):
+        raise FormatError(f"{nodes} names a node twice: {_repeated(ids)!r}")
+    start, end = (_places(edge_table, names, ids, edges, nodes) for names in (FROM, TO))
+    lines = find(edge_table, GEOMETRY)
+    rows = edge_table.num_rows
+    kind, kinds = _classes(edge_table)
+    forward, backward = _directions(edge_table, edges)
+    return Streets(
+        x,
+        y,
+        start,
+        end,
+        forward,
+        backward,
+        kind,
+        kinds,
+        length=_measure(edge_table, LENGTH, edges),
+        seconds=_measure(edge_table, SECONDS, edges),
+        speed=_measure(edge_table, SPEED, edges),
+        limit=_limits(edge_table),
+        shape=None if lines is None or rows == 0 else from_wkt(edge_table[lines].to_pylist()),
+        crs=WGS84 if in_degrees else None,
+        format="nodes and edges",
+    )
+
+
+def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:
+    """In which directions streets may be travelled, as their column `oneway` says.
+
+    >>> [flags.tolist() for flags in directions(["1", None, "-1", "no"], "edges.csv")]
+    [[True, True, False, True], [False, True, True, True]]
+    """
+    said = [(word or "").strip().lower() for word in words]
+    unknown = next((word for word in said if word not in FORWARD | BACKWARD | BOTH), None)
+    if unknown is not None:
+        raise FormatError(f"{where}: oneway is 1 or yes, 0 or no, -1 or empty, not {unknown!r}")
+    forward = np.array([word not in BACKWARD for word in said], dtype=bool)
+    backward = np.array([word not in FORWARD for word in said], dtype=bool)
+    return forward, backward
+
+
+def _directions(table: pa.Table, path: Path) -> tuple[Flags, Flags]:
+    name = find(table, ONEWAY)
+    if name is None:
+        return np.ones(table.num_rows, dtype=bool), np.ones(table.num_rows, dtype=bool)
+    words = table[name].combine_chunks().dictionary_encode()
+    forward, backward = directions([*words.dictionary.to_pylist(), None], str(path))
+    code = words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)
+    return forward[code], backward[code]
+
+
+def _places(table: pa.Table, names: tuple[str, ...], ids: pa.Array, edges: Path, nodes: Path) -> Nodes:
+    """The rows of the nodes that a column of the edges names."""
+    name = need(table, names, edges)
+    found = pc.index_in(table[name], value_set=ids)
+    missing = pc.is_null(found).to_numpy(zero_copy_only=False)
+    if missing.any():
+        line = int(missing.argmax())
+        raise FormatError(
+            f"line {line + 2} of {edges} leads to the node {table[name][line].as_py()!r}, "
+            f"which {nodes.name} does not have ({_rows(int(missing.sum()))} like this)"
+        )
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+def _measure(table: pa.Table, names: tuple[str, ...], path: Path) -> Floats:
+    name = find(table, names)
+    if name is None:
+        return np.full(table.num_rows, np.nan)
+    values = optional_numbers(table, name, path)
+    if np.any(values < 0):
+        line = int(np.argmax(values < 0))
+        raise FormatError(f"column {name} of {path} is negative in line {line + 2}: {values[line]:g}")
+    return values
+
+
+def _limits(table: pa.Table) -> Floats:
+    name = find(table, LIMIT)
+    if name is None:
+        return np.full(table.num_rows, np.nan)
+    words = table[name].combine_chunks().dictionary_encode()
+    known = np.array([limit_kmh(word) for word in words.dictionary.to_pylist()] + [np.nan])
+    return known[words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)]
+
+
+def _classes(table: pa.Table) -> tuple[Nodes, tuple[str, ...]]:
+    name = find(table, CLASS)
+    if name is None:
+        return np.full(table.num_rows, -1, dtype=np.int32), ()
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(table[name])).combine_chunks()
+    words = pc.if_else(pc.equal(words, ""), None, words).dictionary_encode()
+    code = words.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return code, tuple(words.dictionary.to_pylist())
+
+
+def _repeated(ids: pa.Array) -> object:
+    counts = pc.value_counts(ids)
+    return counts.filter(pc.greater(counts.field("counts"), 1))[0]["values"].as_py()
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"

@@ -1,0 +1,136 @@
+"""GraphML as OSMnx writes it, in degrees or projected."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ldptrace.core.plane import WGS84
+from ldptrace.errors import FormatError
+from ldptrace.roads.classes import Mode, limit_kmh
+from ldptrace.roads.network import Floats
+from ldptrace.roads.readers.lines import from_wkt
+from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.tags import FORWARD, way_class
+
+Row = dict[str, str]
+
+
+def read(path: Path, mode: Mode) -> Streets:
+    """The streets of a graph: nodes with x and y, edges with what OSMnx knows of them."""
+    graph, nodes, edges = _parse(path)
+    place = {name: number for number, (name, _) in enumerate(nodes)}
+    x, y = (_coordinates(nodes, axis) for axis in ("x", "y"))
+    judged = [way_class({key: first_word(value) for key, value in row.items()}, mode) for *_, row in edges]
+    dropped = Counter(reason for _, reason in judged if reason is not None)
+    kept = [edge for edge, (_, reason) in zip(edges, judged, strict=True) if reason is None]
+    kinds = sorted({kind for kind, reason in judged if kind and reason is None})
+    stray = next((end for a, b, _ in kept for end in (a, b) if end not in place), None)
+    if stray is not None:
+        raise FormatError(f"an edge leads to the node {stray!r}, which the file does not have")
+    count = len(kept)
+    directed = graph.get("edgedefault") != "undirected"
+    # A directed graph has a second edge for the way back; an undirected one only the sign.
+    backward = [not directed and row.get("oneway", "").lower() not in FORWARD for *_, row in kept]
+    number = {word: code for code, word in enumerate(kinds)}
+    codes = [number.get(kind, -1) for kind, reason in judged if reason is None]
+    return Streets(
+        x,
+        y,
+        np.array([place[a] for a, _, _ in kept], dtype=np.int32),
+        np.array([place[b] for _, b, _ in kept], dtype=np.int32),
+        forward=np.ones(count, dtype=bool),
+        backward=np.array(backward, dtype=bool),
+        kind=np.array(codes, dtype=np.int32),
+        kinds=tuple(kinds),
+        length=_numbers(kept, ("length",)),
+        seconds=_numbers(kept, ("travel_time", "seconds")),
+        speed=_numbers(kept, ("speed_kph", "speed_kmh")),
+        limit=np.array([limit_kmh(row.get("maxspeed", "")) for *_, row in kept]),
+        shape=from_wkt([row.get("geometry") for *_, row in kept]),
+        crs=_crs(graph.get("crs")),
+        format="GraphML",
+        dropped=dropped,
+    )
+
+
+def first_word(text: str) -> str:
+    """The first of several values, where OSMnx joined ways that differ.
+
+    >>> first_word("['residential', 'tertiary']"), first_word("primary")
+    ('residential', 'primary')
+    """
+    if not text.startswith("["):
+        return text
+    try:
+        values = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+    return str(values[0]) if values else ""
+
+
+def _parse(path: Path) -> tuple[Row, list[tuple[str, Row]], list[tuple[str, str, Row]]]:
+    """Attributes of the graph, of every node and of every edge, by their names."""
+    names: dict[str, str] = {}
+    graph: Row = {}
+    nodes: list[tuple[str, Row]] = []
+    edges: list[tuple[str, str, Row]] = []
+    try:
+        for event, element in ElementTree.iterparse(path, events=("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            if event == "start":
+                if tag == "graph":
+                    graph["edgedefault"] = element.get("edgedefault", "directed")
+                continue
+            if tag == "key":
+                names[element.get("id", "")] = element.get("attr.name", "")
+            elif tag in ("node", "edge", "graph"):
+                row = {
+                    names.get(data.get("key", ""), ""): data.text or ""
+                    for data in element
+                    if data.tag.rpartition("}")[2] == "data"
+                }
+                if tag == "node":
+                    nodes.append((element.get("id", ""), row))
+                elif tag == "edge":
+                    edges.append((element.get("source", ""), element.get("target", ""), row))
+                else:
+                    graph.update(row)
+                    continue
+                element.clear()
+    except ElementTree.ParseError as error:
+        raise FormatError(f"this is not well-formed XML: {error}") from None
+    if not graph:
+        raise FormatError("this is XML, but there is no graph in it")
+    return graph, nodes, edges
+
+
+def _coordinates(nodes: list[tuple[str, Row]], axis: str) -> Floats:
+    try:
+        return np.array([float(row[axis]) for _, row in nodes])
+    except KeyError:
+        raise FormatError(f"a node has no attribute {axis!r}; OSMnx writes x and y") from None
+    except ValueError:
+        raise FormatError(f"attribute {axis!r} of a node is not a number") from None
+
+
+def _numbers(edges: list[tuple[str, str, Row]], names: tuple[str, ...]) -> Floats:
+    return np.array([_number(next((row[name] for name in names if name in row), "")) for *_, row in edges])
+
+
+def _number(text: str) -> float:
+    try:
+        return float(first_word(text))
+    except ValueError:
+        return float("nan")
+
+
+def _crs(text: str | None) -> str | None:
+    """The label of a coordinate system; OSMnx writes `epsg:4326`, and long texts for some projections."""
+    if not text:
+        return None
+    return text.upper() if text.lower().startswith("epsg:") else (WGS84 if "WGS84" in text else text)

@@ -1,0 +1,265 @@
+"""Lines become streets: cut where they meet, with what their tags say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ldptrace.core.plane import LocalPlane, is_geographic
+from ldptrace.errors import FormatError
+from ldptrace.roads.classes import Mode, limit_kmh
+from ldptrace.roads.network import Floats, Nodes, Offsets
+from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.tags import Tags, way_class, way_directions
+
+Shape = tuple[Floats, Floats, Offsets]
+Keys = NDArray[np.int64]
+
+# Metres within which two points are one, and a share of the usual step of a line where units are not known.
+GRAIN, GRAIN_SHARE = 0.01, 1e-4
+NEAR = 15  # grains: the end of a line that near to another line touches it
+SAMPLES = 4_000_000  # points along lines among which those near to an end are sought
+WKT = re.compile(r"\s*(?:SRID=\d+;)?\s*LINESTRING\s*(?:Z|M|ZM)?\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines with the tags of each; line `k` is the points `offsets[k]:offsets[k + 1]`."""
+
+    x: Floats
+    y: Floats
+    offsets: Offsets
+    tags: Sequence[Tags]
+    crs: str | None
+    format: str
+    notes: tuple[str, ...] = ()
+
+    def streets(self, mode: Mode, keys: Keys | None = None) -> Streets:
+        """The streets that the mode may use, cut where they meet.
+
+        Points with the same key are one place; without keys, points at the same coordinates are, and the end
+        of a line on another line cuts that one.
+        """
+        judged = [way_class(tags, mode) for tags in self.tags]
+        dropped = Counter(reason for _, reason in judged if reason is not None)
+        rows = np.flatnonzero([reason is None for _, reason in judged])
+        sizes = np.diff(self.offsets)
+        owned = np.repeat(np.arange(len(sizes)), sizes)
+        kept = np.isin(owned, rows)
+        x, y, offsets = self.x[kept], self.y[kept], np.r_[0, np.cumsum(sizes[rows])]
+        if keys is None:
+            x, y, offsets = touching(x, y, offsets, self.crs)
+            keys = places(x, y, offsets, self.crs)
+        else:
+            keys = keys[kept]
+        ways = np.array([way_directions(self.tags[int(k)], mode) for k in rows], dtype=np.bool_).reshape(
+            -1, 2
+        )
+        single, ways = _drawn_once(keys, offsets, ways)
+        dropped["the same street again"] += int((~single).sum())
+        held = np.repeat(single, np.diff(offsets))
+        keys, x, y = keys[held], x[held], y[held]
+        rows, ways, offsets = rows[single], ways[single], np.r_[0, np.cumsum(np.diff(offsets)[single])]
+        node_x, node_y, start, end, shape, line = cut(keys, x, y, offsets)
+        row, ways = rows[line], ways[line]
+        words = sorted({kind for kind, _ in judged if kind})
+        number = {word: code for code, word in enumerate(words)}
+        unknown = np.full(len(row), np.nan)
+        return Streets(
+            node_x,
+            node_y,
+            start,
+            end,
+            forward=ways[:, 0],
+            backward=ways[:, 1],
+            kind=np.array([number.get(kind, -1) for kind, _ in judged], dtype=np.int32)[row],
+            kinds=tuple(words),
+            length=unknown,
+            seconds=unknown,
+            speed=self._numbers(("speed_kmh", "speed_kph"))[row],
+            limit=self._numbers(("maxspeed", "speed_limit", "speedlimit"))[row],
+            shape=shape,
+            crs=self.crs,
+            format=self.format,
+            dropped=dropped,
+            notes=self.notes,
+        )
+
+    def _numbers(self, names: tuple[str, ...]) -> Floats:
+        said = (next((tags[name] for name in names if tags.get(name)), "") for tags in self.tags)
+        return np.array([limit_kmh(text) if text else np.nan for text in said])
+
+
+def cut(
+    keys: Keys, x: Floats, y: Floats, offsets: Offsets
+) -> tuple[Floats, Floats, Nodes, Nodes, Shape, Keys]:
+    """Streets of lines: nodes, start, end, lines between them, and from which line each was cut.
+
+    A line is cut at every place that occurs more than once; its ends are nodes in any case.
+
+    >>> keys = np.array([1, 2, 3, 4, 2, 5])
+    >>> x, y = np.array([0.0, 1, 2, 1, 1, 1]), np.array([0.0, 0, 0, 1, 0, -1])
+    >>> _, _, start, end, _, line = cut(keys, x, y, np.array([0, 3, 6]))
+    >>> start.tolist(), end.tolist(), line.tolist()
+    ([0, 1, 3, 1], [1, 2, 1, 4], [0, 0, 1, 1])
+    """
+    sizes = np.diff(offsets)
+    filled = sizes >= 2
+    _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
+    corner = count[place] > 1
+    corner[offsets[:-1][filled]] = corner[offsets[1:][filled] - 1] = True
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    corner &= filled[owner]
+    first, last = _pieces(corner, owner)
+    # A loop gets a node in its middle, so that it leads somewhere.
+    loop = (place[first] == place[last]) & (last - first > 2)
+    if loop.any():
+        corner[(first[loop] + last[loop]) // 2] = True
+        first, last = _pieces(corner, owner)
+    nodes, number = np.unique(place[np.r_[first, last]], return_inverse=True)
+    spot = np.empty(len(count), dtype=np.int64)
+    spot[place[::-1]] = np.arange(len(place))[::-1]
+    inner = last - first - 1
+    ends = np.r_[0, np.cumsum(inner)]
+    point = np.repeat(first + 1 - ends[:-1], inner) + np.arange(ends[-1])
+    start, end = number[: len(first)], number[len(first) :]
+    chosen = spot[nodes]
+    return (
+        x[chosen],
+        y[chosen],
+        start.astype(np.int32),
+        end.astype(np.int32),
+        (x[point], y[point], ends),
+        owner[first],
+    )
+
+
+def _pieces(corner: NDArray[np.bool_], owner: Keys) -> tuple[Keys, Keys]:
+    """First and last points of the pieces between corners of the same line."""
+    at = np.flatnonzero(corner)
+    within = owner[at[:-1]] == owner[at[1:]]
+    return at[:-1][within], at[1:][within]
+
+
+def _drawn_once(
+    keys: Keys, offsets: Offsets, ways: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which lines are the first along their points, and the directions of all that run along them."""
+    single, allowed = np.ones(len(ways), dtype=np.bool_), ways.copy()
+    seen: dict[bytes, int] = {}
+    for line, (begin, end) in enumerate(pairwise(offsets.tolist())):
+        points = keys[begin:end]
+        there, back = seen.get(points.tobytes()), seen.get(points[::-1].tobytes())
+        if there is not None:
+            single[line], allowed[there] = False, allowed[there] | ways[line]
+        elif back is not None:
+            single[line], allowed[back] = False, allowed[back] | ways[line, ::-1]
+        else:
+            seen[points.tobytes()] = line
+    return single, allowed
+
+
+def places(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Keys:
+    """One number for each place; points closer than about a grain are one."""
+    if len(x) == 0:
+        return np.empty(0, dtype=np.int64)
+    px, py, grain = _plane(x, y, offsets, crs)
+    column, row = (np.round((p - p.min()) / grain).astype(np.int64) for p in (px, py))
+    return np.unique(column * (row.max() + 1) + row, return_inverse=True)[1].astype(np.int64)
+
+
+def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
+    """The lines with a further point wherever another line ends on them.
+
+    >>> x, y = np.array([0.0, 10, 4, 4]), np.array([0.0, 0, 0, 5])
+    >>> touching(x, y, np.array([0, 2, 4]), None)[0].tolist()
+    [0.0, 4.0, 10.0, 4.0, 4.0]
+    """
+    sizes = np.diff(offsets)
+    filled = np.flatnonzero(sizes >= 2)
+    if len(filled) == 0:
+        return x, y, offsets
+    px, py, grain = _plane(x, y, offsets, crs)
+    ends = np.unique(np.r_[offsets[:-1][filled], offsets[1:][filled] - 1])
+    # Only an end that no other point shares can lie on the inside of a line without being a point of it.
+    key = places(x, y, offsets, crs)
+    ends = ends[np.bincount(key)[key[ends]] == 1]
+    begin, end = _near_segments(px, py, _segments(offsets), ends, NEAR * grain)
+    dx, dy = px[begin + 1] - px[begin], py[begin + 1] - py[begin]
+    long = np.maximum(np.hypot(dx, dy), 1e-300)
+    along = ((px[end] - px[begin]) * dx + (py[end] - py[begin]) * dy) / long
+    off = np.abs((px[end] - px[begin]) * dy - (py[end] - py[begin]) * dx) / long
+    hit = (off <= NEAR * grain) & (along > 0) & (along < long) & (begin != end) & (begin + 1 != end)
+    order = np.lexsort((along[hit], begin[hit]))
+    after, extra = begin[hit][order], end[hit][order]
+    line = np.searchsorted(offsets, after, side="right") - 1
+    sizes = sizes + np.bincount(line, minlength=len(sizes))
+    return np.insert(x, after + 1, x[extra]), np.insert(y, after + 1, y[extra]), np.r_[0, np.cumsum(sizes)]
+
+
+def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:
+    """Pairs of a segment (its first point) and an end that may lie on it: all that do, and some others.
+
+    Points are strewn along the segments; whatever lies on a segment is near to one of them.
+    """
+    long = np.hypot(px[segment + 1] - px[segment], py[segment + 1] - py[segment])
+    step = max(float(np.median(long)), float(long.sum()) / SAMPLES, near)
+    pieces = np.maximum(np.ceil(long / step).astype(np.int64), 1)
+    begin = np.repeat(segment, pieces)
+    rank = np.arange(len(begin)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    share = (rank + 0.5) / np.repeat(pieces, pieces)
+    strewn = np.c_[
+        px[begin] + share * (px[begin + 1] - px[begin]), py[begin] + share * (py[begin + 1] - py[begin])
+    ]
+    found = cKDTree(strewn).query_ball_point(np.c_[px[ends], py[ends]], step / 2 + near)
+    hits = np.array([sample for samples in found for sample in samples], dtype=np.int64)
+    pairs = np.unique(np.c_[begin[hits], np.repeat(ends, [len(samples) for samples in found])], axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def from_wkt(texts: Sequence[str | None]) -> Shape:
+    """The points between the ends of LINESTRINGs, as ragged columns; no text is a straight line.
+
+    >>> x, y, offsets = from_wkt(["LINESTRING (0 0, 1 2, 3 3)", None])
+    >>> x.tolist(), y.tolist(), offsets.tolist()
+    ([1.0], [2.0], [0, 1, 1])
+    """
+    xs: list[float] = []
+    ys: list[float] = []
+    ends = [0]
+    for text in texts:
+        if text:
+            line = WKT.fullmatch(text)
+            try:
+                points = [point.split() for point in (line or "")[1].split(",")]
+                xs += [float(point[0]) for point in points[1:-1]]
+                ys += [float(point[1]) for point in points[1:-1]]
+            except (ValueError, IndexError):
+                raise FormatError(f"a geometry must be a LINESTRING, not {text[:40]!r}") from None
+        ends.append(len(xs))
+    return np.array(xs), np.array(ys), np.array(ends)
+
+
+def _plane(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> tuple[Floats, Floats, float]:
+    """The points in metres (units) and the distance below which two are one."""
+    if is_geographic(crs):
+        px, py = LocalPlane.around(x, y).to_metres(x, y)
+        return px, py, GRAIN
+    segment = _segments(offsets)
+    long = np.hypot(x[segment + 1] - x[segment], y[segment + 1] - y[segment])
+    long = long[long > 0]
+    return x, y, GRAIN_SHARE * float(np.median(long)) if len(long) else GRAIN
+
+
+def _segments(offsets: Offsets) -> Keys:
+    """The first points of all straight pieces of lines."""
+    inner = np.ones(int(offsets[-1]), dtype=bool)
+    inner[offsets[1:][np.diff(offsets) > 0] - 1] = False
+    return np.flatnonzero(inner)

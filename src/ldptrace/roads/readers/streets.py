@@ -1,0 +1,195 @@
+"""Streets as a file has them, and the directed network that they make for a way to travel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.roads.classes import PACE, PEOPLE, Mode, class_speed, is_open_to, rank_speed
+from ldptrace.roads.network import UNKNOWN, Floats, Nodes, Offsets, RoadNetwork
+from ldptrace.roads.report import RoadReport
+
+Flags = NDArray[np.bool_]
+
+KMH = 3.6
+# Two rows are one street if their lengths differ by less than this share and their middles by less than that.
+SAME_LENGTH, SAME_MIDDLE = 0.01, 0.05
+PLAUSIBLE = 2.0  # lengths of a file may differ from those of its lines by this factor, in the median
+
+
+@dataclass(frozen=True, eq=False)
+class Streets:
+    """One row per street: its two end nodes and in which directions it may be travelled.
+
+    `kind` is an index into `kinds`, -1 where the class is not known. `length`, `seconds`, `speed` (as
+    travelled) and `limit` (as allowed, both km/h) are not a number where the file does not say. `dropped`
+    counts rows of the file that made no street.
+    """
+
+    x: Floats
+    y: Floats
+    start: Nodes
+    end: Nodes
+    forward: Flags
+    backward: Flags
+    kind: NDArray[np.int32]
+    kinds: tuple[str, ...]
+    length: Floats
+    seconds: Floats
+    speed: Floats
+    limit: Floats
+    shape: tuple[Floats, Floats, Offsets] | None = None
+    crs: str | None = None
+    format: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def network(self, mode: Mode, name: str) -> RoadNetwork:
+        """The directed network of the streets that the mode may use, with times where something is known."""
+        if len(self.start) == 0:
+            raise InputError(f"there are no roads in it{_reasons(self.dropped)}")
+        closed = np.array([not is_open_to(kind, mode) for kind in (*self.kinds, "")])[self.kind]
+        loop = self.start == self.end
+        kept = ~closed & ~loop
+        dropped = Counter(self.dropped)
+        dropped[f"not for {PEOPLE[mode]}"] += int(closed.sum())
+        dropped["from a node to itself"] += int((loop & ~closed).sum())
+        # Signs for vehicles do not bind people on foot.
+        everywhere = np.full(len(kept), mode == "foot")
+        there = np.flatnonzero(kept & (self.forward | everywhere))
+        back = np.flatnonzero(kept & (self.backward | everywhere))
+        row, turned = np.r_[there, back], np.arange(len(there) + len(back)) >= len(there)
+        if len(row) == 0:
+            raise InputError(f"there are no roads for {PEOPLE[mode]} in it{_reasons(dropped)}")
+        source = np.where(turned, self.end[row], self.start[row])
+        target = np.where(turned, self.start[row], self.end[row])
+        used = np.zeros(len(self.x), dtype=bool)
+        used[source] = used[target] = True
+        number = np.cumsum(used) - 1
+        words, kind = _sorted_kinds(self.kinds, self.kind[row])
+        roads = RoadNetwork.of(
+            self.x[used],
+            self.y[used],
+            number[source],
+            number[target],
+            road_class=kind,
+            classes=words,
+            shape=None if self.shape is None else _shapes(self.shape, row, turned),
+            crs=self.crs,
+            name=name,
+        )
+        roads, length_notes = _with_lengths(roads, self.length[row])
+        first = _first_of_each(roads)
+        # The way back of a two-way street is often a row of its own: nothing is lost with it.
+        dropped["the same street again"] += int((~first & ~turned).sum())
+        roads, row = roads.take_edges(first), row[first]
+        seconds, time_notes = self._seconds(roads, row, mode)
+        report = RoadReport(name, self.format, notes=self.notes).without(
+            streets=dropped,
+            nodes={"without a road": int(len(used) - used.sum())},
+            notes=(*length_notes, *time_notes),
+        )
+        return replace(roads, seconds=seconds, report=report)
+
+    def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
+        """Time on an empty road: as the file says, by its speeds, by the class; and what was assumed."""
+        given, speed = self.seconds[row], self.speed[row] / KMH
+        limit = self.limit[row] / KMH
+        by_class = np.array([class_speed(word, mode) for word in (*roads.classes, "")])[roads.road_class]
+        if mode in PACE:
+            by_class = np.full(len(row), PACE[mode])
+            # What a file says of times and speeds is mostly said of cars.
+            speed, limit = np.minimum(speed, by_class), np.minimum(limit, by_class)
+            given = np.maximum(given, roads.length / by_class)
+        speed = np.where(speed > 0, speed, np.where(limit > 0, limit, np.nan))
+        known, of_class = np.isfinite(speed) | (given > 0), np.isfinite(by_class)
+        guessed = ~known & ~of_class
+        if guessed.all():
+            return None, ("speeds and classes are not known, so that ways are judged by their length",)
+        notes = []
+        if mode in PACE:
+            notes.append(f"at no more than {PACE[mode] * KMH:.3g} km/h")
+        elif not known.all():
+            share = np.mean(~known & of_class)
+            if share > 0:
+                notes.append(f"speeds by road class on {_percent(share)} of the edges")
+            if guessed.any():
+                notes.append(
+                    f"neither speed nor class is known on {_percent(guessed.mean())} of the edges, "
+                    "they count as ordinary streets"
+                )
+        speed = np.where(np.isfinite(speed), speed, np.where(of_class, by_class, rank_speed(3)))
+        return np.where(given > 0, given, np.maximum(roads.length / speed, 1e-3)), tuple(notes)
+
+
+def _with_lengths(roads: RoadNetwork, given: Floats) -> tuple[RoadNetwork, tuple[str, ...]]:
+    """The lengths of the file where it has some, if they fit the coordinates."""
+    known = np.isfinite(given) & (given > 0)
+    if not known.any():
+        return roads, ()
+    ratio = float(np.median(given[known] / roads.length[known]))
+    if not 1 / PLAUSIBLE < ratio < PLAUSIBLE:
+        said = f"its lengths are {ratio:.3g} times what the coordinates say, so that they were measured anew"
+        return roads, (said,)
+    return replace(roads, length=np.where(known, given, roads.length)), ()
+
+
+def _sorted_kinds(kinds: tuple[str, ...], kind: NDArray[np.int32]) -> tuple[tuple[str, ...], Nodes]:
+    """Only the classes that occur, by name, and the rows in the new numbers."""
+    present = sorted({kinds[code] for code in np.unique(kind) if code >= 0}, key=_numbers_last)
+    place = {word: number for number, word in enumerate(present)}
+    renumbered = np.array([place.get(word, UNKNOWN) for word in kinds] + [UNKNOWN])
+    return tuple(present), renumbered[kind]
+
+
+def _numbers_last(word: str) -> tuple[bool, int, str]:
+    return word.isdecimal(), int(word) if word.isdecimal() else 0, word
+
+
+def _shapes(
+    shape: tuple[Floats, Floats, Offsets], row: Offsets, turned: Flags
+) -> tuple[Floats, Floats, Offsets]:
+    """The lines of some rows, those of `turned` ones from the other end."""
+    x, y, offsets = shape
+    sizes = np.diff(offsets)[row]
+    ends = np.r_[0, np.cumsum(sizes)]
+    rank = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
+    rank = np.where(np.repeat(turned, sizes), np.repeat(sizes, sizes) - 1 - rank, rank)
+    point = np.repeat(offsets[row], sizes) + rank
+    return x[point], y[point], ends
+
+
+def _first_of_each(roads: RoadNetwork) -> Flags:
+    """Which edges are not the same street as an earlier one: same ends, same length, same middle."""
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    sizes = np.diff(offsets)
+    across, up = roads.scale
+    owner = np.repeat(np.arange(roads.edges), sizes)
+    middle_x = np.bincount(owner, weights=(x - roads.x[0]) * across, minlength=roads.edges) / sizes
+    middle_y = np.bincount(owner, weights=(y - roads.y[0]) * up, minlength=roads.edges) / sizes
+    order = np.lexsort((np.arange(roads.edges), roads.length, roads.target, roads.source))
+    before, after = order[:-1], order[1:]
+    apart = np.hypot(middle_x[after] - middle_x[before], middle_y[after] - middle_y[before])
+    same = (
+        (roads.source[after] == roads.source[before])
+        & (roads.target[after] == roads.target[before])
+        & (roads.length[after] <= roads.length[before] * (1 + SAME_LENGTH))
+        & (apart <= SAME_MIDDLE * roads.length[after])
+    )
+    first = np.ones(roads.edges, dtype=bool)
+    first[np.maximum(before, after)[same]] = False
+    return first
+
+
+def _reasons(dropped: Mapping[str, int]) -> str:
+    told = [f"{number:,} {reason}" for reason, number in dropped.items() if number]
+    return f" (left out: {', '.join(told)})" if told else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "less than 1 %"

@@ -1,0 +1,167 @@
+"""Files of lines: GeoJSON by the standard library, GeoPackage and Shapefile by the extra `roads`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldptrace.core.plane import WGS84
+from ldptrace.errors import FormatError, InputError
+from ldptrace.roads.classes import Mode
+from ldptrace.roads.readers.lines import Lines
+from ldptrace.roads.readers.streets import Streets
+from ldptrace.roads.readers.tags import Tags
+
+Json = Any
+# Columns that other makers name otherwise; the names of OpenStreetMap come first.
+SYNONYMS = {
+    "highway": ("highway", "fclass", "class", "edge_class", "road_class", "type", "mtfcc"),
+    "oneway": ("oneway", "one_way", "oneway_s"),
+    "maxspeed": ("maxspeed", "max_speed", "speedlimit", "speed_limit", "speed_lim"),
+    "speed_kmh": ("speed_kmh", "speed_kph"),
+}
+DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
+
+
+def read_geojson(path: Path, mode: Mode) -> Streets:
+    """The streets of the LineString and MultiLineString features of a file."""
+    try:
+        content = path.read_bytes()
+        document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+    except (ValueError, OSError) as error:
+        raise FormatError(f"this is not GeoJSON: {error}") from None
+    features = document.get("features", [document]) if isinstance(document, dict) else None
+    if not isinstance(features, list):
+        raise FormatError("this is JSON, but not a FeatureCollection of lines")
+    lines: list[list[list[float]]] = []
+    tags: list[Tags] = []
+    for number, feature in enumerate(features, 1):
+        try:
+            geometry = feature.get("geometry", feature) or {}
+            if geometry.get("type") in ("LineString", "MultiLineString"):
+                coordinates = geometry["coordinates"]
+                own = [coordinates] if geometry["type"] == "LineString" else coordinates
+                lines += own
+                tags += [plain_tags(feature.get("properties") or {})] * len(own)
+        except (AttributeError, KeyError, TypeError):
+            raise FormatError(f"feature {number} is broken") from None
+    try:
+        points = np.array([point[:2] for line in lines for point in line], dtype=np.float64).reshape(-1, 2)
+    except (TypeError, ValueError):
+        raise FormatError("a coordinate is not a pair of numbers") from None
+    offsets = np.cumsum([0, *map(len, lines)])
+    crs = _geojson_crs(document)
+    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, "GeoJSON").streets(mode)
+
+
+def read_ogr(path: Path, mode: Mode) -> Streets:
+    """The streets of a GeoPackage, a Shapefile, or whatever else GDAL knows to be lines."""
+    try:
+        import pyogrio
+        import pyogrio.raw
+    except ImportError:
+        raise InputError(
+            f"pyogrio is needed for {path.suffix} files; install it with: pip install 'ldptrace[roads]'"
+        ) from None
+    try:
+        layers = [str(name) for name, kind in pyogrio.list_layers(path) if "LineString" in str(kind)]
+        if not layers:
+            raise FormatError("there is no layer of lines in it")
+        # OSMnx names its two layers nodes and edges.
+        layer = "edges" if "edges" in layers else layers[0]
+        meta, _, geometry, columns = pyogrio.raw.read(path, layer=layer)
+    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
+        raise FormatError(f"cannot be read: {str(error).splitlines()[0]}") from None
+    rows = [
+        plain_tags(dict(zip(meta["fields"], row, strict=True))) for row in zip(*columns, strict=True)
+    ] or [{}] * len(geometry)
+    parts = [line_parts(blob) for blob in geometry]
+    lines = [line for part in parts for line in part]
+    tags = [row for row, part in zip(rows, parts, strict=True) for _ in part]
+    points = np.concatenate([np.empty((0, 2)), *lines])
+    crs, notes = _label(meta["crs"], points)
+    notes += (f"layer {layer} of {len(layers)}",) if len(layers) > 1 else ()
+    offsets = np.cumsum([0, *map(len, lines)])
+    kind = {".gpkg": "GeoPackage", ".shp": "Shapefile"}.get(path.suffix.lower(), "lines")
+    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, kind, notes).streets(mode)
+
+
+def plain_tags(properties: dict[str, Json]) -> Tags:
+    """The properties of a feature as tags of OpenStreetMap, as far as their names allow.
+
+    >>> plain_tags({"FCLASS": "primary", "oneway": True, "lanes": None})
+    {'fclass': 'primary', 'oneway': 'yes', 'highway': 'primary'}
+    """
+    tags = {name.lower(): _text(value) for name, value in properties.items() if _text(value)}
+    for name, synonyms in SYNONYMS.items():
+        found = next((tags[synonym] for synonym in synonyms if synonym in tags), None)
+        if found is not None:
+            tags[name] = found.strip("[]").split(",")[0].strip(" '\"").lower()
+    return tags
+
+
+def line_parts(blob: bytes | None) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+    """The lines of a geometry in well-known binary: x and y of the points of each."""
+    if not blob:
+        return []
+    found, _ = _wkb(memoryview(blob), 0)
+    return found
+
+
+def _wkb(blob: memoryview, at: int) -> tuple[list[np.ndarray[Any, np.dtype[np.float64]]], int]:
+    order = "<" if blob[at] == 1 else ">"
+    kind, count = (int(value) for value in np.frombuffer(blob, f"{order}u4", 2, at + 1))
+    # Heights are said by ISO as thousands, by others as high bits.
+    extra = (kind >> 31) + (kind >> 30 & 1) or (0, 1, 1, 2)[kind % 10000 // 1000]
+    plain = (kind & 0xFFFF) % 1000
+    at += 9
+    if plain == 2:
+        size = (2 + extra) * count
+        points = np.frombuffer(blob, f"{order}f8", size, at).reshape(count, 2 + extra)[:, :2]
+        return [points.astype(np.float64)], at + 8 * size
+    if plain != 5:
+        return [], at
+    lines = []
+    for _ in range(count):
+        part, at = _wkb(blob, at)
+        lines += part
+    return lines, at
+
+
+def _text(value: Json) -> str:
+    """A value as a tag; nothing for what is not there."""
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return _text(value[0]) if value else ""
+    text = str(value).strip()
+    return text.removesuffix(".0") if isinstance(value, float) else text
+
+
+def _geojson_crs(document: Json) -> str | None:
+    """Degrees, as the standard says, unless an old member `crs` says otherwise."""
+    named = document.get("crs") if isinstance(document, dict) else None
+    if not named:
+        return WGS84
+    name = str((named.get("properties") or {}).get("name", "")) if isinstance(named, dict) else ""
+    if "CRS84" in name:
+        return WGS84
+    code = name.rpartition(":")[2]
+    return f"EPSG:{code}" if code.isdecimal() else None
+
+
+def _label(
+    crs: str | None, points: np.ndarray[Any, np.dtype[np.float64]]
+) -> tuple[str | None, tuple[str, ...]]:
+    """The coordinate system of a file; degrees of other surveys are taken as those of GPS."""
+    if crs in DEGREES_LIKE_WGS84:
+        return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
+    if crs is None and len(points) and np.all(np.abs(points) <= (180, 90)):
+        return WGS84, (f"no coordinate system is given; the numbers are taken as degrees ({WGS84})",)
+    return crs, ()

@@ -1,0 +1,69 @@
+"""What is in a road network: facts for programs and sentences for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ldptrace.roads.network import RoadNetwork
+
+KMH = 3.6
+
+
+def facts(roads: RoadNetwork) -> dict[str, Any]:
+    """Counts, lengths, speeds and classes as plain values; `street_length` counts both ways of a street once."""
+    once = np.where(roads.opposite >= 0, 0.5, 1.0)
+    length = roads.length * once
+    total = float(length.sum())
+    speeds = None if roads.seconds is None else KMH * roads.length / roads.seconds
+    classes = {}
+    for code, word in [*enumerate(roads.classes), (-1, "unknown")]:
+        own = roads.road_class == code
+        if own.any():
+            classes[word] = {
+                "edges": int(own.sum()),
+                "street_length": float(length[own].sum()),
+                "speed_kmh": None if speeds is None else float(np.average(speeds[own], weights=length[own])),
+            }
+    return {
+        "name": roads.name,
+        "crs": roads.crs,
+        "unit": "metres" if roads.is_geographic else "units of the coordinates",
+        "bounds": list(roads.bounds()),
+        "nodes": roads.nodes,
+        "edges": roads.edges,
+        "one_way_share": float(length[roads.opposite < 0].sum() / total),
+        "street_length": total,
+        "mean_edge_length": float(roads.length.mean()),
+        "lines": roads.shape_x is not None and len(roads.shape_x) > 0,
+        "speed_kmh": None if speeds is None else float(np.average(speeds, weights=length)),
+        "classes": classes,
+        "report": roads.report.to_dict(),
+    }
+
+
+def explanation(roads: RoadNetwork) -> str:
+    """The facts as lines of text."""
+    told = facts(roads)
+    per, unit = (1000.0, "km") if roads.is_geographic or roads.crs is not None else (1.0, "units")
+    lines = [
+        roads.report.line(),
+        f"{told['street_length'] / per:,.0f} {unit} of streets, {100 * told['one_way_share']:.0f} % of them "
+        f"one-way; edges are {told['mean_edge_length']:.0f} {'metres' if unit == 'km' else unit} long on "
+        f"average{'' if told['lines'] else ', all straight'}",
+        f"coordinates {roads.crs or 'of a plane, system not known'}, bounds "
+        f"{','.join(f'{value:.9g}' for value in told['bounds'])}",
+        "speeds are not known"
+        if told["speed_kmh"] is None
+        else f"{told['speed_kmh']:.0f} km/h on average on empty roads",
+    ]
+    order = sorted(told["classes"].items(), key=lambda item: -item[1]["street_length"])
+    if roads.classes:
+        lines += [
+            f"  {word:<16} {own['street_length'] / per:>9,.1f} {unit}"
+            + ("" if own["speed_kmh"] is None else f"  {own['speed_kmh']:>5.0f} km/h")
+            for word, own in order
+        ]
+    return "\n".join(lines)
