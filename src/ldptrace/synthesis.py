@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
@@ -21,6 +18,7 @@ from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.words import explain
 from ldptrace.simulation.channels import Mode
+from ldptrace.simulation.streams import EXPERIMENT, Streams
 
 PAPER_GRID = 6
 
@@ -33,7 +31,10 @@ class Run:
     synthesis: Synthesis
     method: Method
     epsilon: float
-    seed: int
+    # The seed of sampling and placement, where it may be published; the devices' seed is kept nowhere.
+    sample_seed: int | None
+    # Whether the devices were seeded, which makes this an experiment and not a release.
+    seeded: bool
     seconds: dict[str, float]
     # Why this run is not eps-LDP for the whole trajectory, where it is not.
     leaks: str | None = None
@@ -46,7 +47,8 @@ class Run:
             "summary": self.method.summary,
             "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
             "leaks": self.leaks,
-            "seed": self.seed,
+            "experiment": EXPERIMENT if self.seeded else None,
+            "sample_seed": self.sample_seed,
             "notes": list(self.synthesis.notes),
             "explanation": [] if plan is None else explain(plan),
             "plan": None if plan is None else plan.document(),
@@ -63,6 +65,7 @@ def synthesize(
     method: str = DEFAULT,
     count: int | None = None,
     seed: int | None = None,
+    sample_seed: int | None = None,
     simulation: Mode = "counts",
     **options: Any,
 ) -> Trajectories:
@@ -70,6 +73,10 @@ def synthesize(
 
     Every trajectory of `real` plays one user's device; points outside `bounds` count for the nearest border
     cell, as on a device. `bounds` are public knowledge about the area, not taken from the data.
+
+    The devices draw from the operating system. With a `seed` they repeat the same draws every time, for
+    experiments: do not release such a result, whoever guesses the seed can test guesses about a user.
+    `sample_seed` repeats only the sampling of the fitted model and the placement of points, and is no secret.
     """
     run = run_method(
         real,
@@ -79,6 +86,7 @@ def synthesize(
         method=method,
         count=count,
         seed=seed,
+        sample_seed=sample_seed,
         simulation=simulation,
         **options,
     )
@@ -94,6 +102,7 @@ def run_method(
     method: str | Method = DEFAULT,
     count: int | None = None,
     seed: int | None = None,
+    sample_seed: int | None = None,
     simulation: Mode = "counts",
     pilot: float | None = None,
     stages: Stages | None = None,
@@ -111,29 +120,39 @@ def run_method(
     if leaks:
         warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
     stages = stages or Stages()
-    seed = secrets.randbits(63) if seed is None else seed
-    rng = np.random.default_rng(seed)
+    streams = Streams.of(seed, sample_seed)
     wanted = len(real) if count is None else count
     asked = None
     if pilot is not None:
         if "trip" not in chosen.options:
             raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
         with stages("pilot"):
-            asked = run_pilot(real, epsilon, bounds, pilot, rng)
+            asked = run_pilot(real, epsilon, bounds, pilot, streams.devices)
         real, options = asked.rest, {"trip": asked.trip} | options
     cells = _cells(grid, chosen, len(real), epsilon, options)
     with stages("discretise"):
         paths = CellPaths.from_trajectories(real, Grid(bounds, cells))
-    synthesis = chosen.run(Job(paths, epsilon, wanted, rng, simulation, stages, options, real))
+    synthesis = chosen.run(
+        Job(paths, epsilon, wanted, streams.devices, streams.sampling, simulation, stages, options, real)
+    )
     if asked is not None:
         synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, len(real))))
     with stages("place points"):
         trajectories = synthesis.trajectories
         if trajectories is None:
-            trajectories = place(synthesis.paths, rng, style=synthesis.placement)
-    if real.crs is not None:
-        trajectories = replace(trajectories, crs=real.crs)
-    return Run(trajectories, synthesis, chosen, epsilon, seed, stages.seconds, leaks)
+            trajectories = place(synthesis.paths, streams.sampling, style=synthesis.placement)
+    run = Run(
+        trajectories,
+        synthesis,
+        chosen,
+        epsilon,
+        streams.sample_seed,
+        streams.seeded,
+        stages.seconds,
+        leaks,
+    )
+    labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
+    return replace(run, trajectories=labelled)
 
 
 def _cells(

@@ -94,21 +94,3 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
             app, ["evaluate", *files[:2], "--json", str(made), "--html", str(nowhere)], catch_exceptions=False
         )
     assert not made.exists()
-
-
-def test_what_a_file_states_about_privacy(tmp_path: Path) -> None:
-    walks = drifting_walks(5, 1)
-    assert evaluate.stated_privacy(Path(saved(walks, tmp_path / "a.parquet"))) is None
-    wrapped = Path(saved(walks, tmp_path / "b.parquet", {"privacy": {"epsilon": "2"}}))
-    assert evaluate.stated_privacy(wrapped) == {"epsilon": "2"}
-    strange = Path(saved(walks, tmp_path / "c.parquet", {"epsilon": "1", "plan": {"format": "other"}}))
-    assert evaluate.stated_privacy(strange) == {
-        "epsilon": "1",
-        "plan": {"format": "other"},
-        "explanation": [],
-    }
-    table = walks.to_arrow().replace_schema_metadata({"ldptrace": "not json"})
-    pq.write_table(table, tmp_path / "d.parquet")
-    with pytest.raises(InputError, match="does not hold JSON"):
-        evaluate.stated_privacy(tmp_path / "d.parquet")
-    assert evaluate.stated_privacy(tmp_path / "e.csv") is None

@@ -13,6 +13,7 @@ import pytest
 import ldptrace as lt
 from ldptrace.cli import main
 from ldptrace.generators import city
+from ldptrace.simulation.streams import EXPERIMENT
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 BOUNDS = "0,0,20000,20000"
+SECRET = 918273645564738291
 
 
 def run(*arguments: object) -> int:
@@ -57,6 +59,28 @@ def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None
         )
         sets.append(lt.read(out))
     assert np.array_equal(sets[0].x, sets[1].x)
+
+
+def test_a_seeded_run_says_that_it_is_no_release_and_not_its_seed(
+    trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, card, page = tmp_path / "s.parquet", tmp_path / "card.json", tmp_path / "card.html"
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 4)
+    assert run("synthesize", trips, "-o", out, *arguments, "--seed", SECRET) == 0
+    assert EXPERIMENT in " ".join(capsys.readouterr().err.split())
+    said = pq.read_schema(out).metadata[b"ldptrace"].decode()
+    assert json.loads(said)["experiment"] == EXPERIMENT
+    assert (
+        run("evaluate", trips, out, "--bounds", BOUNDS, "--json", card, "--html", page, "--no-attacks") == 0
+    )
+    assert json.loads(card.read_text())["privacy"]["experiment"] == EXPERIMENT
+    assert EXPERIMENT in " ".join(page.read_text().split())
+    assert EXPERIMENT in " ".join(capsys.readouterr().err.split())
+    for text in (said, card.read_text(), page.read_text()):
+        assert str(SECRET) not in text
+    assert run("synthesize", trips, "-o", out, *arguments) == 0
+    assert EXPERIMENT not in " ".join(capsys.readouterr().err.split())
+    assert json.loads(pq.read_schema(out).metadata[b"ldptrace"])["experiment"] is None
 
 
 @pytest.mark.parametrize(

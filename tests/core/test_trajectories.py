@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -111,3 +113,55 @@ def test_tables_that_do_not_fit_are_refused(table: pa.Table, complaint: str) -> 
 def test_a_set_without_points_has_no_bounds() -> None:
     with pytest.raises(InputError, match="without points has no bounds"):
         Trajectories.concat([]).bounds()
+
+
+def test_users_are_counted_by_their_column() -> None:
+    trips = Trajectories(
+        [0] * 5, [0] * 5, range(6), extra=pa.table({"who": ["b", "a", None, "b", None]}), user="who"
+    )
+    assert len(np.unique(trips.users)) == 4
+    assert trips.users[0] == trips.users[3]
+    assert trips[3].user == "b"
+    assert trips.take([3, 0]).users.tolist() == [0, 0]
+    assert "of 4 users" in repr(trips)
+    assert Trajectories.from_lists([[(0, 0)], [(1, 1)]]).users.tolist() == [0, 1]
+    with pytest.raises(InputError, match="user column 'nobody'"):
+        Trajectories([0], [0], [0, 1], user="nobody")
+
+
+def test_parts_of_a_log_stay_one_persons() -> None:
+    log = Trajectories([0, 1, 2], [0, 0, 0], [0, 2, 3], t=[0, 4000, 0])
+    assert log.split(900).users.tolist() == [0, 0, 1]
+
+
+def test_iteration_and_indexing() -> None:
+    trips = Trajectories([0, 1, 2], [5, 6, 7], [0, 2, 3], t=[0, 1, 2], ids=[8, 9])
+    assert [trip.id for trip in trips] == [8, 9]
+    assert trips[-1].x.tolist() == [2]
+    assert trips[0].t is not None
+    assert repr(trips[0]) == "<Trajectory 8: 2 points>"
+    assert trips[[True, False]].x.tolist() == [0, 1]
+    assert len(trips[1:]) == 1
+    with pytest.raises(IndexError, match="there is no trajectory 2"):
+        trips[2]
+
+
+def test_the_time_of_the_first_point_is_added() -> None:
+    table = pa.table({"x": [[0.0, 1.0]], "y": [[0.0, 1.0]], "t": [[0.0, 15.0]], "t0": [1_700_000_000]})
+    found = Trajectories.from_arrow(table)
+    assert found.t is not None
+    assert found.t.tolist() == [1_700_000_000, 1_700_000_015]
+    assert found.extra is None
+    assert found.has_dates
+
+
+def test_joined_sets_keep_what_they_share() -> None:
+    one = Trajectories([0], [0], [0, 1], extra=pa.table({"u": [1]}), user="u", provenance={"epsilon": "1"})
+    both = Trajectories.concat([one, one])
+    assert (both.user, both.provenance) == ("u", {"epsilon": "1"})
+    assert Trajectories.concat([one, replace(one, provenance=None)]).provenance is None
+
+
+def test_a_zone_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match="no time zone 'Mars/Base'"):
+        Trajectories([0], [0], [0, 1], timezone="Mars/Base")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -101,13 +100,6 @@ def test_a_time_for_the_whole_trajectory_passes_through(tmp_path: Path) -> None:
     assert found.t is None
     assert found.extra is not None
     assert found.extra.to_pydict() == {"t": [5]}
-
-
-def test_metadata_is_kept_beside_our_own(tmp_path: Path) -> None:
-    write(LINES, tmp_path / "a.parquet", metadata={"plan": "{}"})
-    metadata = pq.read_schema(tmp_path / "a.parquet").metadata
-    assert metadata[b"plan"] == b"{}"
-    assert json.loads(metadata[b"ldptrace:trajectories"])["version"] == 1
 
 
 def test_geographic_files_open_in_gis_tools(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import random_paths
 from ldptrace.core.placement import place
@@ -9,7 +10,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.methods import METHODS, method
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import run_method, synthesize
+from ldptrace.synthesis import Run, run_method, synthesize
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 PAPER = ["paper", "randsyn", "combtran", "noadapt"]
@@ -52,6 +53,41 @@ def test_a_large_budget_reproduces_the_statistics(real: Trajectories, grid: Grid
     truth = np.bincount(paths.starts(), minlength=16) / len(paths)
     made = np.bincount(run.synthesis.paths.starts(), minlength=16) / 40_000
     assert np.abs(truth - made).max() < 0.05
+
+
+@pytest.mark.parametrize("name", ["single-report", "paper", "ngram"])
+def test_what_is_published_does_not_determine_what_the_devices_drew(real: Trajectories, name: str) -> None:
+    """Two releases with one `sample_seed` differ by their devices alone; `sample_seed` never reaches the devices."""
+    options = {"hide_length": True} if name == "ngram" else {}
+    seeds = ((None, 5), (None, 5), (3, 5), (3, 6), (5, None))
+    runs = [
+        run_method(real, 1.0, bounds=BOUNDS, grid=4, method=name, seed=seed, sample_seed=sample, **options)
+        for seed, sample in seeds
+    ]
+    drawn = [
+        run.synthesis.paths.cells if run.synthesis.estimates is None else _frequencies(run) for run in runs
+    ]
+    assert not np.array_equal(drawn[0], drawn[1])
+    assert np.array_equal(drawn[2], drawn[3])
+    assert not any(np.array_equal(drawn[4], other) for other in drawn[:4])
+    assert [run.seeded for run in runs] == [False, False, True, True, True]
+    for run in runs:
+        said = run.privacy()
+        assert "seed" not in said
+        assert (said["experiment"] is None) == (not run.seeded)
+    assert [run.privacy()["sample_seed"] for run in runs] == [5, 5, 5, 6, None]
+
+
+def _frequencies(run: Run) -> NDArray[np.float64]:
+    assert run.synthesis.estimates is not None
+    return np.concatenate([found.frequencies for found in run.synthesis.estimates.values()])
+
+
+def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> None:
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper")
+    assert run.synthesis.model is not None
+    told = np.random.default_rng(run.privacy()["sample_seed"])
+    assert np.array_equal(run.synthesis.model.sample(len(real), told).cells, run.synthesis.paths.cells)
 
 
 def test_one_seed_one_result(real: Trajectories) -> None:

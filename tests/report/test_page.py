@@ -24,7 +24,8 @@ PRIVACY = {
     "method": "made-up",
     "summary": "a method for tests",
     "report": "one message of 9 bytes",
-    "seed": 7,
+    "sample_seed": 7,
+    "experiment": "the devices were seeded",
     "explanation": [
         "Each device draws a question:",
         "  start: the first cell",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -83,7 +82,6 @@ def evaluate(
             seed=seed,
             repeat=repeat,
             names=names(synthetic),
-            privacy=[stated_privacy(path) for path in synthetic],
             attacks=attacks,
             samples=samples,
             outside=outside.value,
@@ -158,41 +156,6 @@ def show(tables: list[Table], text: str | None) -> None:
         console.print(*([""] if number else []), table, sep="\n")
     if text is not None:
         typer.echo(text)
-
-
-def stated_privacy(path: Path) -> dict[str, Any] | None:
-    """What a Parquet file says about its privacy (its metadata key `ldptrace`), with the plan in words."""
-    import pyarrow.parquet as pq
-
-    if path.suffix != ".parquet" or not path.is_file():
-        return None
-    stated = (pq.read_schema(path).metadata or {}).get(b"ldptrace")
-    if stated is None:
-        return None
-    try:
-        privacy = json.loads(stated)
-    except ValueError:
-        raise InputError(f"{path}: its metadata key 'ldptrace' does not hold JSON") from None
-    if isinstance(privacy, dict) and isinstance(privacy.get("privacy"), dict):
-        privacy = privacy["privacy"]
-    if not isinstance(privacy, dict):
-        return None
-    if privacy.get("plan") and not privacy.get("explanation"):
-        privacy["explanation"] = explained(privacy["plan"])
-    return privacy
-
-
-def explained(plan: dict[str, Any]) -> list[str]:
-    """A plan in sentences; none if it was written by a version that this one does not understand."""
-    from ldptrace.errors import PlanError
-    from ldptrace.protocol.canonical import dumps
-    from ldptrace.protocol.plan import Plan
-    from ldptrace.protocol.words import explain
-
-    try:
-        return explain(Plan.from_json(dumps(plan)))
-    except PlanError:
-        return []
 
 
 def names(paths: list[Path]) -> list[str]:

@@ -17,7 +17,6 @@ from ldptrace.cli.common import (
     Outside,
     OutsideOption,
     Progress,
-    SeedOption,
     note,
     parse_bounds,
     read_input,
@@ -77,7 +76,12 @@ def synthesize(
         Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")
     ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Where the work runs.")] = Engine.local,
-    seed: SeedOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."
+        ),
+    ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
@@ -85,6 +89,7 @@ def synthesize(
     """Make a private synthetic copy of a data set: every trajectory plays one device."""
     from ldptrace.io import write
     from ldptrace.methods import method as find_method
+    from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run_method
 
     find_method(method)
@@ -108,7 +113,7 @@ def synthesize(
             **parse_options(option or []),
         )
         with stages("write"):
-            write(run.trajectories, output, metadata={"ldptrace": json.dumps(run.privacy())})
+            write(run.trajectories, output)
             if model is not None:
                 if run.synthesis.model is None:
                     raise InputError(f"method {method} makes no model that could be saved")
@@ -118,6 +123,8 @@ def synthesize(
         f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
+    if run.seeded:
+        note(f"Note: {EXPERIMENT}.")
 
 
 def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> Bounds:

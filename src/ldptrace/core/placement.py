@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 import numba
@@ -77,9 +78,7 @@ def respace(trajectories: Trajectories, spacing: float) -> Trajectories:
         _walk(x, y, along, offsets, new, start, stop, points)
 
     map_chunks(walk, len(trajectories))
-    return Trajectories(
-        points[0], points[1], new, ids=trajectories.ids, crs=trajectories.crs, extra=trajectories.extra
-    )
+    return replace(trajectories, x=points[0], y=points[1], offsets=new, t=None)
 
 
 def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

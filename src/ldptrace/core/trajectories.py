@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core.plane import is_geographic
+from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -18,15 +20,40 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One trajectory, as iteration and indexing give it: a view of the set's columns."""
+
+    x: Floats
+    y: Floats
+    t: Floats | None = None
+    id: int | None = None
+    user: object = None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __repr__(self) -> str:
+        name = "" if self.id is None else f" {self.id}"
+        return f"<Trajectory{name}: {len(self):,} point{'' if len(self) == 1 else 's'}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectories:
     """Many trajectories in one set of columns; trajectory `k` is the points `offsets[k]:offsets[k + 1]`.
 
-    `t` is in seconds, `ids` are the data set's own identifiers, `extra` holds further columns of one value
-    per trajectory, `crs` is a label such as "EPSG:4326" (None: planar, unknown).
+    `t` is in seconds since 1970 UTC, or of the local day where all are below two days (see
+    `ldptrace.core.times`); `timezone` names the zone whose clocks are local (None: UTC). `ids` are the data
+    set's own identifiers, `extra` holds further columns of one value per trajectory, and `user` names the one
+    that says whose trajectory it is. `crs` is a label such as "EPSG:4326" (None: planar, unknown).
+    `provenance` is what was promised about a synthetic set (None: nothing, as about real data).
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
     (2, 3, [2, 1])
+    >>> two
+    <Trajectories: 2 trajectories, 3 points, no times, coordinates not named>
+    >>> [len(trip) for trip in two], two[1].x.tolist(), len(two[:1])
+    ([2, 1], [5.0], 1)
     """
 
     x: Floats
@@ -35,7 +62,10 @@ class Trajectories:
     t: Floats | None = None
     ids: Ints | None = None
     crs: str | None = None
-    extra: pa.Table | None = field(default=None, repr=False)
+    extra: pa.Table | None = None
+    user: str | None = None
+    timezone: str | None = None
+    provenance: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -58,9 +88,70 @@ class Trajectories:
             raise InputError(f"there are {len(self.ids)} ids for {len(self)} trajectories")
         if self.extra is not None and self.extra.num_rows != len(self):
             raise InputError(f"extra columns have {self.extra.num_rows} rows for {len(self)} trajectories")
+        if self.user is not None and (self.extra is None or self.user not in self.extra.column_names):
+            raise InputError(f"the user column {self.user!r} is not among the extra columns")
+        if self.timezone is not None:
+            zone(self.timezone)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return (self._one(number) for number in range(len(self)))
+
+    @overload
+    def __getitem__(self, which: int) -> Trajectory: ...
+
+    @overload
+    def __getitem__(self, which: slice | ArrayLike) -> Trajectories: ...
+
+    def __getitem__(self, which: int | slice | ArrayLike) -> Trajectory | Trajectories:
+        """One trajectory by its place; several by a slice, numbers or a mask."""
+        if isinstance(which, int | np.integer):
+            if not -len(self) <= which < len(self):
+                raise IndexError(f"there is no trajectory {which}, there are {len(self)}")
+            return self._one(int(which) % len(self))
+        return self.take(np.arange(len(self))[which] if isinstance(which, slice) else which)
+
+    def _one(self, number: int) -> Trajectory:
+        part = slice(self.offsets[number], self.offsets[number + 1])
+        return Trajectory(
+            self.x[part],
+            self.y[part],
+            None if self.t is None else self.t[part],
+            None if self.ids is None else int(self.ids[number]),
+            None if self.user is None or self.extra is None else self.extra[self.user][number].as_py(),
+        )
+
+    def __repr__(self) -> str:
+        trajectories = "trajectory" if len(self) == 1 else "trajectories"
+        parts = [f"{len(self):,} {trajectories}", f"{self.points:,} point{'' if self.points == 1 else 's'}"]
+        if self.user is not None:
+            parts.append(f"of {len(np.unique(self.users)):,} users")
+        parts.append(
+            "no times" if self.t is None else "with dates" if self.has_dates else "with times of day"
+        )
+        parts.append(self.crs or "coordinates not named")
+        if self.provenance is not None:
+            parts.append(f"synthetic, epsilon {self.provenance.get('epsilon', 'not said')}")
+        return f"<Trajectories: {', '.join(parts)}>"
+
+    @property
+    def users(self) -> Ints:
+        """Whose each trajectory is, as numbers from 0; where nobody says, everyone has one trajectory."""
+        if self.user is None or self.extra is None:
+            return np.arange(len(self))
+        column = self.extra[self.user].combine_chunks()
+        codes: Ints = pc.dictionary_encode(column, null_encoding="encode").indices.to_numpy().astype(np.int64)
+        # Who is not named is a user of their own, not all of them the same one.
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        codes[missing] = len(codes) + np.arange(np.count_nonzero(missing))
+        return codes
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether times count from 1970, rather than from midnight."""
+        return are_dates(self.t)
 
     @property
     def points(self) -> int:
@@ -123,7 +214,9 @@ class Trajectories:
         extra = pa.table({"whole_id": whole}) if self.extra is None else self.extra.take(pa.array(owner))
         if self.extra is not None and "whole_id" not in extra.column_names:
             extra = extra.append_column("whole_id", whole)
-        return replace(self, offsets=np.insert(self.offsets, place, inner), ids=None, extra=extra)
+        # The parts of one log are one person's, so that cutting it does not multiply what they give away.
+        user = self.user or "whole_id"
+        return replace(self, offsets=np.insert(self.offsets, place, inner), ids=None, extra=extra, user=user)
 
     @staticmethod
     def concat(parts: Sequence[Trajectories]) -> Trajectories:
@@ -141,14 +234,21 @@ class Trajectories:
         ids = [part.ids for part in parts if part.ids is not None]
         extras = [part.extra for part in parts if part.extra is not None]
         same_columns = len(extras) == len(parts) and len({tuple(extra.column_names) for extra in extras}) == 1
+        first = parts[0]
         return Trajectories(
             x=np.concatenate([part.x for part in parts]),
             y=np.concatenate([part.y for part in parts]),
             offsets=np.concatenate([*offsets, starts[-1:]]),
             t=np.concatenate(times) if len(times) == len(parts) else None,
             ids=np.concatenate(ids) if len(ids) == len(parts) else None,
-            crs=parts[0].crs,
+            crs=first.crs,
             extra=pa.concat_tables(extras, promote_options="permissive") if same_columns else None,
+            user=first.user if same_columns and all(part.user == first.user for part in parts) else None,
+            timezone=first.timezone if all(part.timezone == first.timezone for part in parts) else None,
+            # A promise about a part is none about the whole.
+            provenance=first.provenance
+            if all(part.provenance == first.provenance for part in parts)
+            else None,
         )
 
     @staticmethod
@@ -162,8 +262,11 @@ class Trajectories:
         return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
 
     @staticmethod
-    def from_arrow(table: pa.Table, *, crs: str | None = None) -> Trajectories:
-        """From a table with one row per trajectory: lists `x`, `y`, perhaps `t`; `traj_id`, other columns."""
+    def from_arrow(table: pa.Table, *, crs: str | None = None, user: str | None = None) -> Trajectories:
+        """From a table with one row per trajectory: lists `x`, `y`, perhaps `t`; `traj_id`, other columns.
+
+        A column `t0` is added to `t`: the time of the first point, where `t` counts from it.
+        """
         for name in ("x", "y"):
             if name not in table.column_names:
                 raise InputError(
@@ -188,12 +291,14 @@ class Trajectories:
                 raise InputError(
                     f"column traj_id must hold whole numbers, it holds {table.schema.field('traj_id').type}"
                 )
-        rest = [
-            name
-            for name in table.column_names
-            if name not in {"x", "y", "traj_id"} and (name != "t" or t is None)
-        ]
-        return Trajectories(x, y, offsets, t=t, ids=ids, crs=crs, extra=table.select(rest) if rest else None)
+        own = {"x", "y", "traj_id"} | (set() if t is None else {"t"})
+        if t is not None and "t0" in table.column_names and _is_number(table.schema.field("t0").type):
+            t = t + np.repeat(table["t0"].cast(pa.float64()).to_numpy(), np.diff(offsets))
+            own.add("t0")
+        rest = [name for name in table.column_names if name not in own]
+        return Trajectories(
+            x, y, offsets, t=t, ids=ids, crs=crs, extra=table.select(rest) if rest else None, user=user
+        )
 
     def to_arrow(self) -> pa.Table:
         """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, extra columns; points uncopied."""
@@ -216,12 +321,14 @@ def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
 def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
     """Values and offsets of a list column; a null list is an empty one."""
     kind = table.schema.field(name).type
-    if not is_list(kind) or not (
-        pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)
-    ):
+    if not is_list(kind) or not _is_number(kind.value_type):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {kind}")
     chunks = [chunk.flatten() for chunk in table[name].chunks]
     values = np.empty(sum(len(chunk) for chunk in chunks))

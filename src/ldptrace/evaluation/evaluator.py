@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,7 @@ def evaluate(
     seed: int | None = None,
     repeat: int = REPEAT,
     names: Sequence[str] | None = None,
-    privacy: Sequence[dict[str, Any] | None] | None = None,
+    privacy: Sequence[Mapping[str, Any] | None] | None = None,
     attacks: bool = True,
     samples: bool = False,
     outside: Outside = "drop",
@@ -47,7 +47,8 @@ def evaluate(
     """Measure synthetic sets against a real one.
 
     Bounds are the real set's when none are given, as in the reference. `repeat` draws the random queries and
-    the bootstrap that many times, for means and spreads. `samples` shows real trajectories on the page.
+    the bootstrap that many times, for means and spreads. `samples` shows real trajectories on the page. What
+    was promised about each set is what it brings with it, unless `privacy` says it.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))
@@ -79,7 +80,7 @@ def evaluate(
         ]
         shown = _picked(real, rng) if samples else None
         real_portrait = paint("real", yardstick.real, real, yardstick.real, shown)
-    promised = list(privacy) if privacy is not None else [None] * len(published)
+    promised = [item.provenance for item in synthetic] if privacy is None else list(privacy)
     sets = tuple(
         SetResult(
             portrait,

@@ -55,7 +55,7 @@ class SetResult:
     portrait: Portrait
     values: dict[str, Value]
     attacks: dict[str, Attack]
-    privacy: dict[str, Any] | None
+    privacy: Mapping[str, Any] | None
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
 
@@ -98,7 +98,7 @@ class Scorecard:
         found += self.notes
         for item in self.sets:
             prefix = f"{item.name}: " if len(self.sets) > 1 else ""
-            found += [prefix + said for said in item.notes]
+            found += [prefix + said for said in (*_kind(item.privacy), *item.notes)]
         return found
 
     def document(self) -> dict[str, Any]:
@@ -188,6 +188,12 @@ class Scorecard:
 
 
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
+
+
+def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """That a set is an experiment and not a release, where it says so."""
+    said = (privacy or {}).get("experiment")
+    return (str(said),) if said else ()
 
 
 def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:

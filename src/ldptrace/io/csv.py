@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ def read_file(path: Path) -> Parsed:
     )
 
 
-def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
+def write(trajectories: Trajectories, path: Path) -> None:
     """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
     axes = ("lon", "lat") if trajectories.is_geographic else ("x", "y")
     ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids

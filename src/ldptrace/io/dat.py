@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +49,7 @@ def read_file(path: Path) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
+def write(trajectories: Trajectories, path: Path) -> None:
     """Points and ids; the format has no place for times or further columns."""
     ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     points = paste(strings(trajectories.x), ",", strings(trajectories.y), ";")

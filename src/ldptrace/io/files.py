@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ldptrace.errors import InputError
 from ldptrace.io import formats
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.clean import Bounds, clean
+from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.report import ReadReport, naming
 
 PathLike = str | os.PathLike[str]
@@ -69,6 +69,11 @@ def read_with_report(
     if len(files) == 1 and files[0].stat().st_size == 0:
         raise InputError(f"{files[0]}: the file is empty")
     parsed = kind.read(files)
+    if not kind.holds_promise and len(files) == 1:
+        with naming(source):
+            promised, said = read_beside(files[0])
+        kept = replace(parsed.trajectories, provenance=promised)
+        parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
     if crs is not None:
         parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=crs))
     with naming(source):
@@ -87,14 +92,11 @@ def read_with_report(
     return kept, report
 
 
-def write(
-    trajectories: Trajectories,
-    path: PathLike,
-    *,
-    format: str | None = None,
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write trajectories; the file appears whole or not at all. Only Parquet has a place for `metadata`."""
+def write(trajectories: Trajectories, path: PathLike, *, format: str | None = None) -> None:
+    """Write trajectories; the file appears whole or not at all.
+
+    What was promised about them goes with them: into the file, or beside it where the format has no place.
+    """
     target = Path(path)
     kind = formats.for_writing(target, format)
     for name in ("x", "y", "t"):
@@ -103,7 +105,8 @@ def write(
             raise InputError(f"cannot write {target}: column {name} holds values that are not finite")
     assert kind.write is not None
     with atomic_path(target) as temporary:
-        kind.write(trajectories, temporary, metadata or {})
+        kind.write(trajectories, temporary)
+    write_beside(target, None if kind.holds_promise else trajectories.provenance)
 
 
 def _checked(bounds: Bounds) -> Bounds:

@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, parquet, porto
+from ldptrace.io.provenance import BESIDE
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import natural
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written; `write` is None where it is only read."""
+    """How one kind of file is read and written; `write` is None where it is only read.
+
+    What was promised about synthetic data is in the file where it `holds_promise`, else beside it.
+    """
 
     name: str
     extensions: tuple[str, ...]
     read: Callable[[Sequence[Path]], Parsed]
-    write: Callable[[Trajectories, Path, Mapping[str, str]], None] | None = None
+    write: Callable[[Trajectories, Path], None] | None = None
+    holds_promise: bool = False
 
 
 FORMATS = {
     kind.name: kind
     for kind in (
-        Format("parquet", (".parquet", ".pq", ".geoparquet"), parquet.read, parquet.write),
+        Format(
+            "parquet", (".parquet", ".pq", ".geoparquet"), parquet.read, parquet.write, holds_promise=True
+        ),
         Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write),
         Format("porto", (), porto.read),
         Format("checkins", (), checkins.read),
@@ -36,7 +43,7 @@ FORMATS = {
         Format("geolife", (".plt",), logs.read_geolife),
         Format("tdrive", (".txt",), logs.read_tdrive),
         Format("gpx", (".gpx",), gpx.read, gpx.write),
-        Format("geojson", (".geojson", ".json"), geojson.read, geojson.write),
+        Format("geojson", (".geojson", ".json"), geojson.read, geojson.write, holds_promise=True),
     )
 }
 EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind.extensions}
@@ -74,7 +81,7 @@ def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
     """The format of a file, a folder or a pattern, and its files in the order of their names."""
     chosen = None if name is None else named(name)
     if path.is_dir():
-        files = [entry for entry in path.rglob("*") if entry.is_file() and not entry.name.startswith(".")]
+        files = [entry for entry in path.rglob("*") if entry.is_file() and _is_data(entry)]
         return _of_files(path, files, chosen)
     if path.exists():
         kind = chosen or of_path(path)
@@ -83,10 +90,14 @@ def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
                 f"{path}: the extension does not say the format; give format as one of {', '.join(FORMATS)}"
             )
         return kind, [path]
-    matches = [Path(match) for match in glob.glob(str(path))]
+    matches = [Path(match) for match in glob.glob(str(path)) if _is_data(Path(match))]
     if not matches:
         raise InputError(f"{path}: there is no such file or folder")
     return _of_files(path, matches, chosen)
+
+
+def _is_data(entry: Path) -> bool:
+    return not entry.name.startswith(".") and not entry.name.endswith(BESIDE)
 
 
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, seconds, split_ids
+from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.report import Parsed, each
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
 
@@ -60,6 +61,7 @@ def read_file(path: Path) -> Parsed:
             ids=ids,
             crs=_crs(document),
             extra=extra,
+            provenance=from_document(document.get(KEY)),
         ),
         rows=len(features),
         dropped=dict(others),
@@ -69,7 +71,7 @@ def read_file(path: Path) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
+def write(trajectories: Trajectories, path: Path) -> None:
     """One feature per trajectory; a single point is a Point. Times are the property `times`, in seconds."""
     offsets = trajectories.offsets
     points = paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")
@@ -88,7 +90,7 @@ def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
     # A comma before every feature but the first.
     commas = pa.array(np.where(np.arange(len(trajectories)) > 0, ",\n", ""), pa.large_string())
     features = paste(commas, *pieces, '},"geometry":{"type":', geometry, "}}")
-    head = f'{{"type":"FeatureCollection",{_crs_member(trajectories)}"features":[\n'
+    head = f'{{"type":"FeatureCollection",{_crs_member(trajectories)}{_promise_member(trajectories)}"features":[\n'
     write_chunks(path, [head.encode(), joined(features), b"\n]}\n"])
 
 
@@ -192,3 +194,7 @@ def _crs_member(trajectories: Trajectories) -> str:
     if trajectories.crs is None:
         return '"crs":null,'
     return f'"crs":{json.dumps({"type": "name", "properties": {"name": trajectories.crs}})},'
+
+
+def _promise_member(trajectories: Trajectories) -> str:
+    return "" if trajectories.provenance is None else f'"{KEY}":{to_text(trajectories.provenance)},'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from xml.parsers import expat
@@ -55,7 +54,7 @@ def read_file(path: Path) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path, _: Mapping[str, str]) -> None:
+def write(trajectories: Trajectories, path: Path) -> None:
     """One track of one segment per trajectory; the format has no place for further columns."""
     if not trajectories.is_geographic:
         raise InputError(

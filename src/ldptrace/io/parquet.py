@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from ldptrace.core.trajectories import Trajectories, is_list
 from ldptrace.errors import FormatError
 from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split_ids
+from ldptrace.io.provenance import KEY, from_text, to_text
 from ldptrace.io.report import Parsed, naming, unique_ids
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
@@ -34,19 +35,36 @@ def read(paths: Sequence[Path]) -> Parsed:
             tables.append(_table(path))
     with naming(paths[0]):
         table = pa.concat_tables(tables, promote_options="permissive")
-        crs = _crs(tables[0].schema.metadata or {})
+        first = tables[0].schema.metadata or {}
+        crs, own = _crs(first), _metadata(first, OWN_KEY)
+        promises = [_promise(part.schema.metadata or {}) for part in tables]
         columns = find_columns(table.column_names)
         parsed = _from_lists(table) if is_list(table.schema.field(columns.x).type) else from_points(table)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
-    trajectories = replace(trajectories, crs=crs or trajectories.crs)
+    named = own.get("user")
+    trajectories = replace(
+        trajectories,
+        crs=crs or trajectories.crs,
+        timezone=own.get("timezone") or trajectories.timezone,
+        user=named if _has(trajectories.extra, named) else trajectories.user,
+        provenance=promises[0] if all(promise == promises[0] for promise in promises) else None,
+    )
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
 
 
-def write(trajectories: Trajectories, path: Path, metadata: Mapping[str, str]) -> None:
-    """One row per trajectory, as `Trajectories.to_arrow` lays it out; `metadata` goes into the file's own."""
+def write(trajectories: Trajectories, path: Path) -> None:
+    """One row per trajectory, as `Trajectories.to_arrow` lays it out; what was promised is in the metadata."""
     table = trajectories.to_arrow()
-    own = {"format": "ldptrace-trajectories", "version": VERSION, "crs": trajectories.crs}
-    about = {**metadata, OWN_KEY: json.dumps(own)}
+    own = {
+        "format": "ldptrace-trajectories",
+        "version": VERSION,
+        "crs": trajectories.crs,
+        "user": trajectories.user,
+        "timezone": trajectories.timezone,
+    }
+    about = {OWN_KEY: json.dumps(own)}
+    if trajectories.provenance is not None:
+        about[KEY] = to_text(trajectories.provenance)
     if trajectories.is_geographic and GEOMETRY not in table.column_names:
         table = table.append_column(GEOMETRY, _lines(table))
         # Without "crs" a geometry is in OGC:CRS84: longitude and latitude.
@@ -152,6 +170,15 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
         return None
     label = f"{identity['authority']}:{identity['code']}"
     return WGS84 if label == "OGC:CRS84" else label
+
+
+def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
+    stated = metadata.get(KEY.encode())
+    return None if stated is None else from_text(stated)
+
+
+def _has(extra: pa.Table | None, name: object) -> bool:
+    return extra is not None and name in extra.column_names
 
 
 def _metadata(metadata: Mapping[bytes, bytes], key: str) -> dict[str, Any]:

@@ -25,7 +25,10 @@ class Job:
     paths: CellPaths
     epsilon: float
     count: int
-    rng: np.random.Generator
+    # What the simulated devices draw from; nothing published may hold or determine it.
+    devices: np.random.Generator
+    # What sampling and placement draw from: they work on private estimates, so this may be known.
+    sampling: np.random.Generator
     simulation: Mode = "counts"
     stages: Stages = field(default_factory=Stages)
     options: dict[str, Any] = field(default_factory=dict)

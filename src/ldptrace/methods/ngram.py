@@ -35,8 +35,8 @@ FULL = _defaults(NgramFull, "regions", "epsilon")
 def _run(job: Job) -> Synthesis:
     mechanism = Ngram(job.paths.grid, job.epsilon, **(OPTIONS | job.options))
     with job.stages("perturb and reconstruct"):
-        published = mechanism.perturb(job.paths, job.rng)
-    return Synthesis(published.take(chosen(len(published), job.count, job.rng)))
+        published = mechanism.perturb(job.paths, job.devices)
+    return Synthesis(published.take(chosen(len(published), job.count, job.sampling)))
 
 
 def _run_full(job: Job) -> Synthesis:
@@ -51,7 +51,7 @@ def _run_full(job: Job) -> Synthesis:
         regions = Regions.build(pois, Knowledge(**{name: options.pop(name) for name in KNOWLEDGE}))
         _ = regions.follows
     with job.stages("perturb and reconstruct"):
-        published = NgramFull(regions, job.epsilon, **options).perturb(visits, job.rng)
+        published = NgramFull(regions, job.epsilon, **options).perturb(visits, job.devices)
     everyone = Trajectories(
         pois.x[published.poi],
         pois.y[published.poi],
@@ -60,7 +60,7 @@ def _run_full(job: Job) -> Synthesis:
         crs=pois.crs,
         extra=published.to_arrow(),
     )
-    trajectories = everyone.take(chosen(len(everyone), job.count, job.rng))
+    trajectories = everyone.take(chosen(len(everyone), job.count, job.sampling))
     paths = CellPaths.from_trajectories(trajectories, job.paths.grid)
     return Synthesis(paths, trajectories=trajectories)
 

@@ -16,18 +16,18 @@ def _run(job: Job, name: str) -> Synthesis:
     grid, options = job.paths.grid, OPTIONS | job.options
     plan = Plan.paper(grid, job.epsilon, method=name)
     with job.stages("collect lengths"):
-        tally = collect(plan, job.paths, job.rng, mode=job.simulation)
+        tally = collect(plan, job.paths, job.devices, mode=job.simulation)
     with job.stages("estimate lengths"):
         estimates = Estimates.from_tally(plan, tally)
         plan = plan.paper_second_round(length_quantile(estimates["length"], options["quantile"]))
     with job.stages("collect transitions"):
-        tally = collect(plan, job.paths, job.rng, round_=1, mode=job.simulation)
+        tally = collect(plan, job.paths, job.devices, round_=1, mode=job.simulation)
     with job.stages("estimate model"):
         estimates = estimates.joined(Estimates.from_tally(plan, tally))
         alpha, beta = (1.0, 0.0) if name == "noadapt" else (options["alpha"], options["beta"])
         model = MarkovModel.from_estimates(grid, estimates, alpha=alpha, beta=beta, capped=options["capped"])
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.rng)
+        paths = model.sample(job.count, job.sampling)
     return Synthesis(paths, plan, estimates, model)
 
 

@@ -34,13 +34,13 @@ def _run(job: Job) -> Synthesis:
         shares=options["shares"],
     )
     with job.stages("collect"):
-        tally = collect(plan, job.paths, job.rng, mode=job.simulation)
+        tally = collect(plan, job.paths, job.devices, mode=job.simulation)
     with job.stages("estimate"):
         estimates = Estimates.from_tally(plan, tally)
     with job.stages("fit model"):
         model = PathModel.from_estimates(grid, estimates)
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.rng)
+        paths = model.sample(job.count, job.sampling)
     return Synthesis(paths, plan, estimates, model, placement=options["placement"])
 
 

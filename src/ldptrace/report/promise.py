@@ -18,6 +18,8 @@ class Promise:
     facts: tuple[tuple[str, str], ...] = ()
     sentences: tuple[tuple[str, tuple[str, ...]], ...] = ()
     warning: str | None = None
+    # What kind of result it is, where it is not one to publish.
+    remark: str | None = None
 
 
 def promise(privacy: dict[str, Any] | None) -> Promise:
@@ -45,7 +47,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
             ("summary", "Method"),
             ("report", "One report"),
             ("composition", "Composition"),
-            ("seed", "Seed of the simulation"),
+            ("sample_seed", "Seed of sampling"),
             ("plan_id", "Plan"),
         )
         if isinstance(privacy.get(name), str | int | float)
@@ -59,6 +61,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
         tuple(facts),
         _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
         f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,
+        f"Note: {privacy['experiment']}." if privacy.get("experiment") else None,
     )
 
 

@@ -55,11 +55,11 @@ def _noisy(question: Question, budget: float, paths: CellPaths, rng: np.random.G
 
 def _run(job: Job) -> Synthesis:
     with job.stages("count and add noise"):
-        estimates = noisy_statistics(job.paths, job.epsilon, job.rng)
+        estimates = noisy_statistics(job.paths, job.epsilon, job.devices)
     with job.stages("fit model"):
         model = PathModel.from_estimates(job.paths.grid, estimates)
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.rng)
+        paths = model.sample(job.count, job.sampling)
     return Synthesis(paths, None, estimates, model, placement="neighbours")
 
 

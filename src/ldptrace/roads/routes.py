@@ -1,0 +1,344 @@
+"""A library of public ways: what trips could look like, before anybody was asked.
+
+A route is a sequence of directed edges, entered somewhere on the first and left somewhere on the last. Every route
+has a weight: how likely it is by the public law alone. The law is broad on purpose (near, middling and far ends in
+equal parts, from everywhere): a narrow library cannot become broad again, while the private answers sharpen a broad
+one. Geometry is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.roads.network import RoadNetwork
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Ragged edge numbers on a road network; route `r` is `edges[offsets[r] : offsets[r + 1]]`.
+
+    It begins at the share `begin[r]` of its first edge and ends at the share `end[r]` of its last one. `weights`
+    add up to one.
+
+    >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
+    >>> routes = Routes.of(corner, [[0, 1], [1]])
+    >>> len(routes), routes.lengths.tolist(), routes.points(spacing=60).x.tolist()
+    (2, [150.0, 50.0], [0.0, 50.0, 100.0, 100.0, 100.0, 100.0])
+    """
+
+    roads: RoadNetwork
+    edges: Ints
+    offsets: Offsets
+    begin: Floats
+    end: Floats
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        for name, kind in (("edges", np.int32), ("offsets", np.int64)):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
+        for name in ("begin", "end", "weights"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
+        if len(self.offsets) < 2:
+            raise InputError("a library needs at least one route")
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.edges) or np.diff(self.offsets).min() < 1:
+            raise InputError(
+                "every route needs at least one edge, and offsets must run from 0 to their number"
+            )
+        if self.edges.min() < 0 or self.edges.max() >= self.roads.edges:
+            raise InputError(f"a route uses an edge that is not among the {self.roads.edges} of the network")
+        for name in ("begin", "end", "weights"):
+            if len(getattr(self, name)) != len(self):
+                raise InputError(f"{name} has {len(getattr(self, name))} values for {len(self)} routes")
+        if not (np.isfinite(self.weights).all() and self.weights.min() >= 0 and self.weights.sum() > 0):
+            raise InputError("the weights of routes must be finite, not negative, and not all zero")
+
+    @staticmethod
+    def of(roads: RoadNetwork, ways: list[list[int]], weights: ArrayLike | None = None) -> Routes:
+        """From Python lists of edge numbers, for examples and tests; whole edges, equal weights."""
+        offsets = np.cumsum([0] + [len(way) for way in ways])
+        many = len(ways)
+        weight = np.ones(many) if weights is None else np.asarray(weights, dtype=np.float64)
+        edges = np.array([edge for way in ways for edge in way], dtype=np.int32)
+        return Routes(roads, edges, offsets, np.zeros(many), np.ones(many), weight / weight.sum())
+
+    @staticmethod
+    def from_trajectories(public: Trajectories) -> Routes:
+        """Any public trajectory file as the library: each trajectory is one edge with its own line.
+
+        Trajectories of fewer than two points say nothing of a way and are left out.
+        """
+        kept = public.take(public.sizes >= 2)
+        if len(kept) == 0:
+            raise InputError("the public file has no trajectory of two points or more")
+        first, last = kept.offsets[:-1], kept.offsets[1:] - 1
+        many = len(kept)
+        inner = np.ones(kept.points, dtype=bool)
+        inner[first] = inner[last] = False
+        shape = (kept.x[inner], kept.y[inner], np.concatenate(([0], np.cumsum(kept.sizes - 2))))
+        seconds = None
+        if kept.t is not None:
+            spent = kept.t[last] - kept.t[first]
+            seconds = np.maximum(spent, 1e-3) if np.isfinite(spent).all() else None
+        lines = RoadNetwork.of(
+            np.concatenate([kept.x[first], kept.x[last]]),
+            np.concatenate([kept.y[first], kept.y[last]]),
+            np.arange(many),
+            np.arange(many, 2 * many),
+            seconds=seconds,
+            shape=shape,
+            crs=public.crs,
+            name="public trajectories",
+        )
+        ones = np.ones(many)
+        every = np.arange(many, dtype=np.int32)
+        return Routes(lines, every, np.arange(many + 1), 0 * ones, ones, ones / many)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> Offsets:
+        """Number of edges of each route."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Length of each route, in the unit of the network's lengths."""
+        return self._along(self.roads.length)
+
+    @cached_property
+    def seconds(self) -> Floats | None:
+        """Time that each route takes, where the network knows."""
+        return None if self.roads.seconds is None else self._along(self.roads.seconds)
+
+    def _along(self, values: Floats) -> Floats:
+        """Values of edges summed along each route, its first and last edge in part."""
+        whole = np.add.reduceat(values[self.edges], self.offsets[:-1])
+        first, last = self.edges[self.offsets[:-1]], self.edges[self.offsets[1:] - 1]
+        along: Floats = whole - self.begin * values[first] - (1 - self.end) * values[last]
+        return along
+
+    def take(self, indices: ArrayLike, weights: Floats | None = None) -> Routes:
+        """The routes at `indices` (numbers or a mask), in that order, with their old weights or new ones."""
+        picked = np.asarray(indices)
+        picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
+        offsets, source = _gathered(self.offsets, picked)
+        kept = self.weights[picked] if weights is None else weights
+        return Routes(
+            self.roads, self.edges[source], offsets, self.begin[picked], self.end[picked], kept / kept.sum()
+        )
+
+    def on_used_roads(self) -> Routes:
+        """The same routes on a network of the edges that they use: what a file needs to hold."""
+        used = np.unique(self.edges)
+        number = np.zeros(self.roads.edges, dtype=np.int32)
+        number[used] = np.arange(len(used))
+        kept = np.zeros(self.roads.nodes, dtype=bool)
+        kept[self.roads.source[used]] = kept[self.roads.target[used]] = True
+        return replace(self, roads=self.roads.take_edges(used).take_nodes(kept), edges=number[self.edges])
+
+    def points(
+        self,
+        indices: ArrayLike | None = None,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+    ) -> Trajectories:
+        """Points along the streets: every `spacing` units of length or every `interval` seconds, and the end.
+
+        Without either, the bends of the line. With times, `t` is in seconds since the start of the route. Points
+        at equal distances are at most `spacing` apart; points in time are exactly `interval` apart, but for the
+        last one.
+        """
+        picked = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
+        for name, value in (("spacing", spacing), ("interval", interval)):
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise InputError(f"{name} must be a positive number, got {value!r}")
+        if spacing is not None and interval is not None:
+            raise InputError("points have a spacing or an interval, not both")
+        if interval is not None and self.roads.seconds is None:
+            raise InputError(
+                f"{self.roads.name}: nothing is known of its speeds, so points cannot be so many seconds apart; "
+                "give a spacing"
+            )
+        lines = self._lines
+        pace = self.roads.length if self.roads.seconds is None else self.roads.seconds
+        if spacing is not None:
+            per_route = np.maximum(np.ceil(self.lengths[picked] / spacing - 1e-9), 1).astype(np.int64) + 1
+        elif interval is not None and self.seconds is not None:
+            per_route = np.maximum(np.ceil(self.seconds[picked] / interval - 1e-9), 1).astype(np.int64) + 1
+        else:
+            per_route = np.zeros(len(picked), dtype=np.int64)
+            _count(picked, self.edges, self.offsets, lines.offsets, per_route)
+        offsets = np.concatenate(([0], np.cumsum(per_route)))
+        x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
+        t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
+        unit = self.roads.length if interval is None else pace
+
+        def trace(_: int, start: int, stop: int) -> None:
+            _trace(
+                picked[start:stop],
+                offsets[start : stop + 1],
+                self.edges,
+                self.offsets,
+                self.begin,
+                self.end,
+                lines.x,
+                lines.y,
+                lines.offsets,
+                lines.share,
+                unit,
+                pace,
+                spacing is not None,
+                interval or 0.0,
+                x,
+                y,
+                t,
+            )
+
+        map_chunks(trace, len(picked))
+        return Trajectories(x, y, offsets, t=t if len(t) else None, crs=self.roads.crs)
+
+    def cells(self, grid: Grid, spacing: float | None = None) -> CellPaths:
+        """The path of each route on a grid, as a device would cut it: a few routes at a time, so points come and go."""
+        step = spacing or self.cut_spacing(grid)
+        parts = [
+            CellPaths.from_trajectories(self.points(np.arange(start, stop), spacing=step), grid)
+            for start, stop in chunks(len(self))
+        ]
+        sizes = np.concatenate([part.sizes for part in parts])
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
+
+    def cut_spacing(self, grid: Grid) -> float:
+        """Distance of points that sees every cell a route passes for more than a moment."""
+        across, up = self.roads.scale
+        return min(grid.step[0] * across, grid.step[1] * up) / 16
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        return _Lines.of(self.roads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Lines of all edges, and at which share of the edge's length each point lies."""
+
+    x: Floats
+    y: Floats
+    offsets: Offsets
+    share: Floats
+
+    @staticmethod
+    def of(roads: RoadNetwork) -> _Lines:
+        x, y, offsets = roads.lines(np.arange(roads.edges))
+        across, up = roads.scale
+        running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
+        begin, whole = running[offsets[:-1]], running[offsets[1:] - 1] - running[offsets[:-1]]
+        sizes = np.diff(offsets)
+        share = (running - np.repeat(begin, sizes)) / np.maximum(np.repeat(whole, sizes), 1e-300)
+        share[offsets[1:] - 1] = 1.0
+        return _Lines(x, y, offsets, np.minimum(share, 1.0))
+
+
+def _gathered(offsets: Offsets, picked: NDArray[np.int64]) -> tuple[Offsets, Offsets]:
+    """New offsets of the picked rows, and where each of their values comes from."""
+    sizes = np.diff(offsets)[picked]
+    new = np.concatenate(([0], np.cumsum(sizes)))
+    return new, np.repeat(offsets[:-1][picked] - new[:-1], sizes) + np.arange(new[-1])
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-untyped-def]
+    """Points of the bends of each route: every point of its lines, shared nodes once."""
+    for k in range(len(picked)):
+        total = 1
+        for at in range(offsets[picked[k]], offsets[picked[k] + 1]):
+            total += line_offsets[edges[at] + 1] - line_offsets[edges[at]] - 1
+        sizes[k] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def _trace(  # type: ignore[no-untyped-def]
+    picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, even, interval, x, y, t
+):
+    """Fill x, y (and t) of the picked routes; `unit` is what points are apart by, `pace` what time goes by."""
+    timed = len(t) > 0
+    for k in range(len(picked)):
+        r = picked[k]
+        first, last = offsets[r], offsets[r + 1] - 1
+        size = new[k + 1] - new[k]
+        if not even and interval == 0.0:
+            _bends(r, new[k], edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t)
+            continue
+        total = 0.0
+        for at in range(first, last + 1):
+            total += unit[edges[at]]
+        total -= begin[r] * unit[edges[first]] + (1.0 - end[r]) * unit[edges[last]]
+        step = total / (size - 1) if even else interval
+        at, edge = first, edges[first]
+        low, high = begin[r], end[r] if first == last else 1.0
+        # What was travelled up to the share `low` of this edge, in units and in time; and the line's point before it.
+        done, clock = 0.0, 0.0
+        point = line_offsets[edge]
+        for p in range(size):
+            goal = min(step * p, total) if p < size - 1 else total
+            while at < last and done + (high - low) * unit[edge] < goal:
+                done += (high - low) * unit[edge]
+                clock += (high - low) * pace[edge]
+                at += 1
+                edge = edges[at]
+                low, high = 0.0, end[r] if at == last else 1.0
+                point = line_offsets[edge]
+            here = low + (goal - done) / unit[edge]
+            here = min(max(here, low), high)
+            while point < line_offsets[edge + 1] - 2 and share[point + 1] < here:
+                point += 1
+            span = share[point + 1] - share[point]
+            part = (here - share[point]) / span if span > 0.0 else 0.0
+            part = min(max(part, 0.0), 1.0)
+            x[new[k] + p] = lx[point] + part * (lx[point + 1] - lx[point])
+            y[new[k] + p] = ly[point] + part * (ly[point + 1] - ly[point])
+            if timed:
+                t[new[k] + p] = clock + (here - low) * pace[edge]
+
+
+@numba.njit(cache=True, nogil=True)
+def _bends(r, to, edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t):  # type: ignore[no-untyped-def]
+    """Every point of the route's lines; those before its beginning and after its end fall on these."""
+    clock = 0.0
+    for at in range(first, last + 1):
+        edge = edges[at]
+        low = begin[r] if at == first else 0.0
+        high = end[r] if at == last else 1.0
+        from_, until = line_offsets[edge], line_offsets[edge + 1]
+        for point in range(from_ if at == first else from_ + 1, until):
+            here = min(max(share[point], low), high)
+            segment = min(max(point, from_), until - 2)
+            while segment > from_ and share[segment] > here:
+                segment -= 1
+            while segment < until - 2 and share[segment + 1] < here:
+                segment += 1
+            span = share[segment + 1] - share[segment]
+            part = min(max((here - share[segment]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+            x[to] = lx[segment] + part * (lx[segment + 1] - lx[segment])
+            y[to] = ly[segment] + part * (ly[segment + 1] - ly[segment])
+            if len(t) > 0:
+                t[to] = clock + (here - low) * pace[edge]
+            to += 1
+        clock += (high - low) * pace[edge]

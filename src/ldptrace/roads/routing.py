@@ -1,0 +1,235 @@
+"""Shortest ways through a road network, with turns that cost.
+
+The states are directed edges, so that a bend between two of them can have a price; a way is a sequence of edges.
+One tree of ways starts (or ends) at one edge and sees its own perturbed costs, so that alternatives occur: people
+do not all take the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.roads.network import RoadNetwork
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+# A right angle costs as much as this many metres; bends below the free angle cost nothing, and none costs more
+# than one and a half right angles.
+TURN_METRES, FREE_DEGREES, DEAREST = 120.0, 25.0, 1.5
+# On a small map (a campus, a village) people turn more readily: at most this share of its side.
+TURN_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class TurnGraph:
+    """Which edge may follow which, and what the bend between them costs.
+
+    The edges that may follow `e` are `following[first[e] : first[e + 1]]`, each with its `bend`. Costs are seconds
+    where the network knows them, and lengths otherwise. Turning round is possible in dead ends only.
+    """
+
+    cost: Floats
+    length: Floats
+    first: NDArray[np.int64]
+    following: Ints
+    bend: NDArray[np.float32]
+
+    @staticmethod
+    def of(roads: RoadNetwork, turn_cost: float = 1.0) -> TurnGraph:
+        """The graph of a network; `turn_cost` multiplies the usual price of a turn."""
+        source, target = roads.source.astype(np.int64), roads.target.astype(np.int64)
+        edges = len(source)
+        if edges == 0:
+            raise InputError("the road network has no edges")
+        by_source = np.argsort(source, kind="stable").astype(np.int32)
+        begin = np.searchsorted(source[by_source], np.arange(len(roads.x) + 1))
+        many = (begin[1:] - begin[:-1])[target]
+        offsets = np.concatenate(([0], np.cumsum(many)))
+        before = np.repeat(np.arange(edges, dtype=np.int32), many)
+        after = by_source[
+            np.arange(offsets[-1]) - np.repeat(offsets[:-1], many) + np.repeat(begin[target], many)
+        ]
+        # A way never turns round, except where nothing else is left.
+        back = target[after] == source[before]
+        kept = ~back | (np.bincount(before, ~back, minlength=edges)[before] == 0)
+        before, after = before[kept], after[kept]
+        leaving, arriving = (np.degrees(side) for side in roads.headings)
+        angle = np.abs((leaving[after] - arriving[before] + 180.0) % 360.0 - 180.0)
+        right_angles = np.minimum(np.maximum(angle - FREE_DEGREES, 0.0) / 90.0, DEAREST)
+        cost = roads.length if roads.seconds is None else roads.seconds
+        price = turn_cost * min(TURN_METRES, TURN_SHARE * side_of(roads))
+        price *= float(cost.sum() / roads.length.sum())
+        return TurnGraph(
+            cost,
+            roads.length,
+            np.concatenate(([0], np.cumsum(np.bincount(before, minlength=edges)))),
+            np.ascontiguousarray(after, dtype=np.int32),
+            (price * right_angles).astype(np.float32),
+        )
+
+    @property
+    def edges(self) -> int:
+        return len(self.cost)
+
+    @cached_property
+    def reversed(self) -> TurnGraph:
+        """The same ways seen from their ends: what may precede each edge."""
+        before = np.repeat(np.arange(self.edges, dtype=np.int32), np.diff(self.first))
+        order = np.argsort(self.following, kind="stable")
+        sizes = np.bincount(self.following, minlength=self.edges)
+        first = np.concatenate(([0], np.cumsum(sizes)))
+        return TurnGraph(self.cost, self.length, first, before[order], self.bend[order])
+
+    def way(self, start: int, end: int) -> list[int]:
+        """The cheapest way from one edge to another, both included; empty where there is none.
+
+        >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
+        >>> TurnGraph.of(corner).way(0, 1), TurnGraph.of(corner).way(1, 0)
+        ([0, 1], [])
+        """
+        tree = Tree(self.edges)
+        if end not in tree.grow(self, self.cost, start):
+            return []
+        edges, _ = tree.ways(np.array([end], dtype=np.int32))
+        return [int(edge) for edge in edges]
+
+
+class Tree:
+    """Room for one tree of cheapest ways after the other.
+
+    Of every edge that was reached: the `cost` of the way up to its end, the length of that `way`, the edge `before`
+    it, and the number of edges on it, `hops`.
+    """
+
+    def __init__(self, edges: int) -> None:
+        self.cost = np.full(edges, np.inf)
+        self.way = np.empty(edges)
+        self.before, self.hops, self._order = (np.empty(edges, dtype=np.int32) for _ in range(3))
+        self._keys, self._heap = np.empty(4096), np.empty(4096, dtype=np.int32)
+        self._settled = 0
+
+    def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints:
+        """A new tree out of the edge `root`, about as far as ways of length `farthest`: its edges, near to far."""
+        self.cost[self._order[: self._settled]] = np.inf
+        self._settled = _grow(
+            graph.first,
+            graph.following,
+            graph.bend,
+            cost,
+            graph.length,
+            root,
+            farthest,
+            self.cost,
+            self.way,
+            self.before,
+            self.hops,
+            self._order,
+            self._keys,
+            self._heap,
+        )
+        return self._order[: self._settled]
+
+    def ways(self, leaves: Ints, backward: bool = False) -> tuple[Ints, NDArray[np.int64]]:
+        """The ways from the root to edges of the tree (`backward`: from them to the root), and their sizes."""
+        sizes = self.hops[leaves].astype(np.int64)
+        edges = np.empty(sizes.sum(), dtype=np.int32)
+        _walk_back(leaves, sizes, self.before, edges, backward)
+        return edges, sizes
+
+
+def side_of(roads: RoadNetwork) -> float:
+    """Side of the square that is as large as the map, in the unit of lengths."""
+    x0, y0, x1, y1 = roads.bounds()
+    across, up = roads.scale
+    # A map that is a line has no area; its length will do.
+    return max(math.sqrt((x1 - x0) * across * (y1 - y0) * up), 0.1 * max((x1 - x0) * across, (y1 - y0) * up))
+
+
+@numba.njit(cache=True, nogil=True)
+def _grow(  # type: ignore[no-untyped-def]
+    first, following, bend, cost, length, root, farthest, reached, way, before, hops, order, keys, heap
+):
+    """Dijkstra's algorithm over edges, with a heap of four children per parent; returns how many were settled.
+
+    `reached` must be infinite everywhere. Beyond `farthest` edges are settled, not followed, so that every edge
+    that was reached is in `order`.
+    """
+    reached[root] = cost[root]
+    before[root] = -1
+    keys[0], heap[0] = cost[root], root
+    size = 1
+    settled = 0
+    while size > 0:
+        key, edge = keys[0], heap[0]
+        size -= 1
+        if size > 0:
+            last_key, last = keys[size], heap[size]
+            at = 0
+            while True:
+                child = 4 * at + 1
+                if child >= size:
+                    break
+                best, best_key = child, keys[child]
+                for other in range(child + 1, min(child + 4, size)):
+                    if keys[other] < best_key:
+                        best, best_key = other, keys[other]
+                if best_key >= last_key:
+                    break
+                keys[at], heap[at] = best_key, heap[best]
+                at = best
+            keys[at], heap[at] = last_key, last
+        if key > reached[edge]:
+            continue
+        earlier = before[edge]
+        if earlier < 0:
+            way[edge], hops[edge] = length[edge], 1
+        else:
+            way[edge], hops[edge] = way[earlier] + length[edge], hops[earlier] + 1
+        order[settled] = edge
+        settled += 1
+        if way[edge] > farthest:
+            continue
+        for arc in range(first[edge], first[edge + 1]):
+            there = following[arc]
+            new = key + bend[arc] + cost[there]
+            if new < reached[there]:
+                reached[there] = new
+                before[there] = edge
+                if size == len(keys):
+                    keys, heap = _doubled(keys), _doubled(heap)
+                at = size
+                size += 1
+                while at > 0:
+                    parent = (at - 1) // 4
+                    if keys[parent] <= new:
+                        break
+                    keys[at], heap[at] = keys[parent], heap[parent]
+                    at = parent
+                keys[at], heap[at] = new, there
+    return settled
+
+
+@numba.njit(cache=True, nogil=True)
+def _doubled(values):  # type: ignore[no-untyped-def]
+    larger = np.empty(2 * len(values), dtype=values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+@numba.njit(cache=True, nogil=True)
+def _walk_back(leaves, sizes, before, edges, backward):  # type: ignore[no-untyped-def]
+    filled = 0
+    for k in range(len(leaves)):
+        edge = leaves[k]
+        for hop in range(sizes[k]):
+            edges[filled + (hop if backward else sizes[k] - 1 - hop)] = edge
+            edge = before[edge]
+        filled += sizes[k]

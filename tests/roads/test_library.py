@@ -1,0 +1,95 @@
+"""The library: its law, the weights that make up for leaning, and independence of the number of cores."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+from ldptrace.protocol.grid import Grid
+from ldptrace.roads.library import Lean, Library, zones_of
+from road_kit import lattice_roads, scattered_roads
+
+
+def test_the_seed_decides_and_not_the_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    roads = scattered_roads(seed=1)
+    drawn = []
+    for cores in (1, 7):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        drawn.append(Library(routes=5000).draw(roads, np.random.default_rng(3)))
+    for column in ("edges", "offsets", "begin", "end", "weights"):
+        assert np.array_equal(getattr(drawn[0], column), getattr(drawn[1], column))
+    other = Library(routes=5000).draw(roads, np.random.default_rng(4))
+    assert not np.array_equal(other.offsets, drawn[0].offsets)
+
+
+def test_routes_are_connected_and_as_many_as_asked() -> None:
+    roads = scattered_roads(seed=2)
+    routes = Library(routes=1234).draw(roads, np.random.default_rng(0))
+    assert len(routes) == 1234
+    inner = np.ones(len(routes.edges), dtype=bool)
+    inner[routes.offsets[1:] - 1] = False
+    here = np.flatnonzero(inner)
+    assert np.array_equal(roads.target[routes.edges[here]], roads.source[routes.edges[here + 1]])
+    assert np.allclose(routes.weights, 1 / 1234)
+    assert routes.lengths.min() >= 0
+
+
+def test_reach_is_breadth() -> None:
+    roads = lattice_roads(20)
+    means = [
+        Library(routes=3000, reaches=(reach,)).draw(roads, np.random.default_rng(0)).lengths.mean()
+        for reach in (0.05, 0.2, math.inf)
+    ]
+    assert means[0] < means[1] < means[2]
+
+
+def test_progress_goes_from_little_to_all() -> None:
+    told: list[float] = []
+    Library(routes=5000).draw(scattered_roads(), np.random.default_rng(0), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.15])
+def test_weights_make_up_for_leaning(noise: float) -> None:
+    """Weighted shares of zone pairs agree with the broad law's; without the weights they do not."""
+    roads = lattice_roads(8)
+    grid = Grid((0, 0, 700, 700), 2)
+    zone = zones_of(roads, grid)
+    rng = np.random.default_rng(5)
+    lean = Lean(zone, rng.uniform(0.2, 5, (4, 4)), rng.uniform(0.2, 5, 4), rng.uniform(0.2, 5, 4))
+    # The same law drawn twice tells what chance does.
+    library = Library(routes=120_000, noise=noise)
+
+    def shares(lean: Lean | None, seed: int, weighted: bool = True) -> np.ndarray:
+        routes = library.draw(roads, np.random.default_rng(seed), lean=lean)
+        start, end = zone[routes.edges[routes.offsets[:-1]]], zone[routes.edges[routes.offsets[1:] - 1]]
+        weights = routes.weights if weighted else np.full(len(routes), 1 / len(routes))
+        return np.bincount(4 * start + end, weights, 16)
+
+    chance = np.abs(shares(None, 1) - shares(None, 2)).max()
+    fair = (shares(None, 1) + shares(None, 2)) / 2
+    assert np.abs(shares(lean, 3) - fair).max() < max(5 * chance, 0.03)
+    assert np.abs(shares(lean, 3, weighted=False) - fair).max() > 0.1
+
+
+def test_leaning_towards_a_fit_raises_the_effective_number() -> None:
+    roads = lattice_roads(12)
+    grid = Grid((0, 0, 1100, 1100), 3)
+    first = Library(routes=30_000).draw(roads, np.random.default_rng(0))
+    zone = zones_of(roads, grid)
+
+    def wanted(routes: object) -> np.ndarray:
+        start = zone[routes.edges[routes.offsets[:-1]]]  # type: ignore[attr-defined]
+        end = zone[routes.edges[routes.offsets[1:] - 1]]  # type: ignore[attr-defined]
+        tilted = routes.weights * np.exp(3.0 * (start == 0) + 2.0 * (end == 8))  # type: ignore[attr-defined]
+        return tilted / tilted.sum()
+
+    second = Library(routes=30_000).draw(
+        roads, np.random.default_rng(1), lean=Lean.towards(first, wanted(first), grid)
+    )
+    effective = [1 / (wanted(routes) ** 2).sum() for routes in (first, second)]
+    assert effective[1] > 2 * effective[0]
