@@ -80,7 +80,7 @@ def clipped_walk(grid: Grid, estimates: Estimates) -> MarkovModel:
 
 def fitted_walk(grid: Grid, estimates: Estimates) -> MarkovModel:
     """The statistics of a jointly fitted model, walked as the paper walks."""
-    paths = PathModel.from_estimates(grid, estimates).sample(1_000_000, np.random.default_rng(0))
+    paths = PathModel.fit(estimates).sample_paths(1_000_000, np.random.default_rng(0))
     here, there = paths.cells[:-1], paths.cells[1:]
     inner = np.ones(len(here), dtype=bool)
     inner[paths.offsets[1:-1] - 1] = False
@@ -112,7 +112,7 @@ def grouped(
     def make(seed: int) -> Trajectories:
         rng = np.random.default_rng(seed)
         estimates = Estimates.from_tally(plan, collect(plan, paths, rng))
-        return place(fit(grid, estimates).sample(len(paths), rng), rng, style=style)
+        return place(fit(estimates).sample_paths(len(paths), rng), rng, style=style)
 
     return make
 
@@ -120,7 +120,7 @@ def grouped(
 def steps(data: DataSet, epsilon: float) -> dict[str, Callable[[int], Trajectories]]:
     """Each change on top of the last."""
     trips, bounds = data.trajectories, data.bounds
-    joint = PathModel.from_estimates
+    joint = PathModel.fit
     return {
         "paper: split, clip, walk": lambda seed: synthesize(
             trips, epsilon, bounds=bounds, grid=CELLS, method="paper", seed=seed

@@ -226,8 +226,8 @@ def maker(paths: CellPaths, design: Design) -> Callable[[int], Trajectories]:
             members = np.flatnonzero(group == number)
             counts = channel.tally(channel.form.rows(paths, members, rng), rng)
             estimates.update(channel.estimates(counts, len(members)))
-        model = PathModel.from_estimates(paths.grid, estimates)
-        return place(model.sample(len(paths), rng), rng, style="neighbours")
+        model = PathModel.fit(estimates)
+        return place(model.sample_paths(len(paths), rng), rng, style="neighbours")
 
     return make
 

@@ -69,7 +69,9 @@ def scaled(lengths: Estimates) -> Estimates:
     estimate = lengths["length"]
     total = estimate.frequencies.sum()
     even = np.ones_like(estimate.std_errors)
-    return Estimates({"length": replace(estimate, frequencies=estimate.frequencies / total, std_errors=even)})
+    return Estimates(
+        lengths.plan, {"length": replace(estimate, frequencies=estimate.frequencies / total, std_errors=even)}
+    )
 
 
 def synthetic(paths: CellPaths, epsilon: float, client: str, seed: int) -> tuple[Trajectories, int]:
@@ -81,8 +83,8 @@ def synthetic(paths: CellPaths, epsilon: float, client: str, seed: int) -> tuple
     quantile = length_quantile(estimates["length"], QUANTILE)
     plan = plan.paper_second_round(quantile)
     estimates = estimates.joined(Estimates.from_tally(plan, collected(plan, paths, 1, client, rng)))
-    model = MarkovModel.from_estimates(paths.grid, estimates, capped=True)
-    return place(model.sample(len(paths), rng), rng), quantile + 2
+    model = MarkovModel.fit(estimates, capped=True)
+    return place(model.sample_paths(len(paths), rng), rng), quantile + 2
 
 
 def main() -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.tables import grid_moves
-from ldptrace.models.path.network import Network
-from ldptrace.models.path.statistics import Expectation, Layout, base_length
+from ldptrace.models.path.expectation import Expectation
+from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.potentials import Layout, base_length
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import turn
 
@@ -18,45 +19,45 @@ Floats = NDArray[np.float64]
 
 
 def random_expectation(n: int, lengths: int, rng: np.random.Generator, scale: float = 0.8) -> Expectation:
-    network = Network(Grid((0.0, 0.0, 1.0, 1.0), n))
-    size = Layout(network.cells, network.moves, lengths).size
-    return Expectation.at(network, lengths, rng.normal(0, scale, size))
+    graph = MoveGraph(Grid((0.0, 0.0, 1.0, 1.0), n))
+    size = Layout(graph.cells, graph.moves, lengths).size
+    return Expectation.at(graph, lengths, rng.normal(0, scale, size))
 
 
-def moves_of(network: Network, path: tuple[int, ...]) -> list[int]:
-    number = {(int(a), int(b)): e for e, (a, _, b) in enumerate(grid_moves(network.grid.n))}
+def moves_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
+    number = {(int(a), int(b)): e for e, (a, _, b) in enumerate(grid_moves(graph.grid.n))}
     return [number[step] for step in pairwise(path)]
 
 
-def turns_of(network: Network, path: tuple[int, ...]) -> list[int]:
-    directions = network.direction[moves_of(network, path)].tolist()
+def turns_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
+    directions = graph.direction[moves_of(graph, path)].tolist()
     return [turn(before, after) for before, after in pairwise(directions)]
 
 
-def all_paths(network: Network, cells: int) -> Iterator[tuple[int, ...]]:
+def all_paths(graph: MoveGraph, cells: int) -> Iterator[tuple[int, ...]]:
     """All paths with so many cells."""
     if cells == 1:
-        yield from ((cell,) for cell in range(network.cells))
+        yield from ((cell,) for cell in range(graph.cells))
         return
-    for path in all_paths(network, cells - 1):
-        for e in range(network.first[path[-1]], network.first[path[-1] + 1]):
-            yield (*path, int(network.target[e]))
+    for path in all_paths(graph, cells - 1):
+        for e in range(graph.first[path[-1]], graph.first[path[-1] + 1]):
+            yield (*path, int(graph.target[e]))
 
 
 def probabilities(model: Expectation) -> dict[tuple[int, ...], float]:
     """Probability of every path, by its definition."""
-    network, layout, x = model.network, model.layout, model.potentials
-    out = np.diff(network.first)
-    move = np.exp(x[layout.move]) / out[network.source]
-    length = np.exp(x[layout.length] + base_length(network.grid.n, layout.lengths))
+    graph, layout, x = model.graph, model.layout, model.potentials
+    out = np.diff(graph.first)
+    move = np.exp(x[layout.move]) / out[graph.source]
+    length = np.exp(x[layout.length] + base_length(graph.grid.n, layout.lengths))
     length /= length.sum()
     chances: dict[tuple[int, ...], float] = {}
     for cells in range(1, layout.lengths + 1):
         weights = {}
-        for path in all_paths(network, cells):
+        for path in all_paths(graph, cells):
             weight = np.exp(x[layout.start][path[0]] + x[layout.end][path[-1]])
-            weight *= np.prod(move[moves_of(network, path)])
-            weights[path] = weight * np.exp(x[layout.turn][turns_of(network, path)].sum())
+            weight *= np.prod(move[moves_of(graph, path)])
+            weights[path] = weight * np.exp(x[layout.turn][turns_of(graph, path)].sum())
         total = sum(weights.values())
         chances |= {path: length[cells - 1] * weight / total for path, weight in weights.items()}
     return chances

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ldptrace.errors import InputError, LdptraceError
     from ldptrace.evaluation import Scorecard, evaluate
     from ldptrace.io import read, write
+    from ldptrace.models import fit_model, load_model
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
     from ldptrace.protocol.grid import Grid
@@ -44,6 +45,8 @@ __all__ = [
     "Tally",
     "Trajectories",
     "evaluate",
+    "fit_model",
+    "load_model",
     "read",
     "read_roads",
     "synthesize",
@@ -64,6 +67,8 @@ _HOME = {
     "Tally": "ldptrace.curator",
     "Trajectories": "ldptrace.core.trajectories",
     "evaluate": "ldptrace.evaluation",
+    "fit_model": "ldptrace.models",
+    "load_model": "ldptrace.models",
     "read": "ldptrace.io",
     "read_roads": "ldptrace.roads",
     "synthesize": "ldptrace.synthesis",

@@ -46,7 +46,7 @@ def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
     promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
     assert promise["method"] == "paper"
     assert promise["epsilon"] == "1"
-    assert len(lt.MarkovModel.load(model).sample(10, np.random.default_rng(0))) == 10
+    assert len(lt.MarkovModel.load(model).sample_paths(10, np.random.default_rng(0))) == 10
 
 
 def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None:

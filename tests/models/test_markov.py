@@ -39,7 +39,7 @@ def test_rows_of_the_aggregated_model_are_distributions(moves: list[float], ends
 @pytest.mark.parametrize("capped", [False, True])
 def test_algorithm_1_by_hand(capped: bool, rng: np.random.Generator) -> None:
     """Walks from cell 0: of drawn length 2 or more and not ended at once, then moves by their weights."""
-    walks = model(starts=np.array([1.0, 0, 0, 0]), capped=capped).sample(60_000, rng)
+    walks = model(starts=np.array([1.0, 0, 0, 0]), capped=capped).sample_paths(60_000, rng)
     factor = 0.3 if capped else 0.5
     onward = grid_moves(GRID.n)[:, 0] == 0
     weights = np.arange(1.0, 13.0)[onward]
@@ -51,33 +51,33 @@ def test_algorithm_1_by_hand(capped: bool, rng: np.random.Generator) -> None:
 
 
 def test_lengths_are_a_hard_limit_when_nothing_ends(rng: np.random.Generator) -> None:
-    walks = model(ends=np.zeros(4)).sample(30_000, rng)
+    walks = model(ends=np.zeros(4)).sample_paths(30_000, rng)
     assert_frequencies(np.bincount(walks.sizes, minlength=4)[1:], [0.2, 0.3, 0.5])
 
 
 def test_no_reweighting_when_alpha_is_one(rng: np.random.Generator) -> None:
-    walks = model(lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])).sample(
-        30_000, rng
-    )
+    walks = model(
+        lengths=np.array([0.0, 1.0]), alpha=1.0, beta=0.0, starts=np.array([0, 0, 0, 1.0])
+    ).sample_paths(30_000, rng)
     leaving = np.arange(1.0, 13.0)[grid_moves(GRID.n)[:, 0] == 3].sum()
     assert_proportion(int(np.sum(walks.sizes == 1)), 30_000, 4.0 / (4.0 + leaving))
 
 
 def test_a_cell_without_exits_ends_the_walk(rng: np.random.Generator) -> None:
-    walks = model(moves=np.zeros(12), ends=np.zeros(4)).sample(100, rng)
+    walks = model(moves=np.zeros(12), ends=np.zeros(4)).sample_paths(100, rng)
     assert np.all(walks.sizes == 1)
 
 
 def test_any_number_of_walks(rng: np.random.Generator) -> None:
-    assert len(model().sample(0, rng)) == 0
-    assert len(model().sample(1, rng)) == 1
+    assert len(model().sample_paths(0, rng)) == 0
+    assert len(model().sample_paths(1, rng)) == 1
 
 
 def test_a_saved_model_draws_the_same_walks(tmp_path: Path) -> None:
     saved = model(alpha=0.4, capped=True)
     saved.save(tmp_path / "model.npz")
     loaded = MarkovModel.load(tmp_path / "model.npz")
-    first, second = (m.sample(500, np.random.default_rng(3)) for m in (saved, loaded))
+    first, second = (m.sample_paths(500, np.random.default_rng(3)) for m in (saved, loaded))
     assert np.array_equal(first.cells, second.cells)
 
 

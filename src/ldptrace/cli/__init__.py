@@ -19,6 +19,7 @@ AREAS = (
     "roads",
     "plan",
     "collect",
+    "model",
     "audit",
     "reproduce",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ from ldptrace.cli.decode import decode
 from ldptrace.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from ldptrace.curator import Estimates, Tally
     from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
@@ -188,13 +186,7 @@ def estimate(
     from ldptrace.protocol.words import item_words
 
     chosen = read_plan(plan)
-    by_round: dict[int, Tally] = {}
-    for path in tallies:
-        part = Tally.from_json(path.read_bytes())
-        by_round[part.round] = by_round[part.round] + part if part.round in by_round else part
-    estimates = Estimates({})
-    for part in by_round.values():
-        estimates = estimates.joined(Estimates.from_tally(chosen, part))
+    estimates = Estimates.from_tallies(chosen, (Tally.from_json(path.read_bytes()) for path in tallies))
     for found in estimates.values():
         table = Table(title=f"{found.question.name}: {found.users:,} users, {found.question.domain} items")
         for column in ("item", "users per user asked", "standard error"):
@@ -205,20 +197,7 @@ def estimate(
             table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
         Console().print(table)
     if output is not None:
-        _write(json.dumps(_document(chosen, estimates)), output)
-
-
-def _document(plan: Plan, estimates: Estimates) -> dict[str, Any]:
-    questions = {}
-    for name, found in estimates.items():
-        known = found.users > 0
-        questions[name] = {
-            "frequencies": found.frequencies.tolist(),
-            "std_errors": found.std_errors.tolist() if known else None,
-            "users": found.users,
-            "nulls": found.nulls,
-        }
-    return {"format": "ldptrace-estimates", "version": 1, "plan": plan.id, "questions": questions}
+        _write(estimates.to_json(), output)
 
 
 def read_plan(path: Path) -> Plan:

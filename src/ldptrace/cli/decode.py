@@ -116,7 +116,10 @@ def _ledger(document: dict[str, Any]) -> list[str]:
 
 
 def _estimates(document: dict[str, Any]) -> list[str]:
-    lines = [f"Estimates of plan {document['plan']}."]
-    for name, found in document["questions"].items():
-        lines.append(f"  {name}: {len(found['frequencies'])} items, {found['users']:,} users")
+    from ldptrace.curator import Estimates
+
+    estimates = Estimates.from_json(json.dumps(document))
+    lines = [f"Estimates of plan {estimates.plan.id}."]
+    for name, found in estimates.items():
+        lines.append(f"  {name}: {len(found.frequencies)} items, {found.users:,} users")
     return lines

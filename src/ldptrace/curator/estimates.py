@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.curator.tally import Tally
-from ldptrace.errors import InputError
+from ldptrace.errors import FormatError, InputError
+from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
 
 Floats = NDArray[np.float64]
+FORMAT = "ldptrace-estimates"
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +38,9 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """Estimates by the name of their question."""
+    """Estimates by the name of their question, and the plan they were collected under: all that a model needs."""
 
+    plan: Plan
     by_question: dict[str, Estimate]
 
     def __getitem__(self, name: str) -> Estimate:
@@ -52,7 +58,7 @@ class Estimates(Mapping[str, Estimate]):
 
         A question that nobody was asked has frequencies of zero and infinite standard errors.
         """
-        if tally.plan_id != plan.id:
+        if tally.plan_id not in (plan.id, *plan.ancestors[tally.round :]):
             raise InputError(f"the tally belongs to plan {tally.plan_id[:12]}, this is plan {plan.id[:12]}")
         estimates = {}
         asks = plan.rounds[tally.round].asks
@@ -68,8 +74,66 @@ class Estimates(Mapping[str, Estimate]):
                 if channel.outputs > domain:
                     nulls = float(held[domain:].sum()) / users
             estimates[ask.question.name] = Estimate(ask.question, frequencies, errors, users, nulls)
-        return Estimates(estimates)
+        return Estimates(plan, estimates)
+
+    @staticmethod
+    def from_tallies(plan: Plan, tallies: Iterable[Tally]) -> Estimates:
+        """Estimates of all rounds; tallies of one round are added up."""
+        by_round: dict[int, Tally] = {}
+        for tally in tallies:
+            by_round[tally.round] = by_round[tally.round] + tally if tally.round in by_round else tally
+        estimates = Estimates(plan, {})
+        for number in sorted(by_round):
+            estimates = estimates.joined(Estimates.from_tally(plan, by_round[number]))
+        return estimates
 
     def joined(self, other: Estimates) -> Estimates:
-        """With the estimates of another round."""
-        return Estimates({**self.by_question, **other.by_question})
+        """With the estimates of a later round: the plan is that of the later round."""
+        return Estimates(other.plan, {**self.by_question, **other.by_question})
+
+    def without(self, *names: str) -> Estimates:
+        """Without the answers to these questions."""
+        return Estimates(self.plan, {name: found for name, found in self.items() if name not in names})
+
+    def to_json(self) -> str:
+        """All estimates with their plan, as one document."""
+        questions = {
+            name: {
+                "frequencies": found.frequencies.tolist(),
+                "std_errors": found.std_errors.tolist() if found.users > 0 else None,
+                "users": found.users,
+                "nulls": found.nulls,
+            }
+            for name, found in self.items()
+        }
+        head = {"format": FORMAT, "version": VERSION, "plan": self.plan.document()}
+        return json.dumps({**head, "plan_id": self.plan.id, "questions": questions})
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Estimates:
+        """Read and check a document that `to_json` wrote."""
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+                raise FormatError(f"expected {FORMAT!r} version {VERSION}")
+            plan = Plan.from_json(dumps(data["plan"]))
+            asked = {ask.question.name: ask.question for round_ in plan.rounds for ask in round_.asks}
+            return Estimates(
+                plan, {name: _estimate(asked[name], found) for name, found in data["questions"].items()}
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise FormatError(f"this is not a document of estimates: {error}") from None
+
+
+def _estimate(question: Question, found: dict[str, Any]) -> Estimate:
+    users, domain = int(found["users"]), question.domain
+    frequencies = np.array(found["frequencies"], dtype=np.float64)
+    errors = np.full(domain, np.inf) if users == 0 else np.array(found["std_errors"], dtype=np.float64)
+    if frequencies.shape != (domain,) or errors.shape != (domain,) or users < 0:
+        raise FormatError(
+            f"question {question.name!r} has {domain} items, each with a frequency and an error"
+        )
+    if not np.isfinite(frequencies).all() or np.isnan(errors).any() or not (errors > 0).all():
+        raise FormatError(f"question {question.name!r} holds numbers that are no frequencies or no errors")
+    nulls = found["nulls"]
+    return Estimate(question, frequencies, errors, users, None if nulls is None else float(nulls))

@@ -25,9 +25,9 @@ def _run(job: Job, name: str) -> Synthesis:
     with job.stages("estimate model"):
         estimates = estimates.joined(Estimates.from_tally(plan, tally))
         alpha, beta = (1.0, 0.0) if name == "noadapt" else (options["alpha"], options["beta"])
-        model = MarkovModel.from_estimates(grid, estimates, alpha=alpha, beta=beta, capped=options["capped"])
+        model = MarkovModel.fit(estimates, alpha=alpha, beta=beta, capped=options["capped"])
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.sampling)
+        paths = model.sample_paths(job.count, job.sampling)
     return Synthesis(paths, plan, estimates, model)
 
 

@@ -38,9 +38,9 @@ def _run(job: Job) -> Synthesis:
     with job.stages("estimate"):
         estimates = Estimates.from_tally(plan, tally)
     with job.stages("fit model"):
-        model = PathModel.from_estimates(grid, estimates)
+        model = PathModel.fit(estimates)
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.sampling)
+        paths = model.sample_paths(job.count, job.sampling)
     return Synthesis(paths, plan, estimates, model, placement=options["placement"])
 
 

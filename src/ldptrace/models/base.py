@@ -1,44 +1,108 @@
-"""What a mobility model is: something that paths can be drawn from, any number of them, at any later time."""
+"""What a mobility model is: fitted to private estimates once, and drawn from as often as anyone wants."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.errors import FormatError
+from ldptrace.core.placement import Style, place, respace
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 
 FORMAT = "ldptrace-model"
+Arrays = dict[str, NDArray[Any]]
 
 
 class MobilityModel(ABC):
-    """A distribution over cell paths."""
+    """A distribution over trips. Its file is complete: the grid, the plan it was learned under, all of its numbers."""
+
+    # Name and version of the saved model, and the questions it uses: it refuses to ignore another one.
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+    questions: ClassVar[tuple[str, ...]]
+
+    grid: Grid
+    # The plan whose answers it was fitted to: coordinate system and promise of everything drawn from it.
+    plan: Plan | None
 
     @abstractmethod
-    def sample(self, count: int, rng: np.random.Generator) -> CellPaths:
-        """Independent paths."""
+    def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
+        """Independent synthetic trajectories; with `spacing`, a point every so many units along the way."""
 
     @abstractmethod
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """What the file holds besides grid and plan: numbers and texts, and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
+        """The model with these contents, checked."""
+
+    def explain(self) -> str:
+        """How well the model matches what was asked."""
+        return f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
+
     def save(self, path: str | Path) -> None:
-        """Write the model as a versioned .npz file."""
+        """Write the model as a versioned .npz of plain arrays with a JSON header; never a pickle."""
+        own, arrays = self.contents()
+        header = {
+            "format": FORMAT,
+            "model": self.kind,
+            "version": self.version,
+            "grid": {"bounds": list(self.grid.bounds), "n": self.grid.n},
+            "plan": None if self.plan is None else self.plan.to_json(),
+            **own,
+        }
+        text = json.dumps(header, sort_keys=True)
+        with atomic_path(path) as temporary, open(temporary, "wb") as file:
+            np.savez_compressed(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The model of this kind in a file."""
+        header, arrays = read_model(path)
+        if (header.get("model"), header.get("version")) != (cls.kind, cls.version):
+            raise FormatError(
+                f"{path} should hold a {cls.kind} model of version {cls.version}, it holds "
+                f"{header.get('model')!r} version {header.get('version')!r}"
+            )
+        try:
+            grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
+            plan = None if header["plan"] is None else Plan.from_json(header["plan"])
+            return cls.restored(grid, plan, header, arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path} is not a complete {cls.kind} model: {error}") from None
 
 
-def save_arrays(path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """An .npz of plain arrays with a JSON header; never a pickle."""
-    text = json.dumps({"format": FORMAT, **header}, sort_keys=True)
-    with atomic_path(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+class LatticeModel(MobilityModel):
+    """A distribution over the cell paths of the grid; points are placed in the cells afterwards."""
+
+    placement: ClassVar[Style]
+
+    @abstractmethod
+    def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
+        """Independent cell paths."""
+
+    def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
+        placed = place(self.sample_paths(checked_count(count), rng), rng, style=self.placement)
+        drawn = placed if spacing is None else respace(placed, spacing)
+        return drawn if self.plan is None else replace(drawn, crs=self.plan.crs)
 
 
-def load_arrays(path: str | Path, model: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Header and arrays of a saved model of the given kind and version."""
+def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a saved model of any kind."""
     try:
         with np.load(BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -47,9 +111,24 @@ def load_arrays(path: str | Path, model: str, version: int) -> tuple[dict[str, A
         raise FormatError(f"there is no file {path}") from None
     except Exception as error:  # a damaged archive fails in many ways, all of them mean the same to the user
         raise FormatError(f"{path} is not a saved model: {error}") from None
-    if (header.get("format"), header.get("model"), header.get("version")) != (FORMAT, model, version):
-        raise FormatError(
-            f"{path} should hold a {model} model of version {version}, it holds {header.get('model')!r} "
-            f"version {header.get('version')!r}"
-        )
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise FormatError(f"{path} is not a saved model: its format is not {FORMAT!r}")
     return header, arrays
+
+
+def checked_count(count: int) -> int:
+    """A number of trajectories to draw."""
+    if count < 0:
+        raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
+    return count
+
+
+def checked_arrays(arrays: Arrays, sizes: Mapping[str, int | None]) -> dict[str, NDArray[np.float64]]:
+    """The named columns of finite numbers; a size of None is free."""
+    checked = {}
+    for name, size in sizes.items():
+        column = np.asarray(arrays[name], dtype=np.float64)
+        if column.ndim != 1 or (size is not None and len(column) != size) or not np.isfinite(column).all():
+            raise FormatError(f"the array {name!r} is broken or does not fit its grid")
+        checked[name] = column
+    return checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import Style
 from ldptrace.core.tables import grid_moves
 from ldptrace.curator.estimates import Estimates
-from ldptrace.models.base import MobilityModel, load_arrays, save_arrays
+from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.lengths import length_distribution
+from ldptrace.models.observation import refuse_unused
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count
+from ldptrace.protocol.plan import Plan
 
 Floats = NDArray[np.float64]
-VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
-class MarkovModel(MobilityModel):
+class MarkovModel(LatticeModel):
     """Weights of starts, moves and ends, and the distribution of lengths.
 
     `alpha` and `beta` re-weight the end by the number of cells so far (eq. 14). Printed: alpha + beta * l, l
@@ -39,15 +41,23 @@ class MarkovModel(MobilityModel):
     beta: float = 0.2
     capped: bool = False
 
-    @staticmethod
-    def from_estimates(
-        grid: Grid, estimates: Estimates, *, alpha: float = 0.3, beta: float = 0.2, capped: bool = False
+    plan: Plan | None = None
+
+    kind: ClassVar[str] = "markov"
+    questions: ClassVar[tuple[str, ...]] = ("length", "steps", "start", "cut-end", "combined-steps")
+    placement: ClassVar[Style] = "uniform"
+
+    @classmethod
+    def fit(
+        cls, estimates: Estimates, *, alpha: float = 0.3, beta: float = 0.2, capped: bool = False
     ) -> MarkovModel:
         """The aggregated model of eq. 12: unbiased counts, negative ones set to zero.
 
         Understands the paper's questions (`steps`, `start`, `cut-end`), CombTran's `combined-steps`, and
         RandSyn's lack of beginnings and ends: starts are uniform then, and walks run to their length.
         """
+        refuse_unused(estimates, cls.questions, cls.kind)
+        grid = estimates.plan.grid
         cells, moves = grid.cells, move_count(grid.n)
         if "combined-steps" in estimates:
             combined = np.maximum(estimates["combined-steps"].frequencies, 0)
@@ -61,7 +71,9 @@ class MarkovModel(MobilityModel):
         if starts.sum() <= 0:
             starts = np.ones(cells)
         lengths = length_distribution(estimates["length"])
-        return MarkovModel(grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped)
+        return MarkovModel(
+            grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped, plan=estimates.plan
+        )
 
     def transition_matrix(self) -> Floats:
         """Pr(M_ij), row to column; the virtual start is the last row, the virtual end the last column."""
@@ -74,7 +86,7 @@ class MarkovModel(MobilityModel):
         sums = matrix.sum(axis=1, keepdims=True)
         return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
 
-    def sample(self, count: int, rng: np.random.Generator) -> CellPaths:
+    def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
         weights = np.zeros((self.grid.cells, 8))
         targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
@@ -99,20 +111,16 @@ class MarkovModel(MobilityModel):
         cells = np.concatenate([cells for cells, _ in parts]) if parts else np.empty(0, dtype=np.int32)
         return CellPaths(cells, offsets, self.grid)
 
-    def save(self, path: str | Path) -> None:
-        grid = {"bounds": list(self.grid.bounds), "n": self.grid.n}
-        reweight = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped}
-        header = {"model": "markov", "version": VERSION, "grid": grid, **reweight}
-        arrays = {name: getattr(self, name) for name in ("lengths", "starts", "moves", "ends")}
-        save_arrays(path, header, arrays)
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        header = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped}
+        return header, {name: getattr(self, name) for name in ("lengths", "starts", "moves", "ends")}
 
-    @staticmethod
-    def load(path: str | Path) -> MarkovModel:
-        header, arrays = load_arrays(path, "markov", VERSION)
-        grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
-        reweight = {name: header[name] for name in ("alpha", "beta", "capped")}
-        lengths, starts, moves, ends = (arrays[name] for name in ("lengths", "starts", "moves", "ends"))
-        return MarkovModel(grid, lengths, starts, moves, ends, **reweight)
+    @classmethod
+    def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> MarkovModel:
+        sizes = {"lengths": None, "starts": grid.cells, "moves": move_count(grid.n), "ends": grid.cells}
+        columns = checked_arrays(arrays, sizes)
+        alpha, beta, capped = float(header["alpha"]), float(header["beta"]), bool(header["capped"])
+        return MarkovModel(grid, **columns, alpha=alpha, beta=beta, capped=capped, plan=plan)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -129,6 +129,11 @@ class Plan(Record):
         return self._chain[0] if self.extends else self.id
 
     @property
+    def ancestors(self) -> tuple[str, ...]:
+        """Ids of the plans that this one extends, oldest first: their tallies are tallies of this plan too."""
+        return tuple(self._chain) if self.extends else ()
+
+    @property
     def _chain(self) -> list[str]:
         """Ids of the plans that end before this one: the first round alone, then one round more each time."""
         document, ids = self.document(), list[str]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
@@ -40,6 +41,20 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
         "one person in several collections."
     )
     return lines
+
+
+def promise(plan: Plan) -> dict[str, Any]:
+    """What was promised to the people behind the data, as plain data for files and reports."""
+    return {
+        "method": plan.method,
+        "epsilon": decimal_text(plan.epsilon),
+        "leaks": None
+        if plan.is_private
+        else "empty answers are not sent, so a report's size tells the length",
+        "explanation": explain(plan),
+        "plan": plan.document(),
+        "plan_id": plan.id,
+    }
 
 
 def _round(number: int, round_: Round, users: int | None) -> list[str]:

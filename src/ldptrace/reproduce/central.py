@@ -27,14 +27,16 @@ def noisy_statistics(paths: CellPaths, epsilon: float, rng: np.random.Generator)
 
     The split of the budget minimises the sum of all variances.
     """
-    asks = [ask for round_ in Plan.single_report(paths.grid, epsilon).rounds for ask in round_.asks]
+    plan = Plan.single_report(paths.grid, epsilon)
+    asks = [ask for round_ in plan.rounds for ask in round_.asks]
     wishes = np.array([(_sensitivity(ask.question) ** 2 * ask.question.domain) ** (1 / 3) for ask in asks])
     budgets = epsilon * wishes / wishes.sum()
     return Estimates(
+        plan,
         {
             ask.question.name: _noisy(ask.question, float(budget), paths, rng)
             for ask, budget in zip(asks, budgets, strict=True)
-        }
+        },
     )
 
 
@@ -57,9 +59,9 @@ def _run(job: Job) -> Synthesis:
     with job.stages("count and add noise"):
         estimates = noisy_statistics(job.paths, job.epsilon, job.devices)
     with job.stages("fit model"):
-        model = PathModel.from_estimates(job.paths.grid, estimates)
+        model = PathModel.fit(estimates)
     with job.stages("synthesise"):
-        paths = model.sample(job.count, job.sampling)
+        paths = model.sample_paths(job.count, job.sampling)
     return Synthesis(paths, None, estimates, model, placement="neighbours")
 
 

@@ -29,6 +29,7 @@ from ldptrace.protocol.questions import (
     Turns,
     Visits,
 )
+from ldptrace.protocol.randomness import Source
 
 Rows = NDArray[np.int32]
 
@@ -73,7 +74,20 @@ def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng:
             begin = np.where(begin >= 0, begin + moves, -1)
             end = np.where(end >= 0, end + moves + cells, -1)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
-    raise NotImplementedError(f"the simulator cannot answer {question.name!r}")
+    return _as_on_the_device(question, paths, users, rng)
+
+
+def _as_on_the_device(
+    question: Question, paths: CellPaths, users: NDArray[np.int64], rng: np.random.Generator
+) -> Rows:
+    """What every device would answer, path by path: for questions that have no compiled counterpart."""
+    source = Source(rng.bytes)
+    rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
+    for number, user in enumerate(users.tolist()):
+        path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
+        for slot, items in enumerate(question.answer(path, source)):
+            rows[number * question.slots + slot, : len(items)] = items
+    return rows
 
 
 def _column(items: NDArray[np.int64]) -> Rows:

@@ -33,7 +33,7 @@ def walkers() -> CellPaths:
 
 @pytest.fixture(scope="module")
 def fitted(walkers: CellPaths) -> PathModel:
-    return PathModel.from_estimates(GRID, estimates(walkers, 3.0, np.random.default_rng(2)))
+    return PathModel.fit(estimates(walkers, 3.0, np.random.default_rng(2)))
 
 
 def shares(cells: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_synthetic_paths_are_like_the_real_ones(
     walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
 ) -> None:
     """Total variation distances; uniform paths are three times as far away or more."""
-    drawn = fitted.sample(100_000, rng)
+    drawn = fitted.sample_paths(100_000, rng)
     assert np.all(
         np.abs(np.diff(drawn.cells // 4))[np.diff(np.repeat(np.arange(len(drawn)), drawn.sizes)) == 0] <= 1
     )
@@ -78,7 +78,7 @@ def test_saved_models_draw_the_same_paths(fitted: PathModel, tmp_path: Path) -> 
     file = tmp_path / "model.npz"
     fitted.save(file)
     loaded = PathModel.load(file)
-    first, second = (model.sample(1000, np.random.default_rng(3)) for model in (fitted, loaded))
+    first, second = (model.sample_paths(1000, np.random.default_rng(3)) for model in (fitted, loaded))
     assert np.array_equal(first.cells, second.cells)
     assert loaded.explain() == fitted.explain()
     with np.load(file, allow_pickle=False) as arrays:
@@ -104,7 +104,7 @@ def test_answers_that_contradict_each_other_are_told(walkers: CellPaths, rng: np
     start = honest["start"]
     twisted = replace(start, frequencies=start.frequencies[::-1].copy())
     with pytest.warns(FitWarning, match="more than noise explains"):
-        PathModel.from_estimates(GRID, {**honest, "start": twisted})
+        PathModel.fit(Estimates(honest.plan, {**honest, "start": twisted}))
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_little_data_gives_sensible_paths(
     paths = random_paths(users, grid, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        model = PathModel.from_estimates(grid, estimates(paths, epsilon, rng))
-    drawn = model.sample(5000, rng)
+        model = PathModel.fit(estimates(paths, epsilon, rng))
+    drawn = model.sample_paths(5000, rng)
     assert 1 <= drawn.sizes.mean() <= 2 * n + 2
     assert np.bincount(drawn.starts(), minlength=grid.cells).max() < 0.75 * len(drawn)
     assert np.all(np.isfinite(model.move))
@@ -126,20 +126,20 @@ def test_little_data_gives_sensible_paths(
 
 def test_nobody_was_asked(walkers: CellPaths, rng: np.random.Generator) -> None:
     empty = estimates(walkers.take(np.zeros(0, dtype=np.int64)), 1.0, rng)
-    model = PathModel.from_estimates(GRID, empty)
+    model = PathModel.fit(empty)
     assert model.matches == ()
-    assert len(model.sample(10, rng)) == 10
-    assert len(PathModel.from_estimates(GRID, {}).sample(0, rng)) == 0
+    assert len(model.sample_paths(10, rng)) == 10
+    assert len(PathModel.fit(Estimates(empty.plan, {})).sample_paths(0, rng)) == 0
     with pytest.raises(InputError, match="negative"):
-        model.sample(-1, rng)
+        model.sample_paths(-1, rng)
 
 
 def test_turns_nobody_was_asked_about_stay_out_of_the_model(
     walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
 ) -> None:
     answers = estimates(walkers, 2.0, rng)
-    without = {name: answers[name] for name in answers if name != "turns"}
+    without = answers.without("turns")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        model = PathModel.from_estimates(walkers.grid, without)
+        model = PathModel.fit(without)
     assert np.abs(model.turn).max() < 1e-3 < np.abs(fitted.turn).max()

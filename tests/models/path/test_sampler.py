@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from ldptrace.models.path.sampler import Walks
+from ldptrace.models.path.sampler import PathSampler
 from path_kit import probabilities, random_expectation
 from statistics_kit import assert_frequencies
 
@@ -14,7 +14,7 @@ COUNT = 200_000
 def test_paths_are_drawn_with_their_exact_probabilities(rng: np.random.Generator) -> None:
     model = random_expectation(2, 4, rng)
     chances = probabilities(model)
-    paths = Walks.prepare(model.messages, model.length).draw(COUNT, rng)
+    paths = PathSampler.prepare(model.messages, model.length).draw(COUNT, rng)
     seen = Counter(
         tuple(paths.cells[a:b].tolist()) for a, b in zip(paths.offsets[:-1], paths.offsets[1:], strict=True)
     )
@@ -24,7 +24,7 @@ def test_paths_are_drawn_with_their_exact_probabilities(rng: np.random.Generator
 
 def test_the_seed_decides(rng: np.random.Generator) -> None:
     model = random_expectation(5, 9, rng)
-    walks = Walks.prepare(model.messages, model.length)
+    walks = PathSampler.prepare(model.messages, model.length)
     first, second = (walks.draw(100_000, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(first.cells, second.cells)
     assert np.array_equal(first.offsets, second.offsets)
@@ -33,5 +33,5 @@ def test_the_seed_decides(rng: np.random.Generator) -> None:
 
 def test_one_cell_only(rng: np.random.Generator) -> None:
     model = random_expectation(2, 1, rng)
-    paths = Walks.prepare(model.messages, model.length).draw(1000, rng)
+    paths = PathSampler.prepare(model.messages, model.length).draw(1000, rng)
     assert set(paths.sizes.tolist()) == {1}

@@ -1,4 +1,4 @@
-"""The calibrated maximum-entropy path model."""
+"""The calibrated maximum-entropy path model (`docs/explanation/path-model.md`)."""
 
 from __future__ import annotations
 
@@ -7,43 +7,35 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator.estimates import Estimate
-from ldptrace.errors import FitWarning, FormatError, InputError
-from ldptrace.models.base import MobilityModel, load_arrays, save_arrays
-from ldptrace.models.path.fit import Fit, Observation, calibrate
+from ldptrace.core.placement import Style
+from ldptrace.curator.estimates import Estimates
+from ldptrace.errors import FitWarning
+from ldptrace.models.base import Arrays, LatticeModel, checked_arrays, checked_count
+from ldptrace.models.fit import fit_potentials
+from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
+from ldptrace.models.path.answers import ANSWERS
+from ldptrace.models.path.components import components
+from ldptrace.models.path.expectation import Expectation
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
-from ldptrace.models.path.network import Network
-from ldptrace.models.path.sampler import Walks
-from ldptrace.models.path.statistics import QUESTIONS, Layout, weights_of
+from ldptrace.models.path.potentials import Layout, weights_of
+from ldptrace.models.path.sampler import PathSampler
+from ldptrace.models.prior import Prior
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS, move_count
+from ldptrace.protocol.plan import Plan
 
 Floats = NDArray[np.float64]
-VERSION = 1
-# False-alarm probability of the warning that a fit is poor.
-ALARM = 1e-6
-
-
-@dataclass(frozen=True)
-class Match:
-    """How well the model matches one question: misfits in units of the answers' standard errors."""
-
-    question: str
-    users: int
-    answers: int
-    # Mean of the squared misfits: near 1 when all misfit is noise, below when the model follows some noise.
-    chi2: float
-    largest: float
 
 
 @dataclass(frozen=True, eq=False)
-class PathModel(MobilityModel):
+class PathModel(LatticeModel):
     """Paths with L cells have probability `length[L - 1]` times a product of factors, over their sum.
 
     The factors, as logarithms: `start` and `end` of the first and last cell, `move` of every move (the base, an
@@ -58,123 +50,79 @@ class PathModel(MobilityModel):
     move: Floats
     turn: Floats
     matches: tuple[Match, ...] = ()
-    # Standard deviation of each part of the prior, as estimated.
+    # Standard deviation of each component of the prior, as estimated.
     scales: Mapping[str, float] | None = None
 
-    @staticmethod
-    def from_estimates(grid: Grid, estimates: Mapping[str, Estimate]) -> PathModel:
+    plan: Plan | None = None
+
+    kind: ClassVar[str] = "path"
+    questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
+    placement: ClassVar[Style] = "neighbours"
+
+    @classmethod
+    def fit(cls, estimates: Estimates) -> PathModel:
         """Fit to all noisy answers at once, each weighted by its known variance.
 
-        Questions that the model does not know, and questions nobody was asked, are left out.
+        Questions that nobody was asked have no weight; a question the model does not use is refused.
         """
+        refuse_unused(estimates, cls.questions, cls.kind)
         observations = [
-            _observation(estimates[name])
-            for name in QUESTIONS
+            Observation.of(estimates[name], with_total=ANSWERS[name].has_total)
+            for name in cls.questions
             if name in estimates and estimates[name].users > 0
         ]
-        network = Network(grid)
-        lengths = len(estimates["length"].frequencies) if "length" in estimates else 3 * grid.n + 2
-        fit = calibrate(network, lengths, observations)
-        layout, potentials = fit.model.layout, fit.model.potentials
-        model = PathModel(
-            grid=grid,
+        graph = MoveGraph(estimates.plan.grid)
+        lengths = len(estimates["length"].frequencies) if "length" in estimates else 3 * graph.grid.n + 2
+        layout = Layout(graph.cells, graph.moves, lengths)
+        base = Expectation.at(graph, lengths, np.zeros(layout.size))
+        fit = fit_potentials(base, Prior(components(graph, layout)), observations)
+        potentials = fit.model.potentials
+        matches = tuple(Match.of(seen, fit.expected[seen.name]) for seen in observations)
+        if not warn_of_misfit(matches, cls.kind) and not fit.converged:
+            warnings.warn(f"the path model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=2)
+        return PathModel(
+            grid=graph.grid,
             length=fit.model.length,
             start=potentials[layout.start],
             end=potentials[layout.end],
             move=potentials[layout.move],
             turn=potentials[layout.turn],
-            matches=tuple(_match(seen, fit.expected[seen.name]) for seen in observations),
+            matches=matches,
             scales={name: math.sqrt(variance) for name, variance in fit.variances.items()},
+            plan=estimates.plan,
         )
-        _warn(model, fit)
-        return model
 
     @cached_property
-    def _walks(self) -> Walks:
-        network = Network(self.grid)
-        layout = Layout(network.cells, network.moves, len(self.length))
+    def _sampler(self) -> PathSampler:
+        graph = MoveGraph(self.grid)
+        layout = Layout(graph.cells, graph.moves, len(self.length))
         potentials = np.concatenate([self.start, self.end, self.move, self.turn, np.zeros(len(self.length))])
-        messages = Messages.along(network, weights_of(network, layout, potentials), len(self.length) - 1)
-        return Walks.prepare(messages, self.length)
+        messages = Messages.along(graph, weights_of(graph, layout, potentials), len(self.length) - 1)
+        return PathSampler.prepare(messages, self.length)
 
-    def sample(self, count: int, rng: np.random.Generator) -> CellPaths:
+    def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Independent paths, drawn exactly and without rejection."""
-        if count < 0:
-            raise InputError(f"the number of paths must not be negative, got {count}")
-        return self._walks.draw(count, rng)
+        return self._sampler.draw(checked_count(count), rng)
 
     def explain(self) -> str:
         """How well the model matches what was asked, in units of standard errors, and what it learned."""
-        lines = ["How the model matches the noisy answers (1.0: all misfit is noise)"]
-        lines += [f"  {'question':<10}{'users':>10}{'answers':>9}{'chi2':>7}{'largest':>9}"]
-        lines += [
-            f"  {match.question:<10}{match.users:>10,}{match.answers:>9}{match.chi2:>7.2f}{match.largest:>7.1f} se"
-            for match in self.matches
-        ]
+        lines = match_table(self.matches)
         if self.scales:
-            lines += ["What the potentials are made of (standard deviation of each part, in log units)"]
+            lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
             lines += [f"  {name:<20}{scale:>7.3f}" for name, scale in self.scales.items()]
         return "\n".join(lines)
 
-    def save(self, path: str | Path) -> None:
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
         header = {
-            "model": "path",
-            "version": VERSION,
-            "grid": {"bounds": list(self.grid.bounds), "n": self.grid.n},
             "matches": [asdict(match) for match in self.matches],
             "scales": list((self.scales or {}).items()),
         }
-        save_arrays(path, header, {name: getattr(self, name) for name in _ARRAYS})
+        return header, {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
 
-    @staticmethod
-    def load(path: str | Path) -> PathModel:
-        header, arrays = load_arrays(path, "path", VERSION)
-        try:
-            grid = Grid(tuple(header["grid"]["bounds"]), header["grid"]["n"])
-            matches = tuple(Match(**match) for match in header["matches"])
-            parts = {name: np.asarray(arrays[name], dtype=np.float64) for name in _ARRAYS}
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path} is not a complete path model: {error}") from None
-        sizes = {"start": grid.cells, "end": grid.cells, "move": move_count(grid.n), "turn": TURNS}
-        for name, part in parts.items():
-            if part.ndim != 1 or len(part) != sizes.get(name, len(part)) or not np.isfinite(part).all():
-                raise FormatError(
-                    f"{path} has a broken array {name!r} for a grid of {grid.n} x {grid.n} cells"
-                )
-        return PathModel(grid, **parts, matches=matches, scales=dict(header["scales"]) or None)
-
-
-_ARRAYS = ("length", "start", "end", "move", "turn")
-
-
-def _observation(estimate: Estimate) -> Observation:
-    question, variances = estimate.question, estimate.std_errors**2
-    total = None
-    if estimate.nulls is not None and question.name not in {"length", "start", "end"}:
-        # All outputs, empty places included, add up to a constant: this is the noise of the part that is filled.
-        total = (question.capacity - estimate.nulls, question.capacity * float(variances.min()))
-    return Observation(
-        question.name, question.capacity, estimate.users, estimate.frequencies, variances, total
-    )
-
-
-def _match(seen: Observation, expected: Floats) -> Match:
-    misfit = (seen.frequencies - expected) / np.sqrt(seen.variances)
-    return Match(seen.name, seen.users, len(misfit), float((misfit**2).mean()), float(np.abs(misfit).max()))
-
-
-def _warn(model: PathModel, fit: Fit) -> None:
-    """A poor fit is told: misfits that noise does not explain, or steps that did not settle."""
-    total = sum(match.chi2 * match.answers for match in model.matches)
-    answers = sum(match.answers for match in model.matches)
-    limit = answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM)
-    if total > limit:
-        worst = max(model.matches, key=lambda match: match.chi2)
-        warnings.warn(
-            f"the path model misses the answers by more than noise explains (chi2 {total / answers:.2f} per answer, "
-            f"worst {worst.question!r} with {worst.chi2:.2f})",
-            FitWarning,
-            stacklevel=3,
-        )
-    elif not fit.converged:
-        warnings.warn(f"the path model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=3)
+    @classmethod
+    def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> PathModel:
+        cells, moves = grid.cells, move_count(grid.n)
+        sizes = {"length": None, "start": cells, "end": cells, "move": moves, "turn": TURNS}
+        columns = checked_arrays(arrays, sizes)
+        matches = tuple(Match(**match) for match in header["matches"])
+        return PathModel(grid, **columns, matches=matches, scales=dict(header["scales"]) or None, plan=plan)

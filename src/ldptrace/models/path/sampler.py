@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Walks:
+class PathSampler:
     """Alias tables: one throw decides among any number of outcomes (Vose's method).
 
     Outcome `c` of `first` is the path that stays in cell c; outcome `cells + (l - 1) * moves + e` is a path of l
@@ -33,19 +33,21 @@ class Walks:
     next_other: NDArray[np.int8]
 
     @staticmethod
-    def prepare(messages: Messages, length: Floats) -> Walks:
+    def prepare(messages: Messages, length: Floats) -> PathSampler:
         """Tables for paths whose number of cells has the distribution `length`."""
-        network = messages.network
+        graph = messages.graph
         begin = length[1:, None] * messages.first_moves
         outcomes = np.concatenate([length[0] * messages.single, begin.ravel()])
         first, first_other = np.empty(len(outcomes)), np.empty(len(outcomes), dtype=np.int32)
         _alias(outcomes / outcomes.sum(), first, first_other)
-        after = np.where(network.following >= 0, messages.behind[:, np.maximum(network.following, 0)], 0.0)
+        after = np.where(graph.following >= 0, messages.backward[:, np.maximum(graph.following, 0)], 0.0)
         weights = messages.weights.step * after[:-1]
         thresholds = np.empty(weights.shape)
         others = np.empty(weights.shape, dtype=np.int8)
         _alias_rows(weights.reshape(-1, 8), thresholds.reshape(-1, 8), others.reshape(-1, 8))
-        return Walks(network.grid, network.following.astype(np.int32), first, first_other, thresholds, others)
+        return PathSampler(
+            graph.grid, graph.following.astype(np.int32), first, first_other, thresholds, others
+        )
 
     def draw(self, count: int, rng: np.random.Generator) -> CellPaths:
         """`count` independent paths."""

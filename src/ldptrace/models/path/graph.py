@@ -18,13 +18,13 @@ TURN = np.array([[turn(before, after) for after in range(8)] for before in range
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class MoveGraph:
     """Moves are numbered as the grid numbers them, so the moves out of one cell are consecutive.
 
     The moves that may follow move `e` are `first[target[e]] .. first[target[e] + 1]`.
 
-    >>> network = Network(Grid((0, 0, 1, 1), 2))
-    >>> network.moves, network.links
+    >>> graph = MoveGraph(Grid((0, 0, 1, 1), 2))
+    >>> graph.moves, graph.links
     (12, 6)
     """
 

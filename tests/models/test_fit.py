@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldptrace.models.path.fit import Observation, calibrate
-from ldptrace.models.path.statistics import Expectation
+from ldptrace.models.fit import Fit, fit_potentials
+from ldptrace.models.observation import Observation
+from ldptrace.models.path.components import components
+from ldptrace.models.path.expectation import Expectation
+from ldptrace.models.prior import Prior
 from path_kit import random_expectation
 
 ASKED = {"length": 1, "start": 1, "end": 1, "terminals": 2, "visits": 3, "moves": 3, "links": 3, "turns": 1}
@@ -13,7 +16,7 @@ def observations(
     model: Expectation, variance: float, rng: np.random.Generator | None = None
 ) -> list[Observation]:
     """What users of this model answer: exactly, or with normal noise."""
-    _, left = model.derivatives(ASKED)
+    _, left = model.jacobian(ASKED)
     seen = []
     for name, answer in model.answers(ASKED).items():
         exact = answer * left[name]
@@ -23,10 +26,16 @@ def observations(
     return seen
 
 
+def fitted(like: Expectation, seen: list[Observation]) -> Fit[Expectation]:
+    """A fit that begins with the base of a model of this shape."""
+    base = Expectation.at(like.graph, like.layout.lengths, np.zeros(like.layout.size))
+    return fit_potentials(base, Prior(components(like.graph, like.layout)), seen)
+
+
 def test_exact_answers_are_recovered(rng: np.random.Generator) -> None:
     truth = random_expectation(3, 8, rng)
     seen = observations(truth, 1e-8)
-    fit = calibrate(truth.network, 8, seen)
+    fit = fitted(truth, seen)
     assert fit.converged
     for each in seen:
         # Within three standard errors of 0.0001, where the answers themselves are of the order of 0.1.
@@ -37,7 +46,7 @@ def test_noise_is_not_followed(rng: np.random.Generator) -> None:
     """The fit is nearer to the truth than the noisy answers are; and misfits are of the size of noise."""
     truth = random_expectation(4, 10, rng, scale=0.5)
     exact, noisy = observations(truth, 1e-4), observations(truth, 1e-4, rng)
-    fit = calibrate(truth.network, 10, noisy)
+    fit = fitted(truth, noisy)
     before = sum(((a.frequencies - b.frequencies) ** 2).sum() for a, b in zip(noisy, exact, strict=True))
     after = sum(((fit.expected[b.name] - b.frequencies) ** 2).sum() for b in exact)
     misfit = sum(((fit.expected[a.name] - a.frequencies) ** 2).sum() for a in noisy)
@@ -48,6 +57,6 @@ def test_noise_is_not_followed(rng: np.random.Generator) -> None:
 
 def test_parts_without_evidence_shrink_and_nothing_known_is_the_base(rng: np.random.Generator) -> None:
     base = random_expectation(3, 8, rng, scale=0.0)
-    fit = calibrate(base.network, 8, observations(base, 1.0, rng))
+    fit = fitted(base, observations(base, 1.0, rng))
     assert np.abs(fit.model.potentials).max() < 0.8
-    assert calibrate(base.network, 8, []).model.potentials.tolist() == [0.0] * base.layout.size
+    assert fitted(base, []).model.potentials.tolist() == [0.0] * base.layout.size

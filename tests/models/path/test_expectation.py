@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ldptrace.models.path.statistics import Expectation, both_kept, kept
+from ldptrace.models.path.answers import ANSWERS
+from ldptrace.models.path.expectation import Expectation
 from ldptrace.protocol.lattice import TURNS
 from path_kit import moves_of, probabilities, random_expectation, turns_of
 
@@ -20,21 +21,21 @@ def counted(items: list[int], size: int) -> np.ndarray:
 
 def enumerated(model: Expectation, name: str, most: int) -> np.ndarray:
     """Expected answer when every path of m moves counts its items with the probability that one is kept."""
-    network = model.network
+    graph = model.graph
     answer = 0.0
     for path, chance in probabilities(model).items():
-        moves = moves_of(network, path)
+        moves = moves_of(graph, path)
         items, size = {
             "length": ([len(path) - 1], model.layout.lengths),
-            "start": ([path[0]], network.cells),
-            "end": ([path[-1]], network.cells),
-            "terminals": ([path[0], path[-1]], network.cells),
-            "visits": (list(path), network.cells),
-            "moves": (moves, network.moves),
-            "links": (network.link[moves].tolist(), network.links),
-            "turns": (turns_of(network, path), TURNS),
+            "start": ([path[0]], graph.cells),
+            "end": ([path[-1]], graph.cells),
+            "terminals": ([path[0], path[-1]], graph.cells),
+            "visits": (list(path), graph.cells),
+            "moves": (moves, graph.moves),
+            "links": (graph.link[moves].tolist(), graph.links),
+            "turns": (turns_of(graph, path), TURNS),
         }[name]
-        share = kept(name, most, np.array([float(len(moves))]))[0]
+        share = ANSWERS[name].inclusion(most, np.array([float(len(moves))]))[0]
         answer = answer + chance * share * counted(items, size)
     return np.asarray(answer)
 
@@ -48,20 +49,20 @@ def test_expected_answers_are_exact(n: int, lengths: int, rng: np.random.Generat
 
 def test_steps_back_and_forth_are_exact(rng: np.random.Generator) -> None:
     model = random_expectation(2, 5, rng)
-    network = model.network
-    weight = model.length * both_kept("moves", 2, np.arange(5.0))
-    returns, repeats, loops = np.zeros(network.moves), np.zeros(network.moves), np.zeros(network.cells)
+    graph = model.graph
+    weight = model.length * ANSWERS["moves"].joint_inclusion(2, np.arange(5.0))
+    returns, repeats, loops = np.zeros(graph.moves), np.zeros(graph.moves), np.zeros(graph.cells)
     for path, chance in probabilities(model).items():
-        moves = moves_of(network, path)
-        share = chance * both_kept("moves", 2, np.array([float(len(moves))]))[0]
+        moves = moves_of(graph, path)
+        share = chance * ANSWERS["moves"].joint_inclusion(2, np.array([float(len(moves))]))[0]
         for here, there in pairwise(moves):
-            returns[here] += share * (there == network.reverse[here])
+            returns[here] += share * (there == graph.reverse[here])
         for here, between, there in zip(moves, moves[1:], moves[2:], strict=False):
-            repeats[here] += share * (between == network.reverse[here] and there == here)
+            repeats[here] += share * (between == graph.reverse[here] and there == here)
         loops[path[0]] += chance * (path[0] == path[-1])
     np.testing.assert_allclose(model.messages.returns(weight), returns, atol=1e-12)
     np.testing.assert_allclose(model.messages.repeats(weight), repeats, atol=1e-12)
-    _, left = model.derivatives({"terminals": 2})
+    _, left = model.jacobian({"terminals": 2})
     both = model.answers({"terminals": 2})["terminals"]
     np.testing.assert_allclose(left["terminals"] * both, both - loops, atol=1e-12)
 
@@ -69,7 +70,7 @@ def test_steps_back_and_forth_are_exact(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(("n", "lengths"), [(2, 4), (3, 6), (2, 1)])
 def test_derivatives_are_those_of_the_answers(n: int, lengths: int, rng: np.random.Generator) -> None:
     model = random_expectation(n, lengths, rng)
-    slopes, left = model.derivatives(ASKED)
+    slopes, left = model.jacobian(ASKED)
     step = 1e-5
     for column in range(model.layout.size):
         change = np.zeros(model.layout.size)

@@ -1,0 +1,70 @@
+"""`ldptrace fit` and `ldptrace sample`: from private estimates to a model, from a model to synthetic trips."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ldptrace.cli.common import Progress, note
+from ldptrace.errors import InputError
+
+
+def register(app: typer.Typer) -> None:
+    for command in (fit, sample):
+        app.command()(command)
+
+
+def fit(
+    estimates: Annotated[Path, typer.Argument(help="Estimates, as `ldptrace estimate` writes them.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")],
+) -> None:
+    """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
+    from ldptrace.curator import Estimates
+    from ldptrace.models import fit_model
+
+    with Progress() as stages:
+        with stages("read"):
+            found = Estimates.from_json(estimates.read_bytes())
+        with stages("fit model"):
+            model = fit_model(found)
+        with stages("write"):
+            model.save(output)
+    typer.echo(model.explain())
+    note(f"a {model.kind} model on {model.grid.n} x {model.grid.n} cells: {output}")
+
+
+def sample(
+    model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
+    count: Annotated[int, typer.Option("--count", min=0, help="How many synthetic trajectories.")],
+    spacing: Annotated[
+        float | None, typer.Option("--spacing", help="A point every so many units along the way.")
+    ] = None,
+    sample_seed: Annotated[
+        int | None,
+        typer.Option(
+            "--sample-seed", min=0, help="Seed of the drawing, to repeat it; tells nothing of the devices."
+        ),
+    ] = None,
+) -> None:
+    """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
+    import numpy as np
+
+    from ldptrace.io import write
+    from ldptrace.models import load_model
+    from ldptrace.protocol.words import promise
+
+    if spacing is not None and not spacing > 0:
+        raise InputError(f"--spacing must be above 0, got {spacing:g}")
+    with Progress() as stages:
+        with stages("read"):
+            found = load_model(model)
+        with stages("synthesise"):
+            drawn = found.sample(count, np.random.default_rng(sample_seed), spacing=spacing)
+        with stages("write"):
+            kept = None if found.plan is None else {"ldptrace": json.dumps(promise(found.plan))}
+            write(drawn, output, metadata=kept)
+    note(f"{len(drawn):,} synthetic trajectories from a {found.kind} model: {output}")

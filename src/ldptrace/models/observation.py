@@ -1,0 +1,101 @@
+"""What the curator saw of each question, and how well a fitted model matches it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.errors import FitWarning, InputError
+
+Floats = NDArray[np.float64]
+# False-alarm probability of the warning that a fit is poor.
+ALARM = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One question's answers, per user asked: unbiased frequencies with their variances.
+
+    `most` is the most items a user names. `total` is the mean number of items named with its variance, where the
+    empty places were counted too.
+    """
+
+    name: str
+    most: int
+    users: int
+    frequencies: Floats
+    variances: Floats
+    total: tuple[float, float] | None = None
+
+    @staticmethod
+    def of(estimate: Estimate, *, with_total: bool) -> Observation:
+        question, variances = estimate.question, estimate.std_errors**2
+        total = None
+        if estimate.nulls is not None and with_total:
+            # All outputs, empty places included, add up to a constant: this is the noise of the part that is filled.
+            total = (question.capacity - estimate.nulls, question.capacity * float(variances.min()))
+        return Observation(
+            question.name, question.capacity, estimate.users, estimate.frequencies, variances, total
+        )
+
+
+@dataclass(frozen=True)
+class Match:
+    """How well a model matches one question: misfits in units of the answers' standard errors."""
+
+    question: str
+    users: int
+    answers: int
+    # Mean of the squared misfits: near 1 when all misfit is noise, below when the model follows some noise.
+    chi2: float
+    largest: float
+
+    @staticmethod
+    def of(seen: Observation, expected: Floats) -> Match:
+        misfit = (seen.frequencies - expected) / np.sqrt(seen.variances)
+        return Match(
+            seen.name, seen.users, len(misfit), float((misfit**2).mean()), float(np.abs(misfit).max())
+        )
+
+
+def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> None:
+    """No model ignores a question in silence: what people were asked is used, or left out by name."""
+    for name in estimates:
+        if name not in used:
+            raise InputError(
+                f"the {model} model does not use the question {name!r}, only {', '.join(used)}; "
+                f"leave it out by name: estimates.without({name!r})"
+            )
+
+
+def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
+    """Tell when a model misses the answers by more than noise explains; whether it was told."""
+    total = sum(match.chi2 * match.answers for match in matches)
+    answers = sum(match.answers for match in matches)
+    if total <= answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM):
+        return False
+    worst = max(matches, key=lambda match: match.chi2)
+    warnings.warn(
+        f"the {model} model misses the answers by more than noise explains (chi2 {total / answers:.2f} per answer, "
+        f"worst {worst.question!r} with {worst.chi2:.2f})",
+        FitWarning,
+        stacklevel=3,
+    )
+    return True
+
+
+def match_table(matches: Sequence[Match]) -> list[str]:
+    """Lines that say, question by question, how the model matches the answers."""
+    lines = ["How the model matches the noisy answers (1.0: all misfit is noise)"]
+    lines += [f"  {'question':<10}{'users':>10}{'answers':>9}{'chi2':>7}{'largest':>9}"]
+    lines += [
+        f"  {match.question:<10}{match.users:>10,}{match.answers:>9}{match.chi2:>7.2f}{match.largest:>7.1f} se"
+        for match in matches
+    ]
+    return lines

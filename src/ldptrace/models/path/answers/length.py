@@ -1,0 +1,30 @@
+"""How the path model answers the question `length`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.messages import Messages
+from ldptrace.models.path.moments import Moments
+
+Floats = NDArray[np.float64]
+
+
+class LengthAnswer(PathAnswer):
+    """The distribution of the number of cells is a part of the model itself."""
+
+    name: ClassVar[str] = "length"
+    needs_pairs: ClassVar[bool] = False
+    has_total: ClassVar[bool] = False
+
+    def expected(self, messages: Messages, weight: Floats) -> Floats:
+        return weight
+
+    def jacobian(self, moments: Moments) -> Floats:
+        length = moments.length
+        others = np.zeros((len(length), moments.messages.features.shape[1]))
+        return np.hstack([others, np.diag(length) - np.outer(length, length)])

@@ -1,0 +1,51 @@
+"""How the path model answers `start`, `end` and `terminals`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.messages import Messages
+from ldptrace.models.path.moments import Moments
+
+Floats = NDArray[np.float64]
+
+
+class StartAnswer(PathAnswer):
+    name: ClassVar[str] = "start"
+    has_total: ClassVar[bool] = False
+
+    def expected(self, messages: Messages, weight: Floats) -> Floats:
+        return weight @ messages.starts
+
+    def jacobian(self, moments: Moments) -> Floats:
+        return moments.start_rows
+
+
+class EndAnswer(PathAnswer):
+    name: ClassVar[str] = "end"
+    has_total: ClassVar[bool] = False
+
+    def expected(self, messages: Messages, weight: Floats) -> Floats:
+        return weight @ messages.ends
+
+    def jacobian(self, moments: Moments) -> Floats:
+        return moments.end_rows
+
+
+class TerminalsAnswer(PathAnswer):
+    """Start and end as one set: a loop, whose first cell is its last, names one cell only."""
+
+    name: ClassVar[str] = "terminals"
+
+    def expected(self, messages: Messages, weight: Floats) -> Floats:
+        return weight @ messages.starts + weight @ messages.ends
+
+    def jacobian(self, moments: Moments) -> Floats:
+        return moments.start_rows + moments.end_rows
+
+    def repeats(self, moments: Moments, both: Floats) -> Floats | None:
+        return moments.start_and_end.diagonal()

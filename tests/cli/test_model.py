@@ -1,0 +1,75 @@
+"""The operator's way: reports -> tally -> estimates -> model -> synthetic trips."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import ldptrace as lt
+from conftest import random_paths
+from ldptrace.cli import application
+from ldptrace.curator import Estimates
+from ldptrace.errors import FormatError, InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
+
+
+def run(*args: str) -> str:
+    result = CliRunner().invoke(application(), args, catch_exceptions=True)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def estimates(tmp_path: Path, rng: np.random.Generator) -> Path:
+    plan = Plan.single_report(Grid((-8.7, 41.1, -8.5, 41.3), 5), 2.0, crs="EPSG:4326")
+    found = Estimates.from_tally(plan, collect(plan, random_paths(4000, plan.grid, rng), rng))
+    (tmp_path / "estimates.json").write_text(found.to_json())
+    return tmp_path / "estimates.json"
+
+
+def test_from_estimates_to_trips(estimates: Path, tmp_path: Path) -> None:
+    model, trips = str(tmp_path / "model.npz"), str(tmp_path / "trips.parquet")
+    assert "chi2" in run("fit", str(estimates), "-o", model)
+    assert "300 synthetic" in run("sample", model, "-o", trips, "--count", "300", "--sample-seed", "5")
+    drawn = lt.read(trips)
+    assert (len(drawn), drawn.crs) == (300, "EPSG:4326")
+    promised = json.loads(pq.read_metadata(trips).metadata[b"ldptrace"])
+    assert promised["epsilon"] == "2"
+    assert "seed" not in json.dumps(promised)
+    run("sample", model, "-o", str(tmp_path / "again.parquet"), "--count", "300", "--sample-seed", "5")
+    assert np.array_equal(lt.read(tmp_path / "again.parquet").x, drawn.x)
+
+
+def test_the_same_in_three_lines_of_python(estimates: Path, rng: np.random.Generator) -> None:
+    found = lt.Estimates.from_json(estimates.read_text())
+    model = lt.fit_model(found)
+    assert len(model.sample(50, rng)) == 50
+
+
+def test_bad_input_writes_nothing(estimates: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "broken.json").write_text("{}")
+    with pytest.raises(FormatError, match="not a document of estimates"):
+        run("fit", str(tmp_path / "broken.json"), "-o", str(out))
+    with pytest.raises(FormatError, match="not a saved model"):
+        run("sample", str(estimates), "-o", str(out), "--count", "5")
+    run("fit", str(estimates), "-o", str(tmp_path / "model.npz"))
+    with pytest.raises(InputError, match="--spacing must be above 0"):
+        run("sample", str(tmp_path / "model.npz"), "-o", str(out), "--count", "5", "--spacing", "0")
+    assert not out.exists()
+
+
+def test_points_stay_in_the_bounds_of_the_plan(estimates: Path, rng: np.random.Generator) -> None:
+    found = lt.Estimates.from_json(estimates.read_text())
+    drawn = lt.fit_model(found).sample(500, rng)
+    assert drawn.x.min() > -8.7001
+    assert drawn.y.max() < 41.3001
