@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +54,6 @@ def sample(
 
     from ldptrace.io import write
     from ldptrace.models import load_model
-    from ldptrace.protocol.words import promise
 
     if spacing is not None and not spacing > 0:
         raise InputError(f"--spacing must be above 0, got {spacing:g}")
@@ -65,6 +63,5 @@ def sample(
         with stages("synthesise"):
             drawn = found.sample(count, np.random.default_rng(sample_seed), spacing=spacing)
         with stages("write"):
-            kept = None if found.plan is None else {"ldptrace": json.dumps(promise(found.plan))}
-            write(drawn, output, metadata=kept)
+            write(drawn, output)
     note(f"{len(drawn):,} synthetic trajectories from a {found.kind} model: {output}")

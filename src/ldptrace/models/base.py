@@ -20,6 +20,7 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import promise
 
 FORMAT = "ldptrace-model"
 Arrays = dict[str, NDArray[Any]]
@@ -49,6 +50,12 @@ class MobilityModel(ABC):
     @abstractmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model with these contents, checked."""
+
+    def labelled(self, drawn: Trajectories) -> Trajectories:
+        """With the coordinate system of the plan, and what it promised."""
+        if self.plan is None:
+            return drawn
+        return replace(drawn, crs=self.plan.crs, provenance=promise(self.plan))
 
     def explain(self) -> str:
         """How well the model matches what was asked."""
@@ -98,7 +105,7 @@ class LatticeModel(MobilityModel):
     def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
         placed = place(self.sample_paths(checked_count(count), rng), rng, style=self.placement)
         drawn = placed if spacing is None else respace(placed, spacing)
-        return drawn if self.plan is None else replace(drawn, crs=self.plan.crs)
+        return self.labelled(drawn)
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
