@@ -9,6 +9,7 @@ from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.methods import METHODS, method
+from ldptrace.models import LatticeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import Run, run_method, synthesize
 
@@ -85,9 +86,9 @@ def _frequencies(run: Run) -> NDArray[np.float64]:
 
 def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper")
-    assert run.synthesis.model is not None
+    assert isinstance(run.synthesis.model, LatticeModel)
     told = np.random.default_rng(run.privacy()["sample_seed"])
-    assert np.array_equal(run.synthesis.model.sample(len(real), told).cells, run.synthesis.paths.cells)
+    assert np.array_equal(run.synthesis.model.sample_paths(len(real), told).cells, run.synthesis.paths.cells)
 
 
 def test_one_seed_one_result(real: Trajectories) -> None:
