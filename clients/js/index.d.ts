@@ -64,6 +64,8 @@ export interface Plan {
   readonly document: string;
   readonly id: string;
   readonly root: string;
+  /** Ids of the plans that this one extends, from the first to its own. */
+  readonly chain: readonly string[];
   readonly method: string;
   readonly grid: Grid;
   readonly crs: string | null;
@@ -107,6 +109,8 @@ export class Ledger {
   constructor(storage: Pick<Storage, "getItem" | "setItem">, options?: { limit?: string });
   readonly limit: string;
   readonly entries: readonly LedgerEntry[];
+  /** Epsilon given away so far, a decimal. */
+  readonly spent: string;
   answer(plan: Plan, round: number, draw: () => Uint8Array): Uint8Array;
   sent(plan: Plan, round: number): void;
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 from draws import InGroup, Ordinary, Recorder, replayed, sources
 from faults import changed_byte, flipped_bit, refused, rejected
+from ledgers import scenarios
 from material import middle_question, plans, trajectories
 
 from ldptrace.device import Reporter, cell_path
@@ -217,6 +218,7 @@ def plan_vectors(made: dict[str, Plan]) -> list[dict[str, Any]]:
             "document": plan.to_json(),
             "id": plan.id,
             "root": plan.root,
+            "chain": list(plan.chain),
             "report_bytes": [report_bytes(round_) for round_ in plan.rounds],
             "epsilon": decimal_text(plan.epsilon),
             "spent": f"{plan.spent:.40f}",
@@ -357,6 +359,7 @@ def files() -> dict[str, list[dict[str, Any]]]:
         "tallies": tallies(made),
         "refused_plans": refused(made),
         "rejected_reports": rejected(made),
+        "ledgers": scenarios(),
     }
 
 

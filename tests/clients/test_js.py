@@ -40,7 +40,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 11" in done.stdout
+    assert "# pass 12" in done.stdout
 
 
 @pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="needs a Chromium")

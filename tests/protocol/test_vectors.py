@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ldptrace.curator.receive import Receiver
-from ldptrace.device import Reporter, cell_path
+from ldptrace.device import Ledger, Reporter, cell_path
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
@@ -106,7 +106,7 @@ def test_plans() -> None:
     for vector in load("plans"):
         plan = Plan.from_json(vector["document"])
         assert plan.to_json() == vector["document"]
-        assert (plan.id, plan.root) == (vector["id"], vector["root"])
+        assert (plan.id, plan.root, list(plan.chain)) == (vector["id"], vector["root"], vector["chain"])
         assert [report_bytes(round_) for round_ in plan.rounds] == vector["report_bytes"]
         assert plan.is_private == vector["private"]
         assert f"{plan.spent:.40f}" == vector["spent"]
@@ -156,6 +156,27 @@ def test_rejected_reports() -> None:
         if len(data) == report_bytes(plan.rounds[vector["round"]]):
             codes = Receiver(plan, vector["round"]).receive(data).tolist()
             assert [Problem.of_number(code).code for code in codes] == [vector["problem"]]
+
+
+@pytest.mark.parametrize("vector", load("ledgers"), ids=lambda vector: vector["name"])
+def test_ledgers(vector: dict[str, Any], tmp_path: Path) -> None:
+    plans = {name: Plan.from_json(document) for name, document in vector["plans"].items()}
+    ledger, reports = Ledger(tmp_path / "ledger.json", vector["limit"]), list[bytes | None]()
+    for step in vector["steps"]:
+        reports.append(None)
+        if step["do"] == "restart":
+            ledger = Ledger(tmp_path / "ledger.json", vector["limit"])
+        elif step["do"] == "sent":
+            Reporter(plans[step["plan"]], ledger).sent(step["round"])
+        else:
+            try:
+                reports[-1] = Reporter(plans[step["plan"]], ledger).report([(0.5, 0.5)], step["round"])
+                first = reports.index(reports[-1])
+                found = "fresh" if first == len(reports) - 1 else first
+            except PlanRefused as refusal:
+                found = refusal.problem.code
+            assert found == step["result"], step
+        assert ledger.spent == Fraction(step["spent"])
 
 
 def test_problems_are_listed() -> None:

@@ -1,9 +1,12 @@
 // Section 9 of the protocol: what this person has said, and what it cost.
+// Plans of one root share one budget, which is safe only while all answers are rounds of one chain.
 
-import { fraction } from "./exact.js";
 import { PlanRefused } from "./problems.js";
 
 const KEY = "ldptrace-ledger";
+const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/;
+// Digits after the point of an epsilon or a limit: sums are integers of this unit.
+const DIGITS = 18;
 
 /**
  * A ledger in a storage with getItem and setItem, such as localStorage.
@@ -11,6 +14,7 @@ const KEY = "ldptrace-ledger";
  */
 export class Ledger {
   constructor(storage, { limit = "5" } = {}) {
+    if (units(limit) === null) throw new Error(`a limit is a decimal with at most ${DIGITS} digits, got ${limit}`);
     this.storage = storage;
     this.limit = limit;
   }
@@ -19,23 +23,28 @@ export class Ledger {
     const text = this.storage.getItem(KEY);
     if (text === null || text === undefined) return [];
     const book = JSON.parse(text);
-    if (book.format !== KEY || book.version !== 1 || !Array.isArray(book.entries)) {
-      throw new Error("the ledger cannot be read; nothing is sent");
-    }
+    const known = book?.format === KEY && book.version === 1 && Array.isArray(book.entries);
+    if (!known || !book.entries.every(isEntry)) throw new Error("the ledger cannot be read; nothing is sent");
     return book.entries;
+  }
+
+  /** Epsilon given away so far, a decimal: every root costs its epsilon once. */
+  get spent() {
+    return decimal(spentUnits(this.entries));
   }
 
   /** The report for this round: the one drawn before, or a new one that is stored before it is returned. */
   answer(plan, round, draw) {
     const entries = this.entries;
-    const known = entries.find((entry) => entry.root === plan.root && entry.round === round);
+    const earlier = entries.filter((entry) => entry.root === plan.root);
+    const known = earlier.find((entry) => entry.round === round);
     if (known !== undefined) {
       if (known.report === null || known.plan !== plan.id) throw new PlanRefused("plan-answered");
       return Uint8Array.from(known.report);
     }
-    const costs = new Map(entries.map((entry) => [entry.root, entry.epsilon]));
-    costs.set(plan.root, plan.epsilon);
-    if (exceeds([...costs.values()], this.limit)) throw new PlanRefused("plan-over-limit");
+    if (earlier.some((entry) => !plan.chain.includes(entry.plan))) throw new PlanRefused("plan-forked");
+    const cost = earlier.length > 0 ? 0n : units(plan.epsilon);
+    if (spentUnits(entries) + cost > units(this.limit)) throw new PlanRefused("plan-over-limit");
     const report = draw();
     const entry = { root: plan.root, epsilon: plan.epsilon, plan: plan.id, round, report: Array.from(report) };
     this.#write([...entries, entry]);
@@ -56,12 +65,25 @@ export class Ledger {
   }
 }
 
-/** Whether decimals add up to more than a limit, exactly. */
-function exceeds(decimals, limit) {
-  const unit = 10n ** 40n;
-  const scaled = (text) => {
-    const [numerator, denominator] = fraction(text);
-    return (numerator * unit) / denominator;
-  };
-  return decimals.map(scaled).reduce((sum, value) => sum + value, 0n) > scaled(limit);
+function isEntry(entry) {
+  const { root, epsilon, plan, round, report } = entry ?? {};
+  const bytes = report === null || (Array.isArray(report) && report.every((byte) => byte >= 0 && byte < 256));
+  return typeof root === "string" && units(epsilon) !== null && typeof plan === "string" && Number.isInteger(round) && bytes;
+}
+
+function spentUnits(entries) {
+  const costs = new Map(entries.map((entry) => [entry.root, units(entry.epsilon)]));
+  return [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
+}
+
+/** A decimal as an integer of 10^-18, or null if it is none. */
+function units(text) {
+  if (typeof text !== "string" || !DECIMAL.test(text)) return null;
+  const [whole, digits = ""] = text.split(".");
+  return digits.length > DIGITS ? null : BigInt(whole + digits.padEnd(DIGITS, "0"));
+}
+
+function decimal(value) {
+  const text = value.toString().padStart(DIGITS + 1, "0");
+  return `${text.slice(0, -DIGITS)}.${text.slice(-DIGITS)}`.replace(/\.?0+$/, "");
 }

@@ -24,7 +24,8 @@ export async function readPlan(document, { planId } = {}) {
   if (data === undefined) malformed("the document is not canonical JSON");
   const plan = { document: text, ...checked(data) };
   plan.id = await sha256(text);
-  plan.root = await rootOf(data, plan.id);
+  plan.chain = Object.freeze(await chainOf(data, plan.id));
+  plan.root = plan.chain[0];
   if (planId !== undefined && planId !== plan.id) throw new PlanRefused("plan-changed");
   return Object.freeze(plan);
 }
@@ -97,16 +98,16 @@ function ratioOf(data) {
   return [numerator, denominator];
 }
 
-/** Section 3.3: the id of the first plan of the chain. */
-async function rootOf(data, id) {
-  if (data.extends === null) return id;
+/** Section 3.3: the ids of the plans that this one extends, from the first to its own. */
+async function chainOf(data, id) {
+  if (data.extends === null) return [id];
   const ids = [];
   for (let count = 1; count < data.rounds.length; count += 1) {
     const earlier = { ...data, rounds: data.rounds.slice(0, count), extends: ids.at(-1) ?? null };
     ids.push(await sha256(canonical(earlier)));
   }
   if (ids.at(-1) !== data.extends) malformed("the plan does not extend the plan it names");
-  return ids[0];
+  return [...ids, id];
 }
 
 async function sha256(text) {

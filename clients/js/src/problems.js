@@ -19,6 +19,7 @@ const LIST = [
   [27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the device's own limit."],
   [28, "plan-answered", 409, "The device has already answered this round of the plan."],
   [29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."],
+  [30, "plan-forked", 409, "The device has answered a plan with the same root that is not on the chain of this plan."],
 ];
 
 export const PROBLEMS = Object.freeze(

@@ -16,6 +16,7 @@ export const FILES = [
   "tallies",
   "refused_plans",
   "rejected_reports",
+  "ledgers",
 ];
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -70,7 +71,7 @@ const checks = {
     const sizes = plan.rounds.map((round) => 35 + round.payloadBytes);
     const answered = await problemOf(() => new ldptrace.Reporter(plan));
     const allowed = v.private ? answered === null : answered === "plan-not-private";
-    return same([plan.root, plan.epsilon, sizes], [v.root, v.epsilon, v.report_bytes]) && allowed;
+    return same([plan.root, plan.chain, plan.epsilon, sizes], [v.root, v.chain, v.epsilon, v.report_bytes]) && allowed;
   },
   async reports(v, vectors) {
     const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors));
@@ -88,7 +89,34 @@ const checks = {
     const plan = await planOf(v.plan, vectors);
     return (await problemOf(() => ldptrace.readReport(bytes(v.report), plan, v.round))) === v.problem;
   },
+  async ledgers(v) {
+    const documents = Object.entries(v.plans).map(async ([name, document]) => [name, await ldptrace.readPlan(document)]);
+    const read = Object.fromEntries(await Promise.all(documents));
+    const storage = memory();
+    let ledger = new ldptrace.Ledger(storage, { limit: v.limit });
+    const reports = [];
+    for (const [number, step] of v.steps.entries()) {
+      reports.push(null);
+      if (step.do === "restart") ledger = new ldptrace.Ledger(storage, { limit: v.limit });
+      else if (step.do === "sent") new ldptrace.Reporter(read[step.plan], { ledger }).sent(step.round);
+      else {
+        const problem = await problemOf(() => {
+          reports[number] = hex(new ldptrace.Reporter(read[step.plan], { ledger }).report([[0.5, 0.5]], step.round));
+        });
+        const first = reports.indexOf(reports[number]);
+        if ((problem ?? (first === number ? "fresh" : first)) !== step.result) return false;
+      }
+      if (ledger.spent !== step.spent) return false;
+    }
+    return true;
+  },
 };
+
+/** A storage like localStorage. */
+export function memory() {
+  const kept = new Map();
+  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) };
+}
 
 function same(found, expected) {
   return JSON.stringify(found) === JSON.stringify(expected);
@@ -123,8 +151,7 @@ export async function failures(file, vectors) {
 export async function deviceFailures(vectors) {
   const failed = [];
   const expect = (name, truth) => truth || failed.push(name);
-  const memory = new Map();
-  const storage = { getItem: (key) => memory.get(key) ?? null, setItem: (key, text) => memory.set(key, text) };
+  const storage = memory();
   const first = await planOf("paper, first round", vectors);
   const second = await planOf("paper, second round", vectors);
   const other = await planOf("every question, privset", vectors);

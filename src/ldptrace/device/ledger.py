@@ -1,8 +1,12 @@
 """What this person has already said, and to which plan: a small file that is always whole.
 
 A report is written here before anyone can send it. After a crash the same bytes are there to be sent again;
-a fresh draw would be a second answer, and two answers tell more than one. Plans of one chain share one
-budget (`Plan.root`), so a later round costs nothing more than the plan's epsilon said at the start.
+a fresh draw would be a second answer, and two answers tell more than one.
+
+Plans of one chain share one budget: the first answer costs the whole epsilon, later rounds nothing more. That
+is safe only while all answers are rounds of one plan, whose rounds together spend at most its epsilon. A curator
+can publish several continuations of one plan, each within its epsilon; so a plan is answered only when every
+earlier answer under its root was given to a plan of its own chain.
 """
 
 from __future__ import annotations
@@ -53,9 +57,9 @@ class _Book(Record):
             (Fraction(epsilon) for epsilon in {e.root: e.epsilon for e in self.entries}.values()), Fraction(0)
         )
 
-    def find(self, plan: Plan, round_: int) -> Entry | None:
-        """The answer to this round of this chain, whichever plan of the chain asked for it."""
-        return next((e for e in self.entries if (e.root, e.round) == (plan.root, round_)), None)
+    def under(self, root: str) -> tuple[Entry, ...]:
+        """The answers to plans with this root: rounds of one chain."""
+        return tuple(entry for entry in self.entries if entry.root == root)
 
 
 class Ledger:
@@ -97,12 +101,15 @@ class Ledger:
         """
         with self._locked():
             book = self._read()
-            entry = book.find(plan, round_)
-            if entry is not None:
-                if entry.report is None or entry.plan != plan.id:
-                    raise PlanRefused(Problem.PLAN_ANSWERED)
-                return base64.b64decode(entry.report)
-            cost = Fraction(0) if any(e.root == plan.root for e in book.entries) else plan.epsilon
+            earlier = book.under(plan.root)
+            for entry in earlier:
+                if entry.round == round_:
+                    if entry.report is None or entry.plan != plan.id:
+                        raise PlanRefused(Problem.PLAN_ANSWERED)
+                    return base64.b64decode(entry.report)
+            if any(entry.plan not in plan.chain for entry in earlier):
+                raise PlanRefused(Problem.PLAN_FORKED)
+            cost = Fraction(0) if earlier else plan.epsilon
             if book.spent + cost > book.limit:
                 left = decimal_text(max(book.limit - book.spent, Fraction(0)))
                 raise PlanRefused(
@@ -120,10 +127,12 @@ class Ledger:
         """The report of this round has arrived: forget its bytes, keep that it was given."""
         with self._locked():
             book = self._read()
-            entry = book.find(plan, round_)
-            if entry is not None and entry.plan == plan.id:
-                done = entry.changed(report=None)
-                self._write(book.changed(entries=tuple(done if e is entry else e for e in book.entries)))
+            entries = tuple(
+                entry.changed(report=None) if (entry.plan, entry.round) == (plan.id, round_) else entry
+                for entry in book.entries
+            )
+            if entries != book.entries:
+                self._write(book.changed(entries=entries))
 
     def _read(self) -> _Book:
         """The book on the disk. What cannot be read is an error: an empty book would spend twice."""

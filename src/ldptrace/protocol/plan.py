@@ -104,7 +104,7 @@ class Plan(Record):
                 f"the rounds spend {self.spent:.6f} of privacy budget, more than the plan's epsilon "
                 f"{decimal_text(self.epsilon)}",
             )
-        if self.extends is not None and self.extends not in self._chain[-1:]:
+        if self.extends is not None and self.extends not in self._earlier[-1:]:
             raise PlanError(
                 "the plan does not extend the plan it names: earlier rounds must stay as they were"
             )
@@ -124,17 +124,22 @@ class Plan(Record):
         return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
-    def root(self) -> str:
-        """Id of the first plan of the chain: one budget covers all plans with the same root."""
-        return self._chain[0] if self.extends else self.id
+    def chain(self) -> tuple[str, ...]:
+        """Ids of the plans that this one extends, from the first to its own."""
+        return (*self._earlier, self.id) if self.extends else (self.id,)
 
     @property
     def ancestors(self) -> tuple[str, ...]:
         """Ids of the plans that this one extends, oldest first: their tallies are tallies of this plan too."""
-        return tuple(self._chain) if self.extends else ()
+        return self.chain[:-1]
 
     @property
-    def _chain(self) -> list[str]:
+    def root(self) -> str:
+        """Id of the first plan of the chain: one budget covers all plans with the same root."""
+        return self.chain[0]
+
+    @cached_property
+    def _earlier(self) -> list[str]:
         """Ids of the plans that end before this one: the first round alone, then one round more each time."""
         document, ids = self.document(), list[str]()
         for count in range(1, len(self.rounds)):

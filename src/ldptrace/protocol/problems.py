@@ -68,6 +68,13 @@ class Problem(Enum):
         "The bounds of the plan are in other coordinates than the trajectory.",
     )
 
+    PLAN_FORKED = (
+        30,
+        "plan-forked",
+        409,
+        "The device has answered a plan with the same root that is not on the chain of this plan.",
+    )
+
     def __init__(self, number: int, code: str, status: int, sentence: str) -> None:
         self.number = number
         self.code = code
