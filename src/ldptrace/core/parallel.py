@@ -1,16 +1,20 @@
 """Chunks over threads. The kernels release the GIL, so two cores do twice the work.
 
 Chunks have a fixed size and each draws from its own child of the random source, so a result depends on
-the seed alone, never on the number of cores.
+the seed alone, never on the number of cores, nor on how much is in memory at a time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+import numpy as np
+
+S = TypeVar("S")
 T = TypeVar("T")
 CHUNK = 1 << 15
 
@@ -24,11 +28,59 @@ def chunks(n: int, size: int = CHUNK) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
+def threads() -> int:
+    """How many threads work at a time."""
+    return os.cpu_count() or 1
+
+
 def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) -> list[T]:
     """Results of `work(number, start, stop)` for every chunk of 0..n, in order."""
     ranges = chunks(n, size)
     if len(ranges) <= 1:
         return [work(number, start, stop) for number, (start, stop) in enumerate(ranges)]
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max_workers=threads()) as pool:
         futures = [pool.submit(work, number, start, stop) for number, (start, stop) in enumerate(ranges)]
         return [future.result() for future in futures]
+
+
+def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None = None) -> Iterator[T]:
+    """Results of `work` for items that come one by one, in order; few are in memory at a time.
+
+    At most `waiting` items are begun and not yet taken, twice the number of threads unless told. The items
+    themselves are made in the thread that asks, so a reader is never ahead by more.
+
+    >>> list(map_ordered(lambda item: item * item, range(5)))
+    [0, 1, 4, 9, 16]
+    """
+    most = waiting or 2 * threads()
+    begun: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(max_workers=min(threads(), most)) as pool:
+        try:
+            for item in items:
+                begun.append(pool.submit(work, item))
+                del item
+                if len(begun) >= most:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            for future in begun:
+                future.cancel()
+
+
+def child(rng: np.random.Generator, number: int) -> np.random.Generator:
+    """The child of that number of a source, of the same kind; asking for it changes nothing.
+
+    Children of one source are independent of each other and of the source. Whoever needs several families of
+    them takes each from a spawned source of its own.
+
+    >>> source = np.random.default_rng(1)
+    >>> child(source, 5).random() == child(source, 5).random() != child(source, 6).random()
+    True
+    """
+    seed = rng.bit_generator.seed_seq
+    assert isinstance(seed, np.random.SeedSequence)
+    own = np.random.SeedSequence(
+        seed.entropy, spawn_key=(*seed.spawn_key, number), pool_size=seed.pool_size
+    )
+    return np.random.Generator(type(rng.bit_generator)(own))

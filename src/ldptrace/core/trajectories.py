@@ -193,6 +193,19 @@ class Trajectories:
             extra=None if self.extra is None else self.extra.take(pa.array(picked)),
         )
 
+    def slice(self, start: int, stop: int) -> Trajectories:
+        """The trajectories from number `start` to before `stop`, points uncopied."""
+        first, last = self.offsets[start], self.offsets[stop]
+        return replace(
+            self,
+            x=self.x[first:last],
+            y=self.y[first:last],
+            offsets=self.offsets[start : stop + 1] - first,
+            t=None if self.t is None else self.t[first:last],
+            ids=None if self.ids is None else self.ids[start:stop],
+            extra=None if self.extra is None else self.extra.slice(start, stop - start),
+        )
+
     def split(self, gap_seconds: float) -> Trajectories:
         """Cut wherever time goes on by more than `gap_seconds` from one point to the next.
 

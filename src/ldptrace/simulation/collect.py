@@ -1,10 +1,20 @@
-"""A whole collection in one process: every path is a device that follows the plan."""
+"""A whole collection in one process: every path is a device that follows the plan.
+
+Devices are simulated in blocks of at most `CHUNK` users, each block with its own child of the random source, so
+the tally is the same whether all paths are in memory, or come block by block from files or on a cluster.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from functools import reduce
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import CHUNK, child, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.round import SHARES
@@ -12,10 +22,63 @@ from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
 
 
+@dataclass(frozen=True, eq=False)
+class Members:
+    """A random share of the users, drawn without looking at their data; or, with `others`, everybody else."""
+
+    share: float
+    source: np.random.Generator
+    others: bool = False
+
+    def of_block(self, number: int, users: int) -> NDArray[np.bool_]:
+        """Which users of the block of that number belong."""
+        drawn: NDArray[np.bool_] = child(self.source, number).random(users) < self.share
+        return ~drawn if self.others else drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """One round of a plan, asked of the users of any block: what an engine does with each block."""
+
+    plan: Plan
+    source: np.random.Generator
+    round: int = 0
+    mode: Mode = "counts"
+    members: Members | None = None
+
+    @property
+    def nothing(self) -> Tally:
+        """The tally of no block at all."""
+        return Tally.zero(self.plan, self.round)
+
+    def __call__(self, block: Trajectories, number: int) -> Tally:
+        return self.of_paths(CellPaths.from_trajectories(block, self.plan.grid), number)
+
+    def of_paths(self, paths: CellPaths, number: int) -> Tally:
+        """The tally of the block of that number."""
+        assert len(paths) <= CHUNK
+        if self.members is not None:
+            paths = paths.take(self.members.of_block(number, len(paths)))
+        return _tally(self.plan, self.round, paths, child(self.source, number), self.mode)
+
+
 def collect(
-    plan: Plan, paths: CellPaths, rng: np.random.Generator, *, round_: int = 0, mode: Mode = "counts"
+    plan: Plan,
+    paths: CellPaths,
+    rng: np.random.Generator,
+    *,
+    round_: int = 0,
+    mode: Mode = "counts",
+    members: Members | None = None,
 ) -> Tally:
     """The tally of one round when every path of `paths` is one user's."""
+    work = Collection(plan, rng.spawn(1)[0], round_, mode, members)
+    blocks = enumerate(chunks(len(paths)))
+    tallies = map_ordered(lambda block: work.of_paths(paths.slice(*block[1]), block[0]), blocks)
+    return reduce(Tally.__add__, tallies, work.nothing)
+
+
+def _tally(plan: Plan, round_: int, paths: CellPaths, rng: np.random.Generator, mode: Mode) -> Tally:
     asked = plan.rounds[round_]
     everyone = np.arange(len(paths), dtype=np.int64)
     if asked.assignment == "partition":
