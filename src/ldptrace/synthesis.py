@@ -6,11 +6,10 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import place
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import TRIP, choose_grid
+from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
@@ -30,6 +29,7 @@ class Run:
     trajectories: Trajectories
     synthesis: Synthesis
     method: Method
+    grid: Grid
     epsilon: float
     # The seed of sampling and placement, where it may be published; the devices' seed is kept nowhere.
     sample_seed: int | None
@@ -121,30 +121,42 @@ def run_method(
         warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
     stages = stages or Stages()
     streams = Streams.of(seed, sample_seed)
-    wanted = len(real) if count is None else count
-    asked = None
+    crowd, asked = Memory(real), None
     if pilot is not None:
         if "trip" not in chosen.options:
             raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
         with stages("pilot"):
-            asked = run_pilot(real, epsilon, bounds, pilot, streams.devices)
-        real, options = asked.rest, {"trip": asked.trip} | options
-    cells = _cells(grid, chosen, len(real), epsilon, options)
+            asked = run_pilot(crowd, epsilon, bounds, pilot, streams.devices)
+        options = {"trip": asked.trip} | options
+    users = crowd.users - (0 if asked is None else asked.users)
+    area = Grid(bounds, _cells(grid, chosen, users, epsilon, options))
     with stages("discretise"):
-        paths = CellPaths.from_trajectories(real, Grid(bounds, cells))
+        crowd.paths(area)
     synthesis = chosen.run(
-        Job(paths, epsilon, wanted, streams.devices, streams.sampling, simulation, stages, options, real)
+        Job(
+            crowd,
+            area,
+            epsilon,
+            count,
+            streams.devices,
+            streams.sampling,
+            simulation,
+            stages,
+            options,
+            None if asked is None else asked.rest,
+        )
     )
     if asked is not None:
-        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, len(real))))
-    with stages("place points"):
-        trajectories = synthesis.trajectories
-        if trajectories is None:
-            trajectories = place(synthesis.paths, streams.sampling, style=synthesis.placement)
+        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, users)))
+    trajectories = synthesis.trajectories
+    if trajectories is None:
+        with stages("synthesise"):
+            trajectories = synthesis.draw(crowd.users if count is None else count, streams.sampling)
     run = Run(
         trajectories,
         synthesis,
         chosen,
+        area,
         epsilon,
         streams.sample_seed,
         streams.seeded,

@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import random_paths
+from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.methods import METHODS, method
-from ldptrace.models import LatticeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import Run, run_method, synthesize
 
@@ -47,12 +47,11 @@ def test_the_published_report_count_warns(real: Trajectories) -> None:
 
 def test_a_large_budget_reproduces_the_statistics(real: Trajectories, grid: Grid) -> None:
     """With hardly any noise the model's starts are the real ones: no step of the pipeline bends them."""
-    from ldptrace.core.paths import CellPaths
-
     paths = CellPaths.from_trajectories(real, grid)
     run = run_method(real, 20.0, bounds=BOUNDS, grid=4, method="paper", seed=1, count=40_000, quantile=0.5)
     truth = np.bincount(paths.starts(), minlength=16) / len(paths)
-    made = np.bincount(run.synthesis.paths.starts(), minlength=16) / 40_000
+    drawn = CellPaths.from_trajectories(run.trajectories, grid)
+    made = np.bincount(drawn.starts(), minlength=16) / 40_000
     assert np.abs(truth - made).max() < 0.05
 
 
@@ -65,9 +64,7 @@ def test_what_is_published_does_not_determine_what_the_devices_drew(real: Trajec
         run_method(real, 1.0, bounds=BOUNDS, grid=4, method=name, seed=seed, sample_seed=sample, **options)
         for seed, sample in seeds
     ]
-    drawn = [
-        run.synthesis.paths.cells if run.synthesis.estimates is None else _frequencies(run) for run in runs
-    ]
+    drawn = [_cells(run) if run.synthesis.estimates is None else _frequencies(run) for run in runs]
     assert not np.array_equal(drawn[0], drawn[1])
     assert np.array_equal(drawn[2], drawn[3])
     assert not any(np.array_equal(drawn[4], other) for other in drawn[:4])
@@ -79,6 +76,10 @@ def test_what_is_published_does_not_determine_what_the_devices_drew(real: Trajec
     assert [run.privacy()["sample_seed"] for run in runs] == [5, 5, 5, 6, None]
 
 
+def _cells(run: Run) -> NDArray[np.int32]:
+    return CellPaths.from_trajectories(run.trajectories, run.grid).cells
+
+
 def _frequencies(run: Run) -> NDArray[np.float64]:
     assert run.synthesis.estimates is not None
     return np.concatenate([found.frequencies for found in run.synthesis.estimates.values()])
@@ -86,9 +87,8 @@ def _frequencies(run: Run) -> NDArray[np.float64]:
 
 def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper")
-    assert isinstance(run.synthesis.model, LatticeModel)
     told = np.random.default_rng(run.privacy()["sample_seed"])
-    assert np.array_equal(run.synthesis.model.sample_paths(len(real), told).cells, run.synthesis.paths.cells)
+    assert np.array_equal(run.synthesis.draw(len(real), told).x, run.trajectories.x)
 
 
 def test_one_seed_one_result(real: Trajectories) -> None:

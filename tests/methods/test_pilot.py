@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.generators import city
 from ldptrace.methods.pilot import pilot_plan, run_pilot
@@ -21,13 +24,18 @@ def trips() -> Trajectories:
 
 def test_the_pilot_finds_the_mean_trip(trips: Trajectories) -> None:
     truth = (CellPaths.from_trajectories(trips, Grid(BOUNDS, 6)).sizes.mean() - 1) / 6
-    found = [run_pilot(trips, 2.0, BOUNDS, 0.5, np.random.default_rng(seed)).trip for seed in range(8)]
+    found = [
+        run_pilot(Memory(trips), 2.0, BOUNDS, 0.5, np.random.default_rng(seed)).trip for seed in range(8)
+    ]
     assert np.median(found) == pytest.approx(truth, rel=0.3)
 
 
 def test_nobody_answers_twice(trips: Trajectories, rng: np.random.Generator) -> None:
-    pilot = run_pilot(trips, 1.0, BOUNDS, 0.25, rng)
-    assert abs(len(pilot.rest) - 6000) < 300
+    pilot = run_pilot(Memory(trips), 1.0, BOUNDS, 0.25, rng)
+    rest = pilot.rest.of_block(0, len(trips))
+    assert pilot.users + np.count_nonzero(rest) == len(trips)
+    assert not np.any(rest & replace(pilot.rest, others=False).of_block(0, len(trips)))
+    assert abs(np.count_nonzero(rest) - 6000) < 300
     assert float(pilot_plan(1.0, BOUNDS).spent) <= 1
 
 

@@ -118,7 +118,7 @@ def synthesize(
                 if run.synthesis.model is None:
                     raise InputError(f"method {method} makes no model that could be saved")
                 run.synthesis.model.save(model)
-    total, n = sum(stages.seconds.values()), run.synthesis.paths.grid.n
+    total, n = sum(stages.seconds.values()), run.grid.n
     note(
         f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"

@@ -80,7 +80,5 @@ def child(rng: np.random.Generator, number: int) -> np.random.Generator:
     """
     seed = rng.bit_generator.seed_seq
     assert isinstance(seed, np.random.SeedSequence)
-    own = np.random.SeedSequence(
-        seed.entropy, spawn_key=(*seed.spawn_key, number), pool_size=seed.pool_size
-    )
+    own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number), pool_size=seed.pool_size)
     return np.random.Generator(type(rng.bit_generator)(own))

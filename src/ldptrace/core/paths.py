@@ -54,7 +54,7 @@ class CellPaths:
         source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return CellPaths(self.cells[source], offsets, self.grid)
 
-    def slice(self, start: int, stop: int) -> CellPaths:
+    def part(self, start: int, stop: int) -> CellPaths:
         """The paths from number `start` to before `stop`, uncopied."""
         first, last = self.offsets[start], self.offsets[stop]
         return CellPaths(self.cells[first:last], self.offsets[start : stop + 1] - first, self.grid)

@@ -193,7 +193,7 @@ class Trajectories:
             extra=None if self.extra is None else self.extra.take(pa.array(picked)),
         )
 
-    def slice(self, start: int, stop: int) -> Trajectories:
+    def part(self, start: int, stop: int) -> Trajectories:
         """The trajectories from number `start` to before `stop`, points uncopied."""
         first, last = self.offsets[start], self.offsets[stop]
         return replace(

@@ -8,23 +8,31 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.parallel import child, map_chunks
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import Style
+from ldptrace.core.placement import Style, place
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
-from ldptrace.models.base import MobilityModel
+from ldptrace.curator.tally import Tally
+from ldptrace.engines.base import Crowd
+from ldptrace.errors import InputError
+from ldptrace.models.base import LatticeModel, MobilityModel
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import Collection, Members
 from ldptrace.simulation.channels import Mode
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One run of a method: whose paths, how much privacy, how many synthetic paths, which randomness."""
+    """One run of a method: whose trajectories, on which grid, how much privacy, which randomness."""
 
-    paths: CellPaths
+    crowd: Crowd
+    grid: Grid
     epsilon: float
-    count: int
+    # How many synthetic trajectories are wanted; None: as many as there are users.
+    count: int | None
     # What the simulated devices draw from; nothing published may hold or determine it.
     devices: np.random.Generator
     # What sampling and placement draw from: they work on private estimates, so this may be known.
@@ -32,23 +40,57 @@ class Job:
     simulation: Mode = "counts"
     stages: Stages = field(default_factory=Stages)
     options: dict[str, Any] = field(default_factory=dict)
-    # The trajectories behind the paths, for methods that perturb more than cells.
-    real: Trajectories | None = None
+    # Who is asked; None: everybody.
+    members: Members | None = None
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return self.crowd.users
+
+    @property
+    def real(self) -> Trajectories:
+        """The trajectories themselves, for methods that publish something of each."""
+        return self.crowd.whole()
+
+    @property
+    def paths(self) -> CellPaths:
+        """Everybody's cell path, for methods that publish something of each."""
+        return self.crowd.paths(self.grid)
+
+    def collect(self, plan: Plan, round_: int = 0) -> Tally:
+        """The tally of one round, in which every user's device follows the plan."""
+        source = self.devices.spawn(1)[0]
+        return self.crowd.collect(Collection(plan, source, round_, self.simulation, self.members))
 
 
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """What a method made: synthetic paths and everything that explains them."""
+    """What a method made: a model to draw synthetic paths from, and everything that explains it."""
 
-    paths: CellPaths
     plan: Plan | None = None
     estimates: Estimates | None = None
     model: MobilityModel | None = None
-    # How points are placed in the cells of these paths (see `ldptrace.core.placement`).
+    # How points are placed in the cells of its paths (see `ldptrace.core.placement`).
     placement: Style = "uniform"
     notes: tuple[str, ...] = ()
-    # The points themselves, where the method does not leave them to a placement.
+    # The synthetic trajectories themselves, where the method has no model.
     trajectories: Trajectories | None = None
+
+    def draw(self, count: int, rng: np.random.Generator) -> Trajectories:
+        """So many synthetic trajectories: block after block, each from its own child of the source."""
+        return Trajectories.concat(
+            map_chunks(lambda number, start, stop: self.block(stop - start, number, rng), count)
+        )
+
+    def block(self, count: int, number: int, rng: np.random.Generator) -> Trajectories:
+        """The block of that number, of at most `CHUNK` trajectories."""
+        if self.model is None:
+            raise InputError("this method has no model to draw from")
+        own = child(rng, number)
+        if isinstance(self.model, LatticeModel):
+            return place(self.model.sample_paths(count, own), own, style=self.placement)
+        return self.model.sample(count, own)
 
 
 @dataclass(frozen=True)

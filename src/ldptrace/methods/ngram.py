@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import place
 from ldptrace.core.pois import Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -33,17 +33,17 @@ FULL = _defaults(NgramFull, "regions", "epsilon")
 
 
 def _run(job: Job) -> Synthesis:
-    mechanism = Ngram(job.paths.grid, job.epsilon, **(OPTIONS | job.options))
+    mechanism = Ngram(job.grid, job.epsilon, **(OPTIONS | job.options))
     with job.stages("perturb and reconstruct"):
         published = mechanism.perturb(job.paths, job.devices)
-    return Synthesis(published.take(chosen(len(published), job.count, job.sampling)))
+    picked = published.take(chosen(len(published), job.count, job.sampling))
+    with job.stages("place points"):
+        return Synthesis(trajectories=place(picked, job.sampling))
 
 
 def _run_full(job: Job) -> Synthesis:
     options = FULL | KNOWLEDGE | job.options
     pois = places(options.pop("pois", None))
-    if job.real is None:
-        raise InputError("ngram-full needs the trajectories with their visits, not only their cells")
     visits = Visits.of(job.real)
     if isinstance(options["merge"], list):
         options["merge"] = tuple(options["merge"])
@@ -60,9 +60,7 @@ def _run_full(job: Job) -> Synthesis:
         crs=pois.crs,
         extra=published.to_arrow(),
     )
-    trajectories = everyone.take(chosen(len(everyone), job.count, job.sampling))
-    paths = CellPaths.from_trajectories(trajectories, job.paths.grid)
-    return Synthesis(paths, trajectories=trajectories)
+    return Synthesis(trajectories=everyone.take(chosen(len(everyone), job.count, job.sampling)))
 
 
 def places(given: Pois | str | Path | None) -> Pois:
@@ -82,9 +80,9 @@ def places(given: Pois | str | Path | None) -> Pois:
             raise error from None
 
 
-def chosen(users: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def chosen(users: int, count: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
     """Whose outputs are published: everybody's once; beyond that some again, below that not all."""
-    rounds, rest = divmod(count, users)
+    rounds, rest = divmod(users if count is None else count, users)
     everyone = np.arange(users, dtype=np.int64)
     return np.concatenate([np.tile(everyone, rounds), rng.permutation(users)[:rest]])
 

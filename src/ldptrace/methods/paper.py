@@ -7,28 +7,25 @@ from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.lengths import length_quantile
 from ldptrace.models.markov import MarkovModel
 from ldptrace.protocol.plan import Plan
-from ldptrace.simulation import collect
 
 OPTIONS = {"quantile": 0.9, "alpha": 0.3, "beta": 0.2, "capped": False}
 
 
 def _run(job: Job, name: str) -> Synthesis:
-    grid, options = job.paths.grid, OPTIONS | job.options
+    grid, options = job.grid, OPTIONS | job.options
     plan = Plan.paper(grid, job.epsilon, method=name)
     with job.stages("collect lengths"):
-        tally = collect(plan, job.paths, job.devices, mode=job.simulation)
+        tally = job.collect(plan)
     with job.stages("estimate lengths"):
         estimates = Estimates.from_tally(plan, tally)
         plan = plan.paper_second_round(length_quantile(estimates["length"], options["quantile"]))
     with job.stages("collect transitions"):
-        tally = collect(plan, job.paths, job.devices, round_=1, mode=job.simulation)
+        tally = job.collect(plan, round_=1)
     with job.stages("estimate model"):
         estimates = estimates.joined(Estimates.from_tally(plan, tally))
         alpha, beta = (1.0, 0.0) if name == "noadapt" else (options["alpha"], options["beta"])
         model = MarkovModel.fit(estimates, alpha=alpha, beta=beta, capped=options["capped"])
-    with job.stages("synthesise"):
-        paths = model.sample_paths(job.count, job.sampling)
-    return Synthesis(paths, plan, estimates, model)
+    return Synthesis(plan, estimates, model)
 
 
 def _method(name: str, summary: str, leaks: str | None = None) -> Method:

@@ -6,14 +6,13 @@ collection and nothing else. Each user sends one report, so nothing composes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from ldptrace.core.paths import CellPaths
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
+from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import smooth_lengths
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
@@ -22,7 +21,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.round import Ask, Round
-from ldptrace.simulation import collect
+from ldptrace.simulation import Collection, Members
 
 CELLS = 6
 
@@ -33,7 +32,8 @@ class Pilot:
 
     plan: Plan
     trip: float
-    rest: Trajectories
+    users: int
+    rest: Members
 
 
 def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
@@ -44,17 +44,15 @@ def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
     return Plan("pilot", Grid(bounds, CELLS), budget, (Round((ask,), "everyone"),))
 
 
-def run_pilot(
-    real: Trajectories, epsilon: float, bounds: Bounds, share: float, rng: np.random.Generator
-) -> Pilot:
+def run_pilot(crowd: Crowd, epsilon: float, bounds: Bounds, share: float, rng: np.random.Generator) -> Pilot:
     """Ask a share of the users for their length; the mean trip in sides of the map comes from the private answers."""
     if not 0 < share < 1:
         raise InputError(f"the pilot's share of the users must be between 0 and 1, got {share:g}")
-    asked = rng.random(len(real)) < share
-    if asked.all() or not asked.any():
-        raise InputError(f"{len(real)} users are too few for a pilot of {share:g}")
     plan = pilot_plan(epsilon, bounds)
-    paths = CellPaths.from_trajectories(real.take(asked), plan.grid)
-    estimate = Estimates.from_tally(plan, collect(plan, paths, rng))["length"]
+    drawing, devices = rng.spawn(2)
+    asked = Members(share, drawing)
+    estimate = Estimates.from_tally(plan, crowd.collect(Collection(plan, devices, members=asked)))["length"]
+    if not 0 < estimate.users < crowd.users:
+        raise InputError(f"{crowd.users} users are too few for a pilot of {share:g}")
     moves = float(smooth_lengths(estimate) @ np.arange(len(estimate.frequencies)))
-    return Pilot(plan, max(moves, 0.5) / CELLS, real.take(~asked))
+    return Pilot(plan, max(moves, 0.5) / CELLS, estimate.users, replace(asked, others=True))

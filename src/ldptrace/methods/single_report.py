@@ -9,7 +9,6 @@ from ldptrace.curator.planning import TRIP, outlook
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.plan import Plan
-from ldptrace.simulation import collect
 
 # Where m and K are not given, they follow from the mean trip, in sides of the map.
 OPTIONS: dict[str, Any] = {
@@ -22,10 +21,8 @@ OPTIONS: dict[str, Any] = {
 
 
 def _run(job: Job) -> Synthesis:
-    grid, options = job.paths.grid, OPTIONS | job.options
-    view = outlook(
-        len(job.paths), job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"]
-    )
+    grid, options = job.grid, OPTIONS | job.options
+    view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
     plan = Plan.single_report(
         grid,
         job.epsilon,
@@ -34,14 +31,12 @@ def _run(job: Job) -> Synthesis:
         shares=options["shares"],
     )
     with job.stages("collect"):
-        tally = collect(plan, job.paths, job.devices, mode=job.simulation)
+        tally = job.collect(plan)
     with job.stages("estimate"):
         estimates = Estimates.from_tally(plan, tally)
     with job.stages("fit model"):
         model = PathModel.fit(estimates)
-    with job.stages("synthesise"):
-        paths = model.sample_paths(job.count, job.sampling)
-    return Synthesis(paths, plan, estimates, model, placement=options["placement"])
+    return Synthesis(plan, estimates, model, placement=options["placement"])
 
 
 METHODS = (

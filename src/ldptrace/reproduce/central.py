@@ -60,9 +60,7 @@ def _run(job: Job) -> Synthesis:
         estimates = noisy_statistics(job.paths, job.epsilon, job.devices)
     with job.stages("fit model"):
         model = PathModel.fit(estimates)
-    with job.stages("synthesise"):
-        paths = model.sample_paths(job.count, job.sampling)
-    return Synthesis(paths, None, estimates, model, placement="neighbours")
+    return Synthesis(None, estimates, model, placement="neighbours")
 
 
 CENTRAL_LAPLACE = Method(

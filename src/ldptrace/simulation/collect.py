@@ -74,7 +74,7 @@ def collect(
     """The tally of one round when every path of `paths` is one user's."""
     work = Collection(plan, rng.spawn(1)[0], round_, mode, members)
     blocks = enumerate(chunks(len(paths)))
-    tallies = map_ordered(lambda block: work.of_paths(paths.slice(*block[1]), block[0]), blocks)
+    tallies = map_ordered(lambda block: work.of_paths(paths.part(*block[1]), block[0]), blocks)
     return reduce(Tally.__add__, tallies, work.nothing)
 
 

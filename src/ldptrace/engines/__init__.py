@@ -1,0 +1,1 @@
+"""Where the batches of a simulation run: on this machine, in bounded memory, or on a cluster."""

@@ -1,0 +1,70 @@
+"""What an engine is: two verbs on blocks of trajectories, adding up what is found in them and writing new ones.
+
+A block is at most `CHUNK` trajectories with its number. Whatever is random in a block draws from the child of that
+number of a source, so that the result does not depend on where and in which order the blocks are worked on.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.tally import Tally
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.simulation import Collection
+
+
+class Sum(Protocol):
+    """Something that can be added up."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+T = TypeVar("T", bound=Sum)
+# What is found in the block of that number.
+Work = Callable[[Trajectories, int], T]
+# As many trajectories as asked for, for the block of that number.
+Draw = Callable[[int, int], Trajectories]
+
+
+class Crowd(ABC):
+    """Everybody's trajectories, wherever they are: each plays a device."""
+
+    @property
+    @abstractmethod
+    def users(self) -> int:
+        """How many there are; before they were read once, how many there seem to be."""
+
+    @property
+    @abstractmethod
+    def crs(self) -> str | None:
+        """The coordinate system's label."""
+
+    @abstractmethod
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        """The sum of what is found in the blocks, in their order, starting from `nothing`."""
+
+    def collect(self, collection: Collection) -> Tally:
+        """The tally of a collection in which each trajectory is one device's."""
+        return self.add_up(collection, collection.nothing)
+
+    def whole(self) -> Trajectories:
+        """All trajectories in memory, for methods that cannot do with blocks."""
+        raise InputError("this method needs all trajectories in memory; read them with ldptrace.read first")
+
+    def paths(self, grid: Grid) -> CellPaths:
+        """All cell paths in memory."""
+        return CellPaths.from_trajectories(self.whole(), grid)
+
+
+class Engine(ABC):
+    """Reads crowds and writes synthetic trajectories."""
+
+    @abstractmethod
+    def write(self, draw: Draw, count: int, target: Path) -> None:
+        """Draw `count` trajectories block by block and write them, to one file or to a folder of files."""
