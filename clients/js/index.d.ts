@@ -20,7 +20,18 @@ export class ReportRejected extends Error {
   readonly problem: Problem;
 }
 
-export type Point = readonly [x: number | string, y: number | string];
+/** t is in seconds since the beginning of 1970 on the device's own clock (see `localSeconds`). */
+export type Point =
+  | readonly [x: number | string, y: number | string]
+  | readonly [x: number | string, y: number | string, t: number | string | null];
+
+/** All that a question may look at. */
+export interface Trip {
+  readonly path: readonly number[];
+  readonly points: readonly (readonly [x: number, y: number])[];
+  readonly departure: number | null;
+  readonly arrival: number | null;
+}
 
 export interface Grid {
   readonly bounds: readonly [x0: number, y0: number, x1: number, y1: number];
@@ -32,7 +43,7 @@ export interface Question {
   readonly domain: number;
   readonly capacity: number;
   readonly slots: number;
-  answer(path: readonly number[], source: Source): number[][];
+  answer(trip: Trip, source: Source): number[][];
 }
 
 export interface Randomizer {
@@ -82,6 +93,12 @@ export function readPlan(
 
 /** Cells of a trajectory on the grid. */
 export function cellPath(points: Iterable<Point>, grid: Grid): number[];
+
+/** What a device knows of its trajectory: cells, points and times. */
+export function tripOf(points: Iterable<Point>, grid: Grid): Trip;
+
+/** Unix seconds as this device's own clock shows them: the t of a point. */
+export function localSeconds(unix: number): number;
 
 /** A function that hands out secure random bytes of the system. */
 export function systemBytes(): (count: number) => Uint8Array;

@@ -2,7 +2,7 @@
 // No dependencies: Web Crypto for SHA-256 and random bytes, BigInt where exactness needs it.
 
 export { Ledger } from "./src/ledger.js";
-export { cellPath } from "./src/grid.js";
+export { cellPath, localSeconds, tripOf } from "./src/grid.js";
 export { readPlan } from "./src/plan.js";
 export { PlanRefused, PROBLEMS, ReportRejected } from "./src/problems.js";
 export { Source, systemBytes } from "./src/randomness.js";

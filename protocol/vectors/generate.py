@@ -16,9 +16,9 @@ from typing import Any
 from draws import InGroup, Ordinary, Recorder, replayed, sources
 from faults import changed_byte, flipped_bit, refused, rejected
 from ledgers import scenarios
-from material import middle_question, plans, trajectories
+from material import EXAMPLES, middle_question, plans, trajectories
 
-from ldptrace.device import Reporter, cell_path
+from ldptrace.device import Reporter, trip_of
 from ldptrace.errors import PlanError
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most
@@ -30,6 +30,7 @@ from ldptrace.protocol.questions import QUESTIONS, Question
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.reports import read_report, report_bytes
 from ldptrace.protocol.round import Round
+from ldptrace.protocol.trips import Trip
 
 HERE = Path(__file__).parent / "v1"
 
@@ -72,6 +73,33 @@ def paths(n: int) -> dict[str, list[int]]:
         "diagonal": diagonal,
         "snake": snake,
         "snake backwards": snake[::-1],
+    }
+
+
+def untimed(n: int) -> dict[str, Trip]:
+    return {label: Trip(path) for label, path in paths(n).items()}
+
+
+def trips(n: int) -> dict[str, Trip]:
+    """Paths with times: every hour, days before 1970, borders of hours and of classes, no times, broken ones."""
+    walk, hour = paths(n)["diagonal"], 3600.0
+    line = [(0.0, 0.0), (3.0, 4.0), (3.0, 4.0), (6.0, 8.0)]
+    made = untimed(n)
+    for k in range(24):
+        # Ten metres in so many seconds: a class further each time.
+        seconds = 18.0 / 2 ** (k / 4)
+        path = walk if k % 2 else walk[::-1]
+        made[f"hour {k}"] = Trip(path, line, (24 * k + k) * hour, (24 * k + k) * hour + seconds)
+    return made | {
+        "the last second of an hour": Trip(walk, line, 2 * hour - 1e-3, 2 * hour + 10),
+        "before 1970": Trip(walk, line, -1.0, 9.0),
+        "no time passes": Trip(walk, line, 50.0, 50.0),
+        "time runs backwards": Trip(walk, line, 50.0, 40.0),
+        "no way": Trip(walk, line[:1], 0.0, 60.0),
+        "a way that is no number": Trip(walk, [(0.0, 0.0), (float("nan"), 0.0)], 0.0, 60.0),
+        "an endless way": Trip(walk, [(-1e308, 0.0), (1e308, 0.0)], 0.0, 60.0),
+        "on the border of a class": Trip(walk, [(0.0, 0.0), (2000.0, 0.0)], 0.0, hour),
+        "no path": Trip([], [], 0.0, 60.0),
     }
 
 
@@ -127,6 +155,11 @@ def discretised() -> list[dict[str, Any]]:
             "edges of cells": edges,
             "far outside": [(-1e300, 1e300), (float("inf"), float("-inf")), (float("nan"), float("nan"))],
             "repeats": [inside[0], inside[0], inside[1], inside[1]],
+            "with times": [(*point, 1.7e9 + 15.25 * k) for k, point in enumerate(inside)],
+            "a time at one end only": [(*inside[0], 0.0), inside[1]],
+            "times that are not numbers": [(*inside[0], float("nan")), (*inside[1], 5.0)],
+            "times in milliseconds": [(*inside[0], 1e12), (*inside[1], 1e12 + 1)],
+            "the last times": [(*inside[0], 1e12 - 1), (*inside[1], -1e12 + 1)],
         }
         for name, points in cases.items():
             vectors.append(
@@ -134,8 +167,10 @@ def discretised() -> list[dict[str, Any]]:
                     "name": name,
                     "bounds": [repr(value) for value in grid.bounds],
                     "n": grid.n,
-                    "points": [[_number(x), _number(y)] for x, y in points],
-                    "path": cell_path(points, grid),
+                    "points": [[_number(value) for value in point] for point in points],
+                    "path": trip_of(points, grid).path,
+                    "departure": _time(trip_of(points, grid).departure),
+                    "arrival": _time(trip_of(points, grid).arrival),
                 }
             )
     return vectors
@@ -146,19 +181,23 @@ def answers() -> list[dict[str, Any]]:
     for name, kind in QUESTIONS.items():
         asked_questions = []
         for n in (2, 3, 6):
+            if name in EXAMPLES:
+                asked_questions += [kind(n, **parameters) for parameters in EXAMPLES[name]]
+                continue
             low, high = question_range(kind, n)
             asked_questions += [low, middle_question(kind, n)] + [high] * (high.slots < 100)
         for asked in dict.fromkeys(asked_questions):
-            for label, path in paths(asked.n).items():
+            for label, trip in (trips if name in EXAMPLES else untimed)(asked.n).items():
                 for luck, recorder in sources(f"question {name} {asked} {label}", ordinary=1):
-                    slots = asked.answer(path, recorder)
-                    random = replayed(lambda s, a=asked, p=path: a.answer(p, s), recorder, slots)
+                    slots = asked.answer(trip, recorder)
+                    random = replayed(lambda s, a=asked, t=trip: a.answer(t, s), recorder, slots)
                     vectors.append(
                         {
                             "name": f"{label}, {luck}",
                             "n": asked.n,
                             "question": asked.parameters(),
-                            "path": path,
+                            "path": list(trip.path),
+                            **(_times(trip) if name in EXAMPLES else {}),
                             "random": random,
                             "domain": asked.domain,
                             "capacity": asked.capacity,
@@ -244,7 +283,7 @@ def reports(made: dict[str, Plan]) -> list[dict[str, Any]]:
                         "name": f"{label}, {luck}",
                         "plan": name,
                         "round": number,
-                        "points": [[_number(x), _number(y)] for x, y in points],
+                        "points": [[_number(value) for value in point] for point in points],
                         "random": random,
                         "report": data.hex(),
                     }
@@ -335,6 +374,15 @@ def _randomizer(channel: Randomizer) -> dict[str, Any]:
 def _number(value: float) -> str:
     names = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
     return names.get(repr(value), repr(value))
+
+
+def _time(value: float | None) -> str | None:
+    return None if value is None else _number(value)
+
+
+def _times(trip: Trip) -> dict[str, Any]:
+    points = [[_number(value) for value in point] for point in trip.points]
+    return {"points": points, "departure": _time(trip.departure), "arrival": _time(trip.arrival)}
 
 
 def _without_repeats(vectors: list[dict[str, Any]]) -> list[dict[str, Any]]:

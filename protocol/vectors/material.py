@@ -15,7 +15,17 @@ from ldptrace.protocol.questions import QUESTIONS, Length, Moves, Question, Star
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.round import SHARES, Ask, Round
 
-Points = list[tuple[float, float]]
+Points = list[tuple[float, ...]]
+# Parameters to try where one value for all of them, from the lowest to the highest, will not do.
+EXAMPLES: dict[str, list[dict[str, int]]] = {
+    "departure": [{"days": 1}, {"days": 7}],
+    "pace": [
+        {"x_scale": 1000, "y_scale": 1000, "slowest": 2000, "classes": 26},
+        {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 2},
+        {"x_scale": 10**12, "y_scale": 88_000_000, "slowest": 10**9, "classes": 64},
+    ],
+    "tides": [{"centre": 0}, {"centre": 3}],
+}
 
 
 def plans() -> dict[str, Plan]:
@@ -80,10 +90,18 @@ def trajectories(grid: Grid) -> dict[str, Points]:
         "last cell": [centre(last, last)],
         "across": [centre(0, last), centre(last, 0)],
         "round": [centre(0, 0), centre(last, 0), centre(last, last), centre(0, last), centre(0, 0)] * 2,
+        "into town at eight": [
+            (*centre(0, 0), 1.7e9),
+            (*centre(1, 1), 1.7e9 + 600),
+            (*centre(2, 3), 1.7e9 + 1300.5),
+        ],
+        "broken times": [(*centre(0, 0), float("nan")), (*centre(2, 3), 7200.0)],
     }
 
 
 def middle_question(kind: type[Question], n: int) -> Question:
+    if kind.name in EXAMPLES:
+        return kind(n, **EXAMPLES[kind.name][0])
     return kind(n, **{name: 3 for name in kind.fields if name != "n"})
 
 

@@ -132,13 +132,12 @@ def test_reports_that_never_miss_fall() -> None:
 
 def test_a_header_that_depends_on_the_trajectory_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     from ldptrace.device import reporter
+    from ldptrace.protocol.trips import Trip
 
-    seen: list[list[int]] = [[]]
-    real_path = reporter.cell_path
-    monkeypatch.setattr(
-        reporter, "cell_path", lambda points, grid: seen.append(real_path(points, grid)) or seen[-1]
-    )
-    monkeypatch.setattr(reporter, "_group", lambda round_, source: 0 if seen[-1] else 1)
+    seen: list[Trip] = []
+    real = reporter.trip_of
+    monkeypatch.setattr(reporter, "trip_of", lambda points, grid: seen.append(real(points, grid)) or seen[-1])
+    monkeypatch.setattr(reporter, "_group", lambda round_, source: 0 if seen[-1].path else 1)
     found = structural_findings(SINGLE)
     assert "header" in [finding.checked for finding in found if not finding.stands]
 

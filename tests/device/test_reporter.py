@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,18 +13,22 @@ from hypothesis import strategies as st
 from ldptrace.audit.trajectories import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.device import Reporter, cell_path
+from ldptrace.device import Reporter, cell_path, trip_of
 from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.questions import Departure
+from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.reports import HEADER_BYTES, Report, plan_prefix, read_report, report_bytes
-from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.round import SHARES, Ask, Round
 from statistics_kit import assert_proportions
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 PLANS = {
     "single report": Plan.single_report(GRID, 1.0),
+    "with times": Plan.single_report(GRID, 1.0, time=True),
     "paper": Plan.paper(GRID, 1.0),
     "paper, second round": Plan.paper(GRID, 1.0).paper_second_round(5),
 }
@@ -144,6 +150,7 @@ import ldptrace.device
 import tempfile
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 plan = Plan.from_json(Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0).to_json())
@@ -160,3 +167,22 @@ print(sorted(name for name in outsiders if not name.startswith("_")))
 def test_the_device_needs_the_standard_library_only() -> None:
     done = subprocess.run([sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_times_are_those_of_both_ends_or_unknown(grid: Grid) -> None:
+    assert trip_of([(0, 0, 5.0), (1, 1), (2, 2, 8.0)], grid).seconds == 3.0
+    for points in ([(0, 0, 5.0), (1, 1)], [(0, 0), (1, 1, 5.0)], [(0, 0, math.nan), (1, 1, 5.0)], []):
+        trip = trip_of(points, grid)
+        assert (trip.departure, trip.arrival) == (None, None)
+    timed, untimed = trip_of([(0, 0, 5.0), (3, 2, 8.0)], grid), trip_of([(0, 0), (3, 2)], grid)
+    assert (timed.path, timed.points) == (untimed.path, untimed.points)
+
+
+def test_a_device_without_a_clock_answers_in_as_many_bytes(grid: Grid) -> None:
+    asked = Departure(grid.n, 1)
+    channel = PrivSet.best(asked.domain, 1, ratio_at_most(Fraction(1)))
+    plan = Plan("time", grid, Fraction(1), (Round((Ask(asked, channel),), "everyone"),))
+    sizes = {
+        len(Reporter(plan).report(points)) for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])
+    }
+    assert len(sizes) == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import TIME_SHARES, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE
@@ -75,3 +75,19 @@ def test_names_are_plain(name: str) -> None:
         Plan.paper(GRID, 1, method=name)
     with pytest.raises(PlanError, match="named like"):
         Plan.paper(GRID, 1, crs=name + " ")
+
+
+def test_questions_about_time_take_their_share_and_leave_the_others_in_proportion() -> None:
+    grid = Grid((-122.5, 37.5, -122.3, 37.9), 6)
+    with_time = Plan.single_report(grid, 1.0, crs="EPSG:4326", time=True)
+    without = Plan.single_report(grid, 1.0, crs="EPSG:4326")
+    shares = {ask.question.name: ask.share for ask in with_time.rounds[0].asks}
+    for name, share in TIME_SHARES.items():
+        assert abs(shares[name] / 65536 - share) < 1e-4
+    for ask in without.rounds[0].asks:
+        assert abs(shares[ask.question.name] - 0.9 * ask.share) < 10
+    pace = next(ask.question for ask in with_time.rounds[0].asks if ask.question.name == "pace")
+    # A degree of longitude at 37.7 degrees north is 88 km.
+    assert abs(pace.parameters()["x_scale"] / 1e6 - 87.98) < 0.01
+    assert with_time == Plan.from_json(with_time.to_json())
+    assert with_time.is_private

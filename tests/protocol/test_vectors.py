@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ldptrace.curator.receive import Receiver
-from ldptrace.device import Ledger, Reporter, cell_path
+from ldptrace.device import Ledger, Reporter, trip_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
@@ -21,6 +21,7 @@ from ldptrace.protocol.questions import QUESTIONS, question
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import BytesReader, Source
 from ldptrace.protocol.reports import read_report, report_bytes
+from ldptrace.protocol.trips import Trip
 
 PROTOCOL = Path(__file__).parents[2] / "protocol"
 VECTORS = PROTOCOL / "vectors" / "v1"
@@ -67,18 +68,28 @@ def test_integers() -> None:
         source.assert_used_up()
 
 
+def points_of(vector: dict[str, Any]) -> list[tuple[float, ...]]:
+    return [tuple(map(float, point)) for point in vector.get("points", ())]
+
+
+def times_of(vector: dict[str, Any]) -> tuple[float | None, float | None]:
+    departure, arrival = (vector.get(name) for name in ("departure", "arrival"))
+    return None if departure is None else float(departure), None if arrival is None else float(arrival)
+
+
 def test_paths() -> None:
     for vector in load("paths"):
         x0, y0, x1, y1 = map(float, vector["bounds"])
-        points = [(float(x), float(y)) for x, y in vector["points"]]
-        assert cell_path(points, Grid((x0, y0, x1, y1), vector["n"])) == vector["path"]
+        trip = trip_of(points_of(vector), Grid((x0, y0, x1, y1), vector["n"]))
+        assert (trip.path, trip.departure, trip.arrival) == (vector["path"], *times_of(vector))
 
 
 def test_questions() -> None:
     for vector in load("questions"):
         asked, source = question(vector["n"], vector["question"]), Replay(vector["random"])
         assert (asked.domain, asked.capacity) == (vector["domain"], vector["capacity"])
-        assert asked.answer(vector["path"], source) == vector["slots"]
+        trip = Trip(vector["path"], points_of(vector), *times_of(vector))
+        assert asked.answer(trip, source) == vector["slots"]
         source.assert_used_up()
     assert {vector["question"]["name"] for vector in load("questions")} == set(QUESTIONS)
 
@@ -115,7 +126,7 @@ def test_plans() -> None:
 def test_reports() -> None:
     for vector in load("reports"):
         source = Replay(vector["random"])
-        points = [(float(x), float(y)) for x, y in vector["points"]]
+        points = points_of(vector)
         report = Reporter(plan_named(vector["plan"])).draw(points, vector["round"], source)
         source.assert_used_up()
         assert report.hex() == vector["report"]

@@ -6,23 +6,30 @@ import numpy as np
 import pytest
 
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.timing import Timing
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.device import trip_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.questions import (
     CombinedSteps,
     CutEnd,
+    Departure,
     End,
     Length,
     Links,
     Moves,
+    Pace,
     Question,
     Start,
     Steps,
     Terminals,
+    Tides,
     Turns,
     Visits,
 )
 from ldptrace.protocol.randomness import Source
-from ldptrace.simulation.answers import answers
+from ldptrace.protocol.trips import Trip
+from ldptrace.simulation.answers import _as_on_the_device, answers
 from statistics_kit import assert_proportion, assert_same_categories
 
 CERTAIN: list[Question] = [
@@ -47,7 +54,7 @@ def test_compiled_answers_equal_the_device(
     rows = answers(question, paths, users, rng).reshape(len(paths), question.slots, question.capacity)
     for user in users:
         path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
-        expected = question.answer(path, Source())
+        expected = question.answer(Trip(path), Source())
         got = [sorted(int(item) for item in slot if item >= 0) for slot in rows[user]]
         assert got == [sorted(slot) for slot in expected]
 
@@ -62,7 +69,7 @@ def test_random_choices_have_the_device_distribution(question: Question, rng: np
     paths = CellPaths.from_lists([walk] * 20_000, Grid((0, 0, 1, 1), 4))
     rows = np.sort(answers(question, paths, np.arange(len(paths)), rng), axis=1)
     source = Source(np.random.default_rng(5).bytes)
-    drawn = [tuple(question.answer(walk, source)[0]) for _ in range(20_000)]
+    drawn = [tuple(question.answer(Trip(walk), source)[0]) for _ in range(20_000)]
     simulated = [tuple(item for item in row if item >= 0) for row in rows.tolist()]
     assert_same_categories(simulated, drawn)
 
@@ -72,6 +79,55 @@ def test_steps_are_chosen_before_repeats_are_removed(rng: np.random.Generator) -
     paths = CellPaths.from_lists([[0, 1, 0, 1, 0, 1, 0]] * 20_000, Grid((0, 0, 1, 1), 4))
     rows = answers(Moves(4, 2), paths, np.arange(len(paths)), rng)
     assert_proportion(int(np.sum(rows[:, 1] < 0)), len(rows), 0.4)
+
+
+TIMED: list[Question] = [
+    Departure(4, 1),
+    Departure(4, 7),
+    Pace(4, 1000, 700, 500, 20),
+    Pace(4, 1, 1, 1, 64),
+    Tides(4, 5),
+    Tides(4, 0),
+]
+
+
+@pytest.mark.parametrize("question", TIMED, ids=str)
+def test_compiled_answers_about_time_equal_the_device(question: Question, rng: np.random.Generator) -> None:
+    """Points in and out of the bounds, some broken; times of all sizes, backwards, missing, not numbers."""
+    grid = Grid((0, 0, 4, 4), 4)
+    offsets = np.cumsum([0, *rng.integers(0, 6, 3000)])
+    x, y = rng.uniform(-1, 5, (2, offsets[-1])) * rng.choice([1, 1, 1, 1e3], offsets[-1])
+    x[rng.random(len(x)) < 0.01] = np.nan
+    t = rng.uniform(-2e5, 2e9, offsets[-1]).round(rng.integers(-2, 3))
+    ordered = rng.random(len(offsets) - 1) < 0.8
+    for k in np.flatnonzero(ordered):
+        t[offsets[k] : offsets[k + 1]].sort()
+        t[offsets[k] : offsets[k + 1]] = t[offsets[k] : offsets[k] + 1] + 40 * np.arange(
+            offsets[k + 1] - offsets[k]
+        )
+    broken = rng.random(len(t)) < 0.03
+    t[broken] = rng.choice([np.nan, np.inf, -np.inf, 1e12, -1e13], broken.sum())
+    trajectories = Trajectories(x, y, offsets, t=t)
+    paths = CellPaths.from_trajectories(trajectories, grid)
+    rows = answers(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
+    assert np.array_equal(
+        rows, _as_on_the_device(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
+    )
+    seen = set()
+    for k, row in enumerate(rows[:, 0].tolist()):
+        part = slice(offsets[k], offsets[k + 1])
+        trip = trip_of(list(zip(x[part].tolist(), y[part].tolist(), t[part].tolist(), strict=True)), grid)
+        assert question.answer(trip, Source()) == [[row] if row >= 0 else []]
+        seen.add(row)
+    assert -1 in seen
+    assert len(seen) > 5
+
+
+def test_without_a_clock_the_answer_is_null(paths: CellPaths, rng: np.random.Generator) -> None:
+    timeless = Timing.of(Trajectories(np.zeros(0), np.zeros(0), np.zeros(len(paths) + 1)))
+    for question in TIMED:
+        for timing in (None, timeless):
+            assert np.all(answers(question, paths, np.arange(len(paths)), rng, timing) == -1)
 
 
 def test_a_subset_of_users(paths: CellPaths, rng: np.random.Generator) -> None:
@@ -84,5 +140,5 @@ def test_a_subset_of_users(paths: CellPaths, rng: np.random.Generator) -> None:
 
 def test_no_points_at_all(rng: np.random.Generator) -> None:
     paths = CellPaths.from_lists([[], []], Grid((0, 0, 1, 1), 4))
-    for question in [*CERTAIN, *CHOOSING]:
+    for question in [*CERTAIN, *CHOOSING, *TIMED]:
         assert np.all(answers(question, paths, np.arange(2), rng) == -1)

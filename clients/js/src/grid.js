@@ -18,6 +18,33 @@ function index(value, { origin, step }, n) {
   return found > 0 && value <= origin + step * (found - 1) + step ? found - 1 : found;
 }
 
+const LAST_CLOCK = 1e12;
+
+/** A time as the device's clock showed it, or null for what cannot be one. */
+function clock(point) {
+  const told = point?.[2] ?? "";
+  const seconds = told === "" || typeof told === "boolean" ? NaN : Number(told);
+  return Math.abs(seconds) < LAST_CLOCK ? seconds : null;
+}
+
+/** What the questions may look at: cells, points, and the device's clock at both ends where both are known. */
+export function tripOf(points, grid) {
+  const track = [...points];
+  const [departure, arrival] = [clock(track[0]), clock(track.at(-1))];
+  const known = departure !== null && arrival !== null;
+  return {
+    path: cellPath(track, grid),
+    points: track.map((point) => [Number(point[0]), Number(point[1])]),
+    departure: known ? departure : null,
+    arrival: known ? arrival : null,
+  };
+}
+
+/** Unix seconds as this device's own clock shows them: the t of a point. */
+export function localSeconds(unix) {
+  return unix - 60 * new Date(unix * 1000).getTimezoneOffset();
+}
+
 /** Cells of a trajectory of [x, y] points: adjacent, different, outsiders clamped. */
 export function cellPath(points, { bounds, n }) {
   const [x0, y0, x1, y1] = bounds;

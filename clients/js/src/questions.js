@@ -1,4 +1,4 @@
-// Section 5 of the protocol: what is asked of a path.
+// Section 5 of the protocol: what is asked of a trip.
 
 import { linkItem, moveCount, moveItem, turn } from "./grid.js";
 import { ascending } from "./randomness.js";
@@ -23,17 +23,39 @@ function inOrder(path, n, count) {
   return [...taken, ...Array.from({ length: count - taken.length }, () => [])];
 }
 
-// parameter: [name, lowest, highest]; domain, capacity and slots from n and the parameter; answer of a path.
+// Four classes of speed to a doubling.
+const ROOTS = [1.0, 1.189207115002721, 1.4142135623730951, 1.681792830507429];
+// Night, morning, midday, evening.
+const PART_OF_HOUR = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 0, 0, 0, 0];
+
+const modulo = (a, b) => ((a % b) + b) % b;
+const hoursOf = (departure) => Math.floor(Math.floor(departure) / 3600);
+const distance = (cell, centre, n) =>
+  (Math.floor(cell / n) - Math.floor(centre / n)) ** 2 + ((cell % n) - (centre % n)) ** 2;
+
+/** Length along the points in millimetres, added up in their order. */
+function way(points, xScale, yScale) {
+  let total = 0;
+  for (let k = 1; k < points.length; k += 1) {
+    const x = (points[k][0] - points[k - 1][0]) * xScale;
+    const y = (points[k][1] - points[k - 1][1]) * yScale;
+    total += Math.sqrt(x * x + y * y);
+  }
+  return total;
+}
+
+// parameters: [name, lowest, highest, others refused]; domain, capacity and slots from n and the parameters; the
+// answer from a path, n, the first parameter, the source, and for questions about time the trip and all parameters.
 const KINDS = {
   length: {
-    parameter: ["cap", 2, () => COUNT],
+    parameters: [["cap", 2, () => COUNT]],
     domain: (n, cap) => cap,
     answer: (path, n, cap) => [[Math.min(path.length, cap) - 1]],
   },
   start: { domain: cells, answer: (path) => [[path[0]]] },
   end: { domain: cells, answer: (path) => [[path.at(-1)]] },
   "cut-end": {
-    parameter: ["cells", 1, () => COUNT],
+    parameters: [["cells", 1, () => COUNT]],
     domain: cells,
     answer: (path, n, count) => [[path[Math.min(path.length, count) - 1]]],
   },
@@ -43,19 +65,19 @@ const KINDS = {
     answer: (path) => [ascending(new Set([path[0], path.at(-1)]))],
   },
   visits: {
-    parameter: ["most", 1, (n) => Math.min(cells(n), MOST)],
+    parameters: [["most", 1, (n) => Math.min(cells(n), MOST)]],
     domain: cells,
     capacity: (most) => most,
     answer: (path, n, most, source) => [pick(path, most, source)],
   },
   moves: {
-    parameter: ["most", 1, (n) => Math.min(moveCount(n), MOST)],
+    parameters: [["most", 1, (n) => Math.min(moveCount(n), MOST)]],
     domain: moveCount,
     capacity: (most) => most,
     answer: (path, n, most, source) => [pick(moves(path, n), most, source)],
   },
   links: {
-    parameter: ["most", 1, (n) => Math.min(links(n), MOST)],
+    parameters: [["most", 1, (n) => Math.min(links(n), MOST)]],
     domain: links,
     capacity: (most) => most,
     answer: (path, n, most, source) => [
@@ -75,18 +97,56 @@ const KINDS = {
     },
   },
   steps: {
-    parameter: ["count", 1, () => COUNT],
+    parameters: [["count", 1, () => COUNT]],
     domain: moveCount,
     slots: (count) => count,
     answer: inOrder,
   },
   "combined-steps": {
-    parameter: ["count", 1, () => COUNT],
+    parameters: [["count", 1, () => COUNT]],
     domain: (n) => moveCount(n) + 2 * cells(n),
     slots: (count) => count + 2,
     answer: (path, n, count) => {
       const last = path[Math.min(path.length, count + 1) - 1];
       return [[moveCount(n) + path[0]], ...inOrder(path, n, count), [moveCount(n) + cells(n) + last]];
+    },
+  },
+  departure: {
+    parameters: [["days", 1, () => 7, (days) => days === 1 || days === 7]],
+    domain: (n, days) => 24 * days,
+    answer: (path, n, days, source, trip) => {
+      if (trip.departure === null) return [[]];
+      const hours = hoursOf(trip.departure);
+      const day = days === 1 ? 0 : modulo(Math.floor(hours / 24) + 3, 7);
+      return [[24 * day + modulo(hours, 24)]];
+    },
+  },
+  pace: {
+    parameters: [
+      ["x_scale", 1, () => 1e12],
+      ["y_scale", 1, () => 1e12],
+      ["slowest", 1, () => 1e9],
+      ["classes", 2, () => 64],
+    ],
+    domain: (n, _, { classes }) => classes,
+    answer: (path, n, _, source, trip, { x_scale, y_scale, slowest, classes }) => {
+      if (trip.departure === null || !(trip.arrival > trip.departure)) return [[]];
+      const speed = (way(trip.points, x_scale, y_scale) * 3.6) / (trip.arrival - trip.departure);
+      if (!(speed >= 0 && speed < Infinity)) return [[]];
+      let item = 0;
+      while (item < classes - 1 && speed >= slowest * ROOTS[item % 4] * 2 ** Math.floor(item / 4)) item += 1;
+      return [[item]];
+    },
+  },
+  tides: {
+    parameters: [["centre", 0, (n) => cells(n) - 1]],
+    domain: () => 8,
+    answer: (path, n, centre, source, trip) => {
+      if (trip.departure === null) return [[]];
+      const [before, after] = [path[0], path.at(-1)].map((cell) => distance(cell, centre, n));
+      if (before === after) return [[]];
+      const part = PART_OF_HOUR[modulo(hoursOf(trip.departure), 24)];
+      return [[2 * part + (after > before ? 1 : 0)]];
     },
   },
 };
@@ -95,18 +155,23 @@ const KINDS = {
 export function question(n, document) {
   const kind = Object.hasOwn(KINDS, document.name) ? KINDS[document.name] : null;
   if (kind === null || typeof document.name !== "string") return null;
-  const [name, low, high] = kind.parameter ?? [];
-  const keys = name === undefined ? ["name"] : ["name", name];
+  const parameters = kind.parameters ?? [];
+  const keys = ["name", ...parameters.map(([name]) => name)];
   if (Object.keys(document).length !== keys.length || !keys.every((key) => Object.hasOwn(document, key))) return null;
-  const value = document[name];
-  if (name !== undefined && !(Number.isInteger(value) && value >= low && value <= high(n))) return null;
+  for (const [name, low, high, allowed] of parameters) {
+    const given = document[name];
+    if (!(Number.isInteger(given) && given >= low && given <= high(n) && (allowed?.(given) ?? true))) return null;
+  }
+  const value = document[parameters[0]?.[0]];
   const slots = kind.slots?.(value) ?? 1;
   return {
     name: document.name,
-    domain: kind.domain(n, value),
+    domain: kind.domain(n, value, document),
     capacity: kind.capacity?.(value) ?? 1,
     slots,
-    answer: (path, source) =>
-      path.length === 0 ? Array.from({ length: slots }, () => []) : kind.answer(path, n, value, source),
+    answer: (trip, source) =>
+      trip.path.length === 0
+        ? Array.from({ length: slots }, () => [])
+        : kind.answer(trip.path, n, value, source, trip, document),
   };
 }

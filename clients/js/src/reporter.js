@@ -1,6 +1,6 @@
 // Section 8 and 9 of the protocol: plan + trajectory -> report.
 
-import { cellPath } from "./grid.js";
+import { tripOf } from "./grid.js";
 import { PlanRefused } from "./problems.js";
 import { Source } from "./randomness.js";
 import { askedOf, assemble, ID_BYTES } from "./reports.js";
@@ -16,7 +16,7 @@ export class Reporter {
     this.ledger = ledger;
   }
 
-  /** The bytes to send for these [x, y] points; the newest round if none is named. */
+  /** The bytes to send for these [x, y] or [x, y, t] points; the newest round if none is named. */
   report(points, round = this.plan.rounds.length - 1) {
     if (!Number.isInteger(round) || round < 0 || round >= this.plan.rounds.length) {
       throw new PlanRefused("plan-no-such-round");
@@ -33,11 +33,11 @@ export class Reporter {
   /** A fresh report from this source of randomness. */
   draw(points, number, source = new Source()) {
     const round = this.plan.rounds[number];
-    const path = cellPath(points, this.plan.grid);
+    const trip = tripOf(points, this.plan.grid);
     const id = source.take(ID_BYTES);
     const group = groupOf(round, source);
     const payload = askedOf(round, group).flatMap(({ question, randomizer }) =>
-      question.answer(path, source).map((items) => randomizer.encode(randomizer.perturb(items, source))),
+      question.answer(trip, source).map((items) => randomizer.encode(randomizer.perturb(items, source))),
     );
     return assemble(this.plan, number, group, id, payload);
   }

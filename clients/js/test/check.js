@@ -34,6 +34,9 @@ function replay(text) {
   return { source, used: () => position === data.length };
 }
 
+const numbers = (points) => points.map((point) => point.map(Number));
+const time = (text) => (text === undefined || text === null ? null : Number(text));
+
 const plans = new Map();
 
 async function planOf(name, vectors) {
@@ -51,13 +54,17 @@ const checks = {
     return same(value, v.value) && used();
   },
   paths(v) {
-    const points = v.points.map(([x, y]) => [Number(x), Number(y)]);
-    return same(ldptrace.cellPath(points, { bounds: v.bounds.map(Number), n: v.n }), v.path);
+    const grid = { bounds: v.bounds.map(Number), n: v.n };
+    const trip = ldptrace.tripOf(numbers(v.points), grid);
+    const path = ldptrace.cellPath(v.points, grid);
+    return same([path, trip.path, trip.departure, trip.arrival], [v.path, v.path, time(v.departure), time(v.arrival)]);
   },
   questions(v) {
     const asked = question(v.n, v.question);
+    const points = numbers(v.points ?? []);
+    const trip = { path: v.path, points, departure: time(v.departure), arrival: time(v.arrival) };
     const { source, used } = replay(v.random);
-    return same([asked.domain, asked.capacity, asked.answer(v.path, source)], [v.domain, v.capacity, v.slots]) && used();
+    return same([asked.domain, asked.capacity, asked.answer(trip, source)], [v.domain, v.capacity, v.slots]) && used();
   },
   randomizers(v) {
     const [numerator, denominator] = v.randomizer.ratio.map(BigInt);
@@ -172,6 +179,8 @@ export async function deviceFailures(vectors) {
   const free = new ldptrace.Reporter(other);
   const draws = Array.from({ length: 50 }, () => hex(free.report([[-8.6, 41.1]])));
   expect("fresh draws differ", new Set(draws).size === draws.length);
+  const clock = ldptrace.localSeconds(1.7e9);
+  expect("the local clock", new Date(1.7e12).getHours() === Math.floor(clock / 3600) % 24);
   expect("moves have their numbers", moveItem(0, 1, 2) === 0);
   return failed;
 }

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ldptrace.audit.trajectories import Points, extreme_trajectories
-from ldptrace.device import Reporter, cell_path
+from ldptrace.device import Reporter, trip_of
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.randomness import Source
@@ -101,9 +101,9 @@ def worst_inputs(plan: Plan, number: int, group: int) -> list[tuple[str, Points,
     for name, points in extreme_trajectories(plan.grid).items():
         if len(points) > LONGEST:
             continue
-        path = cell_path(points, plan.grid)
+        trip = trip_of(points, plan.grid)
         draws = {
-            tuple(tuple(items) for ask in asks for items in ask.question.answer(path, Source()))
+            tuple(tuple(items) for ask in asks for items in ask.question.answer(trip, Source()))
             for _ in range(3)
         }
         # An answer that is itself drawn at random is never the worst case.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from ldptrace.device import Point
 from ldptrace.protocol.grid import Grid
 
-Points = list[tuple[float, float]]
+Points = list[Point]
 
 
 def extreme_trajectories(grid: Grid) -> dict[str, Points]:
-    """Nothing, one cell, thousands of cells, all corners, lines of every length, to and fro, far outside.
+    """Nothing, one cell, thousands of cells, all corners, lines of every length, to and fro, far outside, all times.
 
     >>> list(extreme_trajectories(Grid((0, 0, 2, 2), 2)))[-3:]
-    ['far outside', '1 moves forth', '1 moves back']
+    ['out of the middle, fast', 'broken times', 'times that run backwards']
     """
     n, last = grid.n, grid.n - 1
     x0, y0, x1, y1 = grid.bounds
@@ -40,4 +41,9 @@ def extreme_trajectories(grid: Grid) -> dict[str, Points]:
         "all corners, again and again": corners * 50,
         "far outside": [(-far, far), (far, -far), (float("inf"), 0.0), (0.0, float("nan"))],
         **lines,
+        **{f"leaves at {hour} o'clock": [(*centre(0, 0), hour * 3600.0)] for hour in (0, 8, 17, 23)},
+        "into the middle, slowly": [(*centre(0, 0), 28_800.0), (*centre(n // 2, n // 2), 9e5)],
+        "out of the middle, fast": [(*centre(n // 2, n // 2), 64_800.0), (*centre(0, 0), 64_800.5)],
+        "broken times": [(*centre(0, 0), float("nan")), (*centre(last, 0), float("inf"))],
+        "times that run backwards": [(*centre(0, 0), 50.0), (*centre(last, 0), -1e300)],
     }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ldptrace.device.ledger import Ledger
-from ldptrace.device.track import cell_path
+from ldptrace.device.track import Point, trip_of
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import ID_BYTES, Report, asked_of, plan_prefix
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.trips import Trip
 
 
 class Reporter:
@@ -43,7 +44,7 @@ class Reporter:
             )
         return Reporter(plan, ledger)
 
-    def report(self, points: Iterable[tuple[float, float]], round_: int | None = None) -> bytes:
+    def report(self, points: Iterable[Point], round_: int | None = None) -> bytes:
         """The bytes to send for this trajectory; the newest round if none is named."""
         number = self.number(round_)
         if self.ledger is None:
@@ -55,15 +56,15 @@ class Reporter:
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_))
 
-    def draw(self, points: Iterable[tuple[float, float]], number: int, source: Source | None = None) -> bytes:
+    def draw(self, points: Iterable[Point], number: int, source: Source | None = None) -> bytes:
         """A fresh report. The order of the draws is fixed: report id, group, then question by question."""
         # Bytes are read ahead for this one report only: a process that forks never shares any.
         source = source or Source(_ReadAhead())
-        round_, path = self.plan.rounds[number], cell_path(points, self.plan.grid)
+        round_, trip = self.plan.rounds[number], trip_of(points, self.plan.grid)
         report_id = source.take(ID_BYTES)
         group = _group(round_, source)
         asks = asked_of(round_, group)
-        payload = b"".join(_answer(ask, path, source, padded=round_.padded) for ask in asks)
+        payload = b"".join(_answer(ask, trip, source, padded=round_.padded) for ask in asks)
         if round_.padded:
             payload = payload.ljust(round_.payload_bytes, b"\0")
         return Report(plan_prefix(self.plan), number, group, report_id, payload).encode()
@@ -90,9 +91,9 @@ def _group(round_: Round, source: Source) -> int:
     return group
 
 
-def _answer(ask: Ask, path: Sequence[int], source: Source, *, padded: bool) -> bytes:
+def _answer(ask: Ask, trip: Trip, source: Source, *, padded: bool) -> bytes:
     """The randomised answer to one question, slot by slot."""
-    slots = ask.question.answer(path, source)
+    slots = ask.question.answer(trip, source)
     channel = ask.randomizer
     return b"".join(channel.encode(channel.perturb(items, source)) for items in slots if items or padded)
 

@@ -9,6 +9,7 @@ plan of two rounds for everyone; one report per user is a plan of one partitione
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -34,14 +35,17 @@ from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import (
     CombinedSteps,
     CutEnd,
+    Departure,
     End,
     Length,
     Links,
     Moves,
+    Pace,
     Question,
     Start,
     Steps,
     Terminals,
+    Tides,
     Turns,
     Visits,
 )
@@ -65,6 +69,13 @@ DEFAULT_SHARES = {
     "links": 0.26,
     "turns": 0.03,
 }
+# Shares of the questions about time, where they are asked; the others share the rest as before.
+TIME_SHARES = {"departure": 0.06, "pace": 0.02, "tides": 0.02}
+GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
+# Millimetres of a degree of latitude and of a metre; metres per hour of the slowest edge, number of edges:
+# from 2 to 128 km/h.
+DEGREE, METRE = 111_195_080, 1000
+SLOWEST, SPEED_CLASSES = 2000, 26
 
 
 class Plan(Record):
@@ -159,16 +170,27 @@ class Plan(Record):
         cap: int | None = None,
         shares: dict[str, float] | None = None,
         crs: str | None = None,
+        time: bool = False,
     ) -> Plan:
-        """One report per user: each answers one question with the whole of epsilon."""
+        """One report per user: each answers one question with the whole of epsilon.
+
+        With `time` some are asked when they leave, how fast they are, and which way they go at what time of day.
+        """
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
         n = grid.n
         most = min(most_moves, link_count(n))
         questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
         questions += [Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
+        default = DEFAULT_SHARES
+        if time:
+            x_scale, y_scale = _millimetres(grid, crs)
+            questions += [Departure(n, 1), Pace(n, x_scale, y_scale, SLOWEST, SPEED_CLASSES)]
+            questions += [Tides(n, n // 2 * n + n // 2)]
+            rest = 1 - sum(TIME_SHARES.values())
+            default = {name: rest * share for name, share in DEFAULT_SHARES.items()} | TIME_SHARES
         asks = []
-        for asked, share in zip(questions, _integer_shares(questions, shares or DEFAULT_SHARES), strict=True):
+        for asked, share in zip(questions, _integer_shares(questions, shares or default), strict=True):
             randomizer: Randomizer = PrivSet.best(asked.domain, asked.capacity, ratio)
             if asked.capacity == 1:
                 randomizer = min(randomizer, GRR(asked.domain, 1, ratio), key=lambda r: float(r.variance(1)))
@@ -270,6 +292,14 @@ def _plan(data: Any) -> Plan:
     if plan.document() != data:
         raise PlanError("numbers of the plan are not written in their canonical form")
     return plan
+
+
+def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:
+    """Millimetres of a unit of x and of y: degrees in the middle of the map, or metres."""
+    if crs is None or crs.upper() not in GEOGRAPHIC:
+        return METRE, METRE
+    latitude = math.radians((grid.bounds[1] + grid.bounds[3]) / 2)
+    return max(1, round(DEGREE * math.cos(latitude))), DEGREE
 
 
 def _integer_shares(questions: list[Question], shares: dict[str, float]) -> list[int]:

@@ -14,30 +14,48 @@ from numpy.typing import NDArray
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.tables import link_items, move_items
+from ldptrace.core.timing import Timing
 from ldptrace.protocol import lattice
 from ldptrace.protocol.questions import (
     CombinedSteps,
     CutEnd,
+    Departure,
     End,
     Length,
     Links,
     Moves,
+    Pace,
     Question,
     Start,
     Steps,
     Terminals,
+    Tides,
     Turns,
     Visits,
 )
+from ldptrace.protocol.questions.pace import edge
+from ldptrace.protocol.questions.tides import PART_OF_HOUR
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Trip
 
 Rows = NDArray[np.int32]
 
 _turn = numba.njit(cache=True)(lattice.turn)
 
 
-def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng: np.random.Generator) -> Rows:
-    """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows."""
+def answers(
+    question: Question,
+    paths: CellPaths,
+    users: NDArray[np.int64],
+    rng: np.random.Generator,
+    timing: Timing | None = None,
+) -> Rows:
+    """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows.
+
+    Without a `timing`, questions about time get null answers, as from devices without a clock.
+    """
+    if isinstance(question, Departure | Pace | Tides):
+        return _timed(question, paths.take(users), None if timing is None else timing.take(users))
     first, last = paths.offsets[users], paths.offsets[users + 1]
     here = last > first
     match question:
@@ -74,20 +92,55 @@ def answers(question: Question, paths: CellPaths, users: NDArray[np.int64], rng:
             begin = np.where(begin >= 0, begin + moves, -1)
             end = np.where(end >= 0, end + moves + cells, -1)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
-    return _as_on_the_device(question, paths, users, rng)
+    return _as_on_the_device(question, paths, users, rng, timing)
 
 
 def _as_on_the_device(
-    question: Question, paths: CellPaths, users: NDArray[np.int64], rng: np.random.Generator
+    question: Question,
+    paths: CellPaths,
+    users: NDArray[np.int64],
+    rng: np.random.Generator,
+    timing: Timing | None,
 ) -> Rows:
     """What every device would answer, path by path: for questions that have no compiled counterpart."""
     source = Source(rng.bytes)
     rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
     for number, user in enumerate(users.tolist()):
-        path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
-        for slot, items in enumerate(question.answer(path, source)):
+        for slot, items in enumerate(question.answer(_trip(paths, user, timing), source)):
             rows[number * question.slots + slot, : len(items)] = items
     return rows
+
+
+def _trip(paths: CellPaths, user: int, timing: Timing | None) -> Trip:
+    path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
+    if timing is None:
+        return Trip(path)
+    whole = timing.trajectories
+    part = slice(whole.offsets[user], whole.offsets[user + 1])
+    points = list(zip(whole.x[part].tolist(), whole.y[part].tolist(), strict=True))
+    times = (float(column[user]) for column in (timing.departure, timing.arrival))
+    return Trip(path, points, *(None if np.isnan(time) else time for time in times))
+
+
+def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing | None) -> Rows:
+    """Everybody's answer to a question about time."""
+    here = np.diff(paths.offsets) > 0
+    if timing is None or not here.any():
+        return np.full((len(paths), 1), -1, dtype=np.int32)
+    if isinstance(question, Pace):
+        speeds = timing.ways(question.x_scale, question.y_scale) * 3.6 / timing.seconds
+        edges = np.array([edge(number, question.slowest) for number in range(question.classes - 1)])
+        items = np.searchsorted(edges, speeds, side="right")
+        return _column(np.where(here & np.isfinite(speeds), items, -1))
+    hours, known = timing.hours, here & ~np.isnan(timing.departure)
+    if isinstance(question, Departure):
+        days = (hours // 24 + 3) % 7 if question.days > 1 else 0
+        return _column(np.where(known, 24 * days + hours % 24, -1))
+    first, last = (paths.cells[np.where(here, at, 0)] for at in (paths.offsets[:-1], paths.offsets[1:] - 1))
+    i, j = (np.array([first, last]) // paths.grid.n, np.array([first, last]) % paths.grid.n)
+    before, after = (i - question.centre // paths.grid.n) ** 2 + (j - question.centre % paths.grid.n) ** 2
+    items = 2 * np.array(PART_OF_HOUR)[hours % 24] + (after > before)
+    return _column(np.where(known & (before != after), items, -1))
 
 
 def _column(items: NDArray[np.int64]) -> Rows:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.parallel import CHUNK, child, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
@@ -52,14 +53,15 @@ class Collection:
         return Tally.zero(self.plan, self.round)
 
     def __call__(self, block: Trajectories, number: int) -> Tally:
-        return self.of_paths(CellPaths.from_trajectories(block, self.plan.grid), number)
+        return self.of_paths(CellPaths.from_trajectories(block, self.plan.grid), number, Timing.of(block))
 
-    def of_paths(self, paths: CellPaths, number: int) -> Tally:
+    def of_paths(self, paths: CellPaths, number: int, timing: Timing | None = None) -> Tally:
         """The tally of the block of that number."""
         assert len(paths) <= CHUNK
         if self.members is not None:
-            paths = paths.take(self.members.of_block(number, len(paths)))
-        return _tally(self.plan, self.round, paths, child(self.source, number), self.mode)
+            taken = self.members.of_block(number, len(paths))
+            paths, timing = paths.take(taken), None if timing is None else timing.take(taken)
+        return _tally(self.plan, self.round, paths, timing, child(self.source, number), self.mode)
 
 
 def collect(
@@ -70,15 +72,28 @@ def collect(
     round_: int = 0,
     mode: Mode = "counts",
     members: Members | None = None,
+    timing: Timing | None = None,
 ) -> Tally:
-    """The tally of one round when every path of `paths` is one user's."""
+    """The tally of one round when every path of `paths` is one user's, with these times if they are known."""
     work = Collection(plan, rng.spawn(1)[0], round_, mode, members)
-    blocks = enumerate(chunks(len(paths)))
-    tallies = map_ordered(lambda block: work.of_paths(paths.part(*block[1]), block[0]), blocks)
+
+    def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
+        number, (start, stop) = block
+        times = None if timing is None else timing.part(start, stop)
+        return work.of_paths(paths.part(start, stop), number, times)
+
+    tallies = map_ordered(of_block, enumerate(chunks(len(paths))))
     return reduce(Tally.__add__, tallies, work.nothing)
 
 
-def _tally(plan: Plan, round_: int, paths: CellPaths, rng: np.random.Generator, mode: Mode) -> Tally:
+def _tally(
+    plan: Plan,
+    round_: int,
+    paths: CellPaths,
+    timing: Timing | None,
+    rng: np.random.Generator,
+    mode: Mode,
+) -> Tally:
     asked = plan.rounds[round_]
     everyone = np.arange(len(paths), dtype=np.int64)
     if asked.assignment == "partition":
@@ -88,7 +103,7 @@ def _tally(plan: Plan, round_: int, paths: CellPaths, rng: np.random.Generator, 
     counts, reports, users = [], [], []
     for number, ask in enumerate(asked.asks):
         members = everyone if asked.assignment == "everyone" else np.flatnonzero(group == number)
-        rows = answers(ask.question, paths, members, rng)
+        rows = answers(ask.question, paths, members, rng, timing)
         if not asked.padded:
             rows = rows[rows[:, 0] >= 0]
         counts.append(tally_of(ask.randomizer, rows, rng, mode))

@@ -1,4 +1,4 @@
-"""What can be asked of a path. A question is one class in one file here; standard library only: devices run this.
+"""What can be asked of a trip. A question is one class in one file here; standard library only: devices run this.
 
 The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
 runs the others as they are.
@@ -10,16 +10,22 @@ from typing import Any
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots
+from ldptrace.protocol.questions.departure import Departure
 from ldptrace.protocol.questions.length import Length
 from ldptrace.protocol.questions.moves import Links, Moves
+from ldptrace.protocol.questions.pace import Pace
 from ldptrace.protocol.questions.steps import CombinedSteps, Steps
 from ldptrace.protocol.questions.terminals import CutEnd, End, Start, Terminals
+from ldptrace.protocol.questions.tides import Tides
 from ldptrace.protocol.questions.turns import Turns
 from ldptrace.protocol.questions.visits import Visits
 
 QUESTIONS: dict[str, type[Question]] = {
     kind.name: kind
-    for kind in (Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps)
+    for kind in (
+        *(Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps),
+        *(Departure, Pace, Tides),
+    )
 }
 
 
@@ -38,15 +44,18 @@ __all__ = [
     "QUESTIONS",
     "CombinedSteps",
     "CutEnd",
+    "Departure",
     "End",
     "Length",
     "Links",
     "Moves",
+    "Pace",
     "Question",
     "Slots",
     "Start",
     "Steps",
     "Terminals",
+    "Tides",
     "Turns",
     "Visits",
     "question",

@@ -15,12 +15,13 @@ from ldptrace.errors import PlanError
 from ldptrace.protocol.lattice import move_item, moves
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
+from ldptrace.protocol.trips import Trip
 
 Slots = list[list[int]]
 
 
 class Question(Record, ABC):
-    """A question about a path on an n x n grid: all that a device, and a person who reads its report, must know."""
+    """A question about a trip on an n x n grid: all that a device, and a person who reads its report, must know."""
 
     n: int
 
@@ -43,8 +44,8 @@ class Question(Record, ABC):
         return 1
 
     @abstractmethod
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
-        """The path's items, slot by slot. A choice among many is made at random by `source`."""
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        """The trip's items, slot by slot. A choice among many is made at random by `source`."""
 
     @abstractmethod
     def words(self, item: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import ClassVar
 
@@ -18,6 +17,7 @@ from ldptrace.protocol.questions.base import (
     whole,
 )
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Trip
 
 
 class Moves(Question):
@@ -26,7 +26,7 @@ class Moves(Question):
     Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
     path in a way that a model can compute from the length alone.
 
-    >>> Moves(2, most=3).answer([0, 1, 3], Source())  # north, then east
+    >>> Moves(2, most=3).answer(Trip([0, 1, 3]), Source())  # north, then east
     [[0, 3]]
     """
 
@@ -46,7 +46,8 @@ class Moves(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [at_random_positions(move_items(path, self.n), self.most, source)]
 
     def words(self, item: int) -> str:
@@ -56,7 +57,7 @@ class Moves(Question):
 class Links(Question):
     """As `Moves`, without direction: which pairs of adjacent cells the path connects.
 
-    >>> Links(2, most=3).answer([0, 1, 0], Source())
+    >>> Links(2, most=3).answer(Trip([0, 1, 0]), Source())
     [[0]]
     """
 
@@ -76,7 +77,8 @@ class Links(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         items = [link_item(here, there, self.n) for here, there in pairwise(path)]
         return [at_random_positions(items, self.most, source)]
 

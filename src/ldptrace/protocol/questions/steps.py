@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import Question, Slots, cell_words, move_items, move_words, whole
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Trip
 
 
 class Steps(Question):
@@ -30,7 +30,8 @@ class Steps(Question):
     def slots(self) -> int:
         return self.count
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         taken = [[item] for item in move_items(path[: self.count + 1], self.n)]
         return taken + [[] for _ in range(self.count - len(taken))]
 
@@ -60,7 +61,8 @@ class CombinedSteps(Question):
     def slots(self) -> int:
         return self.count + 2
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         if not path:
             return [[] for _ in range(self.slots)]
         kept = path[: self.count + 1]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import Question, Slots, cell_words, whole
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Trip
 
 
 class Start(Question):
@@ -20,7 +20,8 @@ class Start(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [[path[0]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -37,7 +38,8 @@ class End(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [[path[-1]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -59,7 +61,8 @@ class CutEnd(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [[path[min(len(path), self.cells) - 1]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -69,8 +72,8 @@ class CutEnd(Question):
 class Terminals(Question):
     """The set of the first and the last cell, which of them is which left open.
 
-    >>> Terminals(3).answer([4, 5, 8], Source()), Terminals(3).answer([4, 5, 4], Source())
-    ([[4, 8]], [[4]])
+    >>> [Terminals(3).answer(Trip(path), Source()) for path in ([4, 5, 8], [4, 5, 4])]
+    [[[4, 8]], [[4]]]
     """
 
     name: ClassVar[str] = "terminals"
@@ -84,7 +87,8 @@ class Terminals(Question):
     def capacity(self) -> int:
         return 2
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [sorted({path[0], path[-1]})] if path else [[]]
 
     def words(self, item: int) -> str:

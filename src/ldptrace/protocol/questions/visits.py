@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.questions.base import Question, Slots, at_random_positions, cell_words, whole
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Trip
 
 
 class Visits(Question):
@@ -29,7 +29,8 @@ class Visits(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, path: Sequence[int], source: Source) -> Slots:
+    def answer(self, trip: Trip, source: Source) -> Slots:
+        path = trip.path
         return [at_random_positions(path, self.most, source)]
 
     def words(self, item: int) -> str:

@@ -1,0 +1,108 @@
+"""Questions about time: by the device's own clock, with a null answer for everything that is not known."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.errors import PlanError
+from ldptrace.protocol.questions import Departure, Pace, Question, Tides
+from ldptrace.protocol.questions.pace import edge
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import LAST_CLOCK, Trip, clock
+
+SPEEDS = Pace(4, 1000, 1000, 2000, 26)
+ASKED: list[Question] = [Departure(4, 1), Departure(4, 7), SPEEDS, Tides(4, 5)]
+
+
+def test_hours_are_those_of_the_clock_and_days_begin_on_monday() -> None:
+    monday = 4 * 86_400.0  # 5 January 1970
+    week = Departure(4, 7)
+    for hour in range(168):
+        trip = Trip([0], departure=monday + hour * 3600.0 + 3599.9)
+        assert week.answer(trip, Source()) == [[hour]]
+        assert Departure(4, 1).answer(trip, Source()) == [[hour % 24]]
+    assert week.words(0) == "Monday, from 0 to 1 o'clock"
+    assert week.words(167) == "Sunday, from 23 to 24 o'clock"
+    assert Departure(4, 1).answer(Trip([0], departure=-0.5), Source()) == [[23]]
+
+
+def test_speed_classes_begin_at_their_edges() -> None:
+    edges = [edge(k, 2000) for k in range(25)]
+    assert all(math.isclose(b / a, 2**0.25) for a, b in pairwise(edges))
+    for k, metres in enumerate(edges):
+        for way, item in ((metres, k + 1), (math.nextafter(metres, 0.0), k)):
+            # 3.6 * way in millimetres over 3600 seconds is the speed in metres per hour.
+            trip = Trip([0], [(0.0, 0.0), (way, 0.0)], 0.0, 3600.0)
+            assert abs(SPEEDS.answer(trip, Source())[0][0] - item) <= (
+                0 if k % 4 == 0 and item == k + 1 else 1
+            )
+    assert SPEEDS.answer(Trip([0], [(5.0, 5.0)], 0.0, 60.0), Source()) == [[0]]
+    assert SPEEDS.answer(Trip([0], [(0.0, 0.0), (1e7, 0.0)], 0.0, 60.0), Source()) == [[25]]
+    assert SPEEDS.words(0) == "slower than 2 km/h"
+    assert SPEEDS.words(25) == "128 km/h or faster"
+
+
+def test_scales_stretch_each_axis() -> None:
+    degrees = Pace(4, 88_000_000, 111_195_000, 2000, 26)
+    east, north = (Trip([0], [(0.0, 0.0), step], 0.0, 360.0) for step in ((0.01, 0.0), (0.0, 0.01)))
+    assert degrees.way(east) == 880_000.0
+    assert math.isclose(degrees.way(north), 1_111_950.0)
+
+
+def test_tides_compare_the_two_ends_with_the_centre() -> None:
+    tides, morning = Tides(4, 5), 7 * 3600.0
+    assert tides.answer(Trip([15, 10, 5], departure=morning), Source()) == [[2]]
+    assert tides.answer(Trip([5, 10, 15], departure=morning), Source()) == [[3]]
+    assert tides.answer(Trip([4, 5, 6], departure=morning), Source()) == [[]]
+    assert [
+        tides.answer(Trip([0, 5], departure=h * 3600.0), Source())[0][0] // 2 for h in (0, 4, 5, 10, 15, 20)
+    ] == [*(0, 0, 1, 2, 3, 0)]
+    assert tides.words(7) == "away from the centre in the evening"
+
+
+@given(
+    st.lists(st.integers(0, 15), max_size=3),
+    st.lists(st.tuples(st.floats(), st.floats()), max_size=4),
+    st.none() | st.floats(-LAST_CLOCK, LAST_CLOCK, exclude_min=True, exclude_max=True),
+    st.none() | st.floats(-LAST_CLOCK, LAST_CLOCK, exclude_min=True, exclude_max=True),
+)
+def test_every_trip_has_an_answer_in_the_domain(
+    path: list[int],
+    points: list[tuple[float, float]],
+    departure: float | None,
+    arrival: float | None,
+) -> None:
+    trip = Trip(path, points, departure, arrival)
+    for asked in ASKED:
+        (items,) = asked.answer(trip, Source())
+        assert len(items) <= 1
+        assert all(0 <= item < asked.domain for item in items)
+        if not path or departure is None:
+            assert items == []
+
+
+@pytest.mark.parametrize("value", [None, "7", True, math.nan, math.inf, -math.inf, 1e12, -1e12, 1.7e15])
+def test_what_is_no_time_is_unknown(value: object) -> None:
+    assert clock(value) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (Departure, {"days": 2}),
+        (Departure, {"days": True}),
+        (Pace, {"x_scale": 0, "y_scale": 1, "slowest": 1, "classes": 2}),
+        (Pace, {"x_scale": 1, "y_scale": 10**12 + 1, "slowest": 1, "classes": 2}),
+        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 65}),
+        (Tides, {"centre": 16}),
+        (Tides, {"centre": -1}),
+    ],
+)
+def test_parameters_out_of_range_are_refused(kind: type[Question], parameters: dict[str, int]) -> None:
+    with pytest.raises(PlanError):
+        kind(4, **parameters)
