@@ -17,14 +17,14 @@ def extreme_trajectories(grid: Grid) -> dict[str, Points]:
     n, last = grid.n, grid.n - 1
     x0, y0, x1, y1 = grid.bounds
 
-    def centre(i: int, j: int) -> tuple[float, float]:
+    def centre(i: int, j: int) -> Point:
         a, b, c, d = grid.cell_bounds(i * n + j)
         return (a + c) / 2, (b + d) / 2
 
     snake = [centre(i, j if i % 2 == 0 else last - j) for i in range(n) for j in range(n)]
     corners = [centre(0, 0), centre(0, last), centre(last, last), centre(last, 0)]
     far = 1e6 * (abs(x0) + abs(y0) + abs(x1) + abs(y1) + 1)
-    lines = {}
+    lines: dict[str, Points] = {}
     for moves in range(1, n):
         lines[f"{moves} moves forth"] = [centre(0, n // 2), centre(moves, n // 2)]
         lines[f"{moves} moves back"] = [centre(last, last), centre(last - moves, last)]
