@@ -14,6 +14,7 @@ from ldptrace.cli.generate import register
 from ldptrace.core.pois import Pois, Visits
 from ldptrace.errors import InputError
 from ldptrace.io import read
+from ldptrace.roads import read_roads
 
 
 def run(*arguments: str | Path) -> Result:
@@ -91,3 +92,23 @@ def test_nothing_is_written_where_something_is_wrong(
     with pytest.raises(InputError, match=message):
         raise result.exception
     assert not list(tmp_path.iterdir())
+
+
+def test_the_roads_of_a_city_are_written_beside_its_trips(tmp_path: Path) -> None:
+    settings = ("-n", 20, "--size", 4000, "--minutes", 3, "--seed", 7)
+    result = run("city", "-o", tmp_path / "city.parquet", *settings, "--roads-out", tmp_path / "roads")
+    assert result.exit_code == 0, result.output
+    roads = read_roads(tmp_path / "roads")
+    assert f"{roads.nodes:,} nodes, {roads.edges:,} directed edges" in result.stderr
+    again = run("network", "-o", tmp_path / "n.parquet", "-n", 20, "--roads", tmp_path / "roads", "--seed", 1)
+    assert again.exit_code == 0, again.output
+    assert len(read(tmp_path / "n.parquet")) == 20
+
+
+def test_a_network_is_given_in_one_way_and_roads_go_into_a_folder(tmp_path: Path) -> None:
+    result = run("network", "-o", tmp_path / "a.csv")
+    assert "either as --roads, or as --nodes and --edges" in str(result.exception)
+    (tmp_path / "file").write_text("")
+    result = run("city", "-o", tmp_path / "a.csv", "-n", 1, "--roads-out", tmp_path / "file")
+    assert isinstance(result.exception, InputError)
+    assert not (tmp_path / "a.csv").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from ldptrace import generators
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.roads import RoadNetwork
 from ldptrace.generators.streets import SPEED
 from ldptrace.generators.traffic import Traffic
+from ldptrace.roads import RoadNetwork, read_roads
 
 NOISE = 8.0
 
@@ -36,8 +37,8 @@ def steps(trips: Trajectories) -> np.ndarray:
 
 def distance_to_roads(roads: RoadNetwork, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Exact distance of every point to the nearest edge."""
-    ax, ay = roads.x[roads.start], roads.y[roads.start]
-    dx, dy = roads.x[roads.end] - ax, roads.y[roads.end] - ay
+    ax, ay = roads.x[roads.source], roads.y[roads.source]
+    dx, dy = roads.x[roads.target] - ax, roads.y[roads.target] - ay
     nearest = np.empty(len(x))
     for k in range(len(x)):
         share = np.clip(((x[k] - ax) * dx + (y[k] - ay) * dy) / (dx**2 + dy**2), 0, 1)
@@ -50,6 +51,15 @@ def test_points_lie_on_roads_but_for_the_noise(traffic: Traffic) -> None:
     for drawn, limit in ((quiet, 0.0), (traffic, 4 * NOISE * np.sqrt(2))):
         trips = drawn.trips(60, np.random.default_rng(2))
         assert distance_to_roads(traffic.roads, trips.x, trips.y).max() <= limit + 1e-6
+
+
+def test_the_network_written_is_the_one_that_is_driven_on(traffic: Traffic, tmp_path: Path) -> None:
+    traffic.network.to_folder(tmp_path / "roads")
+    again = read_roads(tmp_path / "roads")
+    for column in ("x", "y", "source", "target", "length", "seconds"):
+        np.testing.assert_array_equal(getattr(again, column), getattr(traffic.roads, column))
+    assert again.classes == ("motorway", "primary", "residential", "tertiary")
+    assert not again.report.dropped
 
 
 def test_time_moves_by_the_interval(trips: Trajectories) -> None:

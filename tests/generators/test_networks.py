@@ -9,7 +9,7 @@ import pytest
 
 from ldptrace import generators
 from ldptrace.errors import FormatError, InputError
-from ldptrace.generators.networks import read_network
+from ldptrace.roads import RoadNetwork, read_roads
 
 SIDE, STEP = 8, 250
 
@@ -63,11 +63,37 @@ def test_degrees_come_out_as_degrees(tmp_path: Path) -> None:
     assert 52.5 - 1e-9 <= y0 <= y1 <= 52.52 + 1e-9
     assert traffic.bounds[0] <= x0
     assert traffic.bounds[3] >= y1
-    roads, _ = read_network(nodes, edges)
     # A degree of latitude is 111 km everywhere, one of longitude 67.7 km here.
-    assert np.ptp(roads.y) == pytest.approx(0.02 * 111_195)
-    assert np.ptp(roads.x) == pytest.approx(0.01 * 67_690, rel=1e-3)
-    assert sorted(roads.kind) == [0, 1, 3]
+    assert np.ptp(traffic.roads.y) == pytest.approx(0.02 * 111_195)
+    assert np.ptp(traffic.roads.x) == pytest.approx(0.01 * 67_690, rel=1e-3)
+    assert traffic.network.crs == "EPSG:4326"
+    np.testing.assert_allclose(traffic.network.x, [13.4, 13.41, 13.4])
+    np.testing.assert_array_equal(traffic.network.seconds, traffic.roads.seconds)
+
+
+def test_trips_follow_one_way_streets_and_bends() -> None:
+    # A ring that is driven one way round, with a bend on every side.
+    side = np.array([0, 1000, 1000, 0]), np.array([0, 0, 1000, 1000])
+    bend = ([500.0, 1200.0, 500.0, -200.0], [-200.0, 500.0, 1200.0, 500.0], [0, 1, 2, 3, 4])
+    ring = np.arange(4)
+    roads = RoadNetwork.of(*side, ring, np.roll(ring, -1), seconds=np.full(4, 100.0), shape=bend)
+    traffic = generators.network_traffic(roads, seed=1, noise=0.0, interval=5.0)
+    assert traffic.network is roads
+    trips = traffic.trips(200, np.random.default_rng(1))
+    inner = np.ones(trips.points - 1, dtype=bool)
+    inner[trips.offsets[1:-1] - 1] = False
+    angle = np.arctan2(trips.y - 500, trips.x - 500)
+    turned = (np.diff(angle) + np.pi) % (2 * np.pi) - np.pi
+    assert turned[inner].min() > -1e-9
+    assert trips.x.max() > 1100
+    assert trips.y.min() < -100
+
+
+def test_any_road_network_will_do(tmp_path: Path) -> None:
+    write_grid(tmp_path)
+    from_folder = generators.network(tmp_path, None, 50, seed=1)
+    from_network = generators.network(read_roads(tmp_path), None, 50, seed=1)
+    np.testing.assert_array_equal(from_folder.x, from_network.x)
 
 
 def test_a_part_that_is_cut_off_is_told_and_left_empty(tmp_path: Path) -> None:
@@ -104,13 +130,24 @@ EDGES = ["node1,node2,edge_class", "1,2,3", "2,3,3"]
         (["name,x,y", "1,0,0"], EDGES, "no column node_id or id"),
         (["node_id,x,y", "1,zero,0", "2,1,1"], EDGES, "column x of .* not numbers"),
         (["node_id,x,y", "1,nan,0", "2,1,1"], EDGES, "column x of .* no finite number in line 2"),
-        ([*NODES, "2,5,5"], EDGES, "names a node twice"),
-        (NODES, ["node1,edge_class", "1,3"], "no column node2 or to"),
-        (NODES, ["node1,node2", "1,2", "2,7"], "line 3 of .* names a node that does not exist: 7"),
-        (NODES, ["node1,node2,highway", "1,2,footway"], "road class 'footway'; known are .*motorway"),
-        (NODES, ["node1,node2,edge_class", "1,2,-1"], "whole numbers from 0"),
-        (NODES, ["node1,node2,edge_class", "1,1,3"], "no edge between two nodes"),
-        (NODES, ["node1,node2,edge_class"], "no edge between two nodes|does not hold"),
+        ([*NODES, "2,5,5"], EDGES, "names a node twice: '2'"),
+        (NODES, ["node1,edge_class", "1,3"], "no column to or v"),
+        (
+            NODES,
+            ["node1,node2", "1,2", "2,7"],
+            "line 3 of .* leads to the node '7', which nodes.csv does not have",
+        ),
+        (
+            NODES,
+            ["node1,node2,highway", "1,2,footway"],
+            "there are no roads for cars in it .left out: 1 not for cars",
+        ),
+        (
+            NODES,
+            ["node1,node2,edge_class", "1,1,3"],
+            "no roads for cars in it .left out: 1 from a node to itself",
+        ),
+        (NODES, ["node1,node2,edge_class"], "there are no roads in it"),
         ([""], EDGES, "nodes.csv"),
     ],
 )

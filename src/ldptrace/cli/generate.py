@@ -29,6 +29,13 @@ PictureOption = Annotated[
     Path | None, typer.Option("--picture", help="Also draw a density map here (.png, .pdf or .svg).")
 ]
 
+RoadsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--roads-out", help="Also write the road network here: a folder with nodes.csv and edges.csv."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Make data sets to try it on.", no_args_is_help=True)
@@ -46,33 +53,56 @@ def city(
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
+    roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
     """Trips by car in a made-up city: roads of all classes, a river, hubs, rush hours, GPS noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
-    _generate(lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed)
+    _generate(
+        lambda rng: city_traffic(rng, **settings), trajectories, output, picture, seed, roads_out=roads_out
+    )
 
 
 def network(
     output: OutputOption,
-    nodes: Annotated[Path, typer.Option("--nodes", help="Table of nodes: node_id, x, y (or lon, lat).")],
-    edges: Annotated[Path, typer.Option("--edges", help="Table of edges: node1, node2, edge_class.")],
+    nodes: Annotated[
+        Path | None, typer.Option("--nodes", help="Table of nodes: node_id, x, y (or lon, lat).")
+    ] = None,
+    edges: Annotated[
+        Path | None, typer.Option("--edges", help="Table of edges: node1, node2, edge_class.")
+    ] = None,
+    roads: Annotated[
+        Path | None, typer.Option("--roads", help="Any road network that `ldptrace roads` reads, instead.")
+    ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
     minutes: Annotated[float | None, typer.Option("--minutes", help="Mean duration of a trip.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
+    roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
     """The same kind of trips on a road network of yours."""
+    from ldptrace.errors import InputError
     from ldptrace.generators import network_traffic
 
+    if (roads is None) == (nodes is None and edges is None) or (nodes is None) != (edges is None):
+        raise InputError("give the road network either as --roads, or as --nodes and --edges")
+    source = roads or nodes
+    assert source is not None
     settings = _settings(preset, "city", minutes=minutes, interval=interval, noise=noise)
     settings.pop("size", None)
-    _generate(lambda rng: network_traffic(nodes, edges, rng, **settings), trajectories, output, picture, seed)
+    _generate(
+        lambda rng: network_traffic(source, edges, rng, **settings),
+        trajectories,
+        output,
+        picture,
+        seed,
+        roads_out=roads_out,
+    )
 
 
 def campus(
@@ -123,13 +153,17 @@ def _generate(
     picture: Path | None,
     seed: int | None,
     pois: Path | None = None,
+    roads_out: Path | None = None,
 ) -> None:
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
     from ldptrace.io.atomic import atomic_path
     from ldptrace.io.formats import for_writing
+    from ldptrace.roads.writer import check_folder
 
     kind = for_writing(output, None)
+    if roads_out is not None:
+        check_folder(roads_out)
     if picture is not None:
         check_picture(picture, trajectories)
     world, day = random_source(seed).spawn(2)
@@ -140,6 +174,9 @@ def _generate(
             trips = place.trips(trajectories, day)
         with stages("write"):
             write(trips, output)
+            roads = getattr(place, "network", None)
+            if roads_out is not None and roads is not None:
+                roads.to_folder(roads_out)
             places = getattr(place, "pois", None)
             if pois is not None and places is not None:
                 with atomic_path(pois) as temporary:
@@ -149,5 +186,7 @@ def _generate(
                 draw(trips, temporary, places)
     if places is not None and kind.name != "parquet":
         note("the visits (columns poi and poi_t) need Parquet; this file has the points only")
+    if roads_out is not None and roads is not None:
+        note(f"{roads.nodes:,} nodes, {roads.edges:,} directed edges: {roads_out}")
     bounds = ",".join(f"{value:.9g}" for value in place.bounds)
     note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")

@@ -6,8 +6,7 @@ memory.
 """
 
 from ldptrace.generators.campuses import campus, campus_walks
-from ldptrace.generators.cities import city, city_traffic
-from ldptrace.generators.networks import network, network_traffic
+from ldptrace.generators.cities import city, city_traffic, network, network_traffic
 from ldptrace.generators.presets import like, world_like
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Buildings of a campus: read from GeoJSON or a table, or made up."""
+"""Buildings of a campus and what they are for: read from GeoJSON or a table, or made up."""
 
 from __future__ import annotations
 
@@ -7,21 +7,82 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
+from ldptrace.core.plane import WGS84, LocalPlane
 from ldptrace.core.pois import Pois
 from ldptrace.errors import FormatError, InputError
-from ldptrace.generators.plane import WGS84, LocalPlane
-from ldptrace.generators.roads import Floats
-from ldptrace.generators.tables import find, numbers, positions, read_table
-from ldptrace.generators.usages import usage_of
+from ldptrace.generators.drafts import Floats
+from ldptrace.roads.readers.tables import find, numbers, positions, read_table
 
 USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")
 TITLE_NAMES = ("name", "title", "building_name", "label")
+
+# Zones of a made-up campus: how many, how far from the middle (share of its radius), and the mix of usages.
+ZONES: tuple[tuple[int, float, float, dict[str, float]], ...] = (
+    (
+        4,
+        0.0,
+        0.3,
+        {"academic": 6, "research": 2, "commons": 1, "services": 1, "administrative": 1, "commercial": 0.4},
+    ),
+    (3, 0.3, 0.55, {"research": 3, "academic": 3, "services": 2, "operations": 1, "parking": 0.7}),
+    (3, 0.5, 0.8, {"studenthousing": 8, "commons": 0.6, "commercial": 0.6, "services": 0.5}),
+    (4, 0.65, 0.95, {"housing": 9, "services": 0.8, "commercial": 0.4, "parking": 0.4}),
+    (1, 0.6, 0.8, {"athletics": 5, "parking": 1}),
+    (1, 0.75, 0.9, {"operations": 5, "parking": 1}),
+)
+
+
+class Usage(NamedTuple):
+    """What a category of buildings is like.
+
+    Its place in the tree of categories, its opening hours, how much it draws people, at which hour most and
+    how many hours around it, and how many minutes they stay.
+    """
+
+    path: str
+    opens: float
+    closes: float
+    draw: float
+    peak: float
+    width: float
+    stay: float
+
+
+USAGES = {
+    "academic": Usage("study/academic", 7, 22, 5.0, 12.5, 4.0, 60),
+    "research": Usage("study/research", 7, 21, 2.0, 13.0, 4.0, 80),
+    "commons": Usage("study/commons", 7, 24, 3.0, 14.0, 6.0, 40),
+    "library": Usage("study/library", 8, 24, 3.0, 15.0, 6.0, 80),
+    "administrative": Usage("work/administrative", 8, 17, 1.0, 11.5, 3.0, 30),
+    "operations": Usage("work/operations", 6, 18, 0.6, 10.0, 4.0, 60),
+    "services": Usage("service/services", 8, 20, 1.5, 13.0, 4.0, 15),
+    "commercial": Usage("service/commercial", 8, 23, 2.0, 12.5, 3.0, 25),
+    "athletics": Usage("leisure/athletics", 6, 23, 1.5, 18.0, 3.0, 60),
+    "housing": Usage("living/housing", 0, 24, 1.5, 20.0, 5.0, 90),
+    "studenthousing": Usage("living/student housing", 0, 24, 3.0, 20.0, 5.0, 90),
+    "parking": Usage("transport/parking", 0, 24, 0.8, 12.0, 7.0, 5),
+}
+# Where nothing is known about a category.
+ORDINARY = Usage("other", 8, 20, 0.7, 13.0, 4.0, 30)
+
+
+def usage_of(category: str) -> Usage:
+    """What is known about a category; one that nobody knows is ordinary, under its own name.
+
+    >>> usage_of("StudentHousing").path, usage_of("Observatory").path
+    ('living/student housing', 'other/observatory')
+    """
+    leaf = category.rsplit("/", 1)[-1].strip().lower()
+    known = USAGES.get("".join(leaf.split()))
+    if known is not None:
+        return known
+    return ORDINARY if leaf in {"", "other"} else ORDINARY._replace(path=f"other/{leaf}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,3 +244,41 @@ def _middle(ring: Floats) -> tuple[float, float, float]:
         return float(ring[:, 0].mean()), float(ring[:, 1].mean()), 0.0
     cx, cy = (x[:-1] + x[1:]) @ cross / (3 * twice), (y[:-1] + y[1:]) @ cross / (3 * twice)
     return float(base[0] + cx), float(base[1] + cy), abs(float(twice)) / 2
+
+
+def made_up_buildings(rng: np.random.Generator, count: int = 320, size: float = 2400.0) -> Buildings:
+    """Zones of study, living, sport and works on tilted plots in `size` x `size` metres."""
+    if count < 2:
+        raise InputError(f"a campus needs at least 2 buildings, got {count}")
+    seeds, mixes = [], []
+    for number, near, far, mix in ZONES:
+        turn = rng.uniform(0, 2 * np.pi)
+        for zone in range(number):
+            angle = turn + 2 * np.pi * (zone + rng.uniform(-0.2, 0.2)) / number
+            radius = 0.46 * size * rng.uniform(near, far)
+            seeds.append((0.5 * size + radius * np.cos(angle), 0.5 * size + radius * np.sin(angle)))
+            mixes.append(mix)
+    tilt = rng.uniform(0, np.pi / 2)
+    pitch = 0.58 * size / np.sqrt(count)
+    half = int(size / pitch)
+    i, j = (
+        axis.ravel() * pitch for axis in np.meshgrid(np.arange(-half, half + 1), np.arange(-half, half + 1))
+    )
+    x = 0.5 * size + i * np.cos(tilt) - j * np.sin(tilt) + rng.normal(0, 0.1 * pitch, i.size)
+    y = 0.5 * size + i * np.sin(tilt) + j * np.cos(tilt) + rng.normal(0, 0.1 * pitch, i.size)
+    # About half of the plots are built on: near the middle of zones, not on the green through the campus.
+    gap, zone = cKDTree(seeds).query(np.c_[x, y])
+    outside = np.hypot(x - 0.5 * size, y - 0.5 * size) > 0.47 * size
+    score = (
+        gap / (0.1 * size) + rng.exponential(0.5, i.size) + 5.0 * (np.abs(j) < 0.6 * pitch) + 1e9 * outside
+    )
+    order = np.argsort(score)[:count]
+    x, y, zone = x[order], y[order], zone[order]
+    usage = [_drawn(mixes[number], rng) for number in zone]
+    numbered = [f"{category.capitalize()} {number + 1}" for number, category in enumerate(usage)]
+    return Buildings(places(x, y, usage, numbered, rng.lognormal(0.0, 0.5, len(x)), {}), tilt)
+
+
+def _drawn(mix: Mapping[str, float], rng: np.random.Generator) -> str:
+    weight = np.array(list(mix.values()))
+    return list(mix)[int(rng.choice(len(weight), p=weight / weight.sum()))]

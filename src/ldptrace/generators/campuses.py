@@ -7,22 +7,34 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
+from ldptrace.core.plane import WGS84
 from ldptrace.core.pois import Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.buildings import Buildings, read_buildings
-from ldptrace.generators.footpaths import WALKING, footpaths
-from ldptrace.generators.gravity import Gravity
-from ldptrace.generators.legs import GPS_LIMIT, Legs, Recorder, record, travel_seconds
-from ldptrace.generators.plane import WGS84, map_bounds
-from ldptrace.generators.quads import made_up_buildings
-from ldptrace.generators.roads import Ints, RoadNetwork
+from ldptrace.generators.buildings import Buildings, made_up_buildings, read_buildings, usage_of
+from ldptrace.generators.drafts import Draft, Floats, relative_neighbours, triangulation
+from ldptrace.generators.legs import (
+    GPS_LIMIT,
+    Legs,
+    Recorder,
+    Trees,
+    grow,
+    map_bounds,
+    record,
+    travel_seconds,
+)
 from ldptrace.generators.schedules import MOST_HASTE, Campus, Habits, Schedule, campus_knowledge, schedules
-from ldptrace.generators.traffic import Seed, whole
-from ldptrace.generators.usages import usage_of
+from ldptrace.generators.traffic import Gravity, Seed, whole
 from ldptrace.protocol.grid import Bounds
+from ldptrace.roads.network import RoadNetwork
 
+WALKING = 1.35  # metres per second of an ordinary walker
+PITCH, JUNCTIONS = 60.0, 4000  # metres between paths, and about how many junctions there are at most
+DOORS = 2  # paths that lead to a building
+MALL_EVERY, MALL = 5, 0.72  # every fifth path is a mall, and a mall feels that much shorter
+PATHS = ("mall", "path", "door")
 TOP_SPEED = WALKING / MOST_HASTE  # metres per second; nobody walks faster
 EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000
 
@@ -90,17 +102,55 @@ def campus_walks(
     else:
         place = read_buildings(buildings, hours)
     habits = Habits(fewest, most, max(SHORTEST_STAY, interval), EVENT_SHARE)
-    paths, ahead = footpaths(place.pois.x, place.pois.y, place.tilt, rng)
-    campus = _campus(place.pois, paths, ahead, habits, minutes, rng)
+    paths, trees = footpaths(place.pois.x, place.pois.y, place.tilt, rng)
+    campus = _campus(place.pois, paths, trees, habits, minutes, rng)
     bounds = map_bounds(paths.x, paths.y, GPS_LIMIT * noise, place.plane)
-    return Walks(place, paths, ahead, campus, habits, recorder, bounds)
+    return Walks(place, paths, trees, campus, habits, recorder, bounds)
+
+
+def footpaths(x: Floats, y: Floats, tilt: float, rng: np.random.Generator) -> tuple[RoadNetwork, Trees]:
+    """A network whose first nodes are the buildings at (x, y), and the ways to each of them.
+
+    Paths run along the direction `tilt` (radians) and across it.
+    """
+    turn = np.array([[np.cos(tilt), -np.sin(tilt)], [np.sin(tilt), np.cos(tilt)]])
+    buildings = np.c_[x, y] @ turn
+    low = buildings.min(axis=0) - 2 * PITCH
+    span = np.ptp(buildings, axis=0) + 4 * PITCH
+    pitch = max(PITCH, float(np.sqrt(span[0] * span[1] / JUNCTIONS)))
+    column, row = (
+        axis.ravel() for axis in np.meshgrid(np.arange(0, span[0] / pitch), np.arange(0, span[1] / pitch))
+    )
+    lattice = low + pitch * (np.c_[column, row] + rng.normal(0, 0.04, (len(column), 2)))
+    gap, _ = cKDTree(buildings).query(lattice)
+    close = gap < 2.2 * pitch
+    lattice, column, row = lattice[close], column[close], row[close]
+
+    edges = triangulation(lattice[:, 0], lattice[:, 1])
+    edges = edges[relative_neighbours(lattice[:, 0], lattice[:, 1], edges, 0.95)]
+    mall_column, mall_row = rng.integers(MALL_EVERY, size=2)
+    a, b = edges.T
+    along_mall = (column[a] == column[b]) & (column[a] % MALL_EVERY == mall_column)
+    along_mall |= (row[a] == row[b]) & (row[a] % MALL_EVERY == mall_row)
+    _, door = cKDTree(lattice).query(buildings, k=DOORS)
+    doors = np.c_[np.repeat(np.arange(len(x)), DOORS), door.ravel() + len(x)]
+
+    px, py = turn @ np.r_[buildings, lattice].T
+    joined = np.r_[edges + len(x), doors]
+    kind = np.r_[np.where(along_mall, 0, 1), np.full(len(doors), 2)]
+    draft = Draft(px, py, joined[:, 0], joined[:, 1], kind, np.full(len(joined), WALKING))
+    paths = draft.network(PATHS, "campus")
+    liking = np.array([MALL, 1.0, 1.3])[kind] * rng.lognormal(0.0, 0.15, len(kind))
+    roots = np.arange(len(x), dtype=np.int32)
+    trees, _ = grow(paths, roots, np.tile(draft.length * liking, 2), spread=0.05, rng=rng)
+    return paths, trees
 
 
 def _campus(
-    pois: Pois, paths: RoadNetwork, ahead: Ints, habits: Habits, minutes: float, rng: np.random.Generator
+    pois: Pois, paths: RoadNetwork, trees: Trees, habits: Habits, minutes: float, rng: np.random.Generator
 ) -> Campus:
     """Tables for the schedules, with which a walk takes that long on average."""
-    walk = travel_seconds(paths, ahead, np.arange(len(pois), dtype=np.int32))
+    walk = travel_seconds(paths, trees, np.arange(len(pois), dtype=np.int32))
     draw = (
         pois.popularity * np.array([usage_of(category).draw for category in pois.categories])[pois.category]
     )
@@ -133,7 +183,7 @@ class Walks:
 
     buildings: Buildings
     paths: RoadNetwork
-    ahead: Ints
+    trees: Trees
     campus: Campus
     habits: Habits
     recorder: Recorder
@@ -158,7 +208,7 @@ class Walks:
             depart=schedule.leave[begin],
             pace=np.repeat(schedule.pace, sizes - 1),
         )
-        tracks = record(self.paths, self.ahead, legs, self.recorder, rng)
+        tracks = record(self.paths, self.trees, legs, self.recorder, rng)
         offsets = tracks.offsets[schedule.offsets - np.arange(len(schedule.offsets))]
         x, y, crs = tracks.x, tracks.y, None
         if self.buildings.plane is not None:

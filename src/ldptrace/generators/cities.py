@@ -1,14 +1,27 @@
-"""Trips in a city that does not exist."""
+"""Trips by car: in a city that does not exist, or on a road network that does."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 
+from ldptrace.core.plane import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.legs import GPS_LIMIT, Recorder
-from ldptrace.generators.streets import MARGIN, CityMap
-from ldptrace.generators.traffic import Attraction, Seed, Traffic, whole
+from ldptrace.generators.drafts import Floats
+from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, map_bounds
+from ldptrace.generators.streets import CLASSES, MARGIN, CityMap
+from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs, whole
+from ldptrace.roads.classes import STREET, rank_speed
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.readers import read_roads
+from ldptrace.roads.readers.folder import read_pair
+
+Move = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 
 def city(
@@ -44,7 +57,7 @@ def city_traffic(
     noise: float = 8.0,
     minutes: float | None = 11.0,
 ) -> Traffic:
-    """A made-up city with its destinations, ready to draw trips, also in batches."""
+    """A made-up city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
     if not (np.isfinite(size) and size >= 3000):
         raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
     recorder = Recorder.driving(interval, noise)
@@ -54,6 +67,128 @@ def city_traffic(
         )
     rng = np.random.default_rng(seed)
     town = CityMap.generate(float(size), rng)
-    hubs = town.hubs
-    attraction = Attraction.around(town.roads, hubs.x, hubs.y, hubs.pull, hubs.reach)
-    return Traffic.prepare(town.roads, attraction, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)
+    hubs, roads = town.hubs, town.roads.network(CLASSES, "city")
+    attraction = Attraction.around(roads, hubs.x, hubs.y, hubs.pull, hubs.reach)
+    return Traffic.prepare(roads, attraction, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)
+
+
+def network(
+    nodes: str | Path | RoadNetwork,
+    edges: str | Path | None = None,
+    trajectories: int = 10_000,
+    seed: Seed = None,
+    *,
+    interval: float = 15.0,
+    noise: float = 8.0,
+    minutes: float | None = None,
+) -> Trajectories:
+    """Trips on a road network; see `network_traffic` for the network and `city` for the trips.
+
+    Coordinates come out as they went in: planar units taken as metres, or degrees (`crs` "EPSG:4326").
+    """
+    count = whole(trajectories)
+    world, day = np.random.default_rng(seed).spawn(2)
+    traffic = network_traffic(nodes, edges, world, interval=interval, noise=noise, minutes=minutes)
+    return traffic.trips(count, day)
+
+
+def network_traffic(
+    nodes: str | Path | RoadNetwork,
+    edges: str | Path | None = None,
+    seed: Seed = None,
+    *,
+    interval: float = 15.0,
+    noise: float = 8.0,
+    minutes: float | None = None,
+) -> Traffic:
+    """A road network with its hubs and destinations, ready to draw trips.
+
+    The network is two tables of nodes and edges, any file that `read_roads` reads, or a `RoadNetwork`. Trips
+    follow its lines and its one-way streets; roads of which nothing is known count as ordinary streets.
+    """
+    rng = np.random.default_rng(seed)
+    recorder = Recorder.driving(interval, noise)
+    given, plane = _in_metres(nodes, edges)
+    roads = _passable(given)
+    attraction = Attraction.around(roads, *natural_hubs(roads, rng))
+    bounds = map_bounds(roads.x, roads.y, GPS_LIMIT * noise, plane)
+    traffic = Traffic.prepare(roads, attraction, recorder, minutes, bounds, rng, plane)
+    return replace(traffic, public=_in_degrees(given, plane))
+
+
+def _in_metres(
+    nodes: str | Path | RoadNetwork, edges: str | Path | None
+) -> tuple[RoadNetwork, LocalPlane | None]:
+    """The largest connected part of the network, and the plane it was laid on if it came in degrees."""
+    if edges is not None and not isinstance(nodes, RoadNetwork):
+        streets = read_pair(Path(nodes), Path(edges))
+        plane = LocalPlane.around(streets.x, streets.y) if streets.crs == WGS84 else None
+        x, y = (streets.x, streets.y) if plane is None else plane.to_metres(streets.x, streets.y)
+        shape = streets.shape
+        if plane is not None and shape is not None:
+            shape = (*plane.to_metres(shape[0], shape[1]), shape[2])
+        # People drive along the lines: their length counts, not the one that a table says.
+        unknown = np.full(len(streets.start), np.nan)
+        laid = replace(streets, x=x, y=y, shape=shape, length=unknown, crs=None)
+        roads = laid.network("car", str(edges)).largest_component()
+    else:
+        found = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)
+        plane = LocalPlane.around(found.x, found.y) if found.is_geographic else None
+        roads = found if plane is None else _moved(found, plane.to_metres, None)
+    cut_off = sum(roads.report.dropped_nodes.values())
+    if cut_off:
+        warnings.warn(
+            f"{cut_off:,} of {roads.nodes + cut_off:,} nodes are cut off and stay empty", stacklevel=3
+        )
+    if roads.seconds is None:
+        return replace(roads, seconds=roads.length / rank_speed(STREET)), plane
+    return roads, plane
+
+
+def _in_degrees(roads: RoadNetwork, plane: LocalPlane | None) -> RoadNetwork:
+    return roads if plane is None else _moved(roads, plane.to_degrees, WGS84)
+
+
+def _moved(roads: RoadNetwork, move: Move, crs: str | None) -> RoadNetwork:
+    x, y = move(roads.x, roads.y)
+    if roads.shape_x is None or roads.shape_y is None:
+        return replace(roads, x=x, y=y, crs=crs)
+    shape_x, shape_y = move(roads.shape_x, roads.shape_y)
+    return replace(roads, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
+
+
+def _passable(roads: RoadNetwork) -> RoadNetwork:
+    """The network as it is driven: straight pieces, and the fastest of several between the same nodes."""
+    if roads.seconds is None:
+        raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+    pieces = _straightened(roads, roads.seconds)
+    seconds = roads.seconds if pieces.seconds is None else pieces.seconds
+    return pieces.take_edges(fastest_only(pieces, seconds))
+
+
+def _straightened(roads: RoadNetwork, seconds: Floats) -> RoadNetwork:
+    """The same network where every bend of a street is a node; time passes evenly along a street."""
+    if roads.shape_x is None or roads.shape_y is None or len(roads.shape_x) == 0:
+        return replace(roads, shape_x=None, shape_y=None, shape_offsets=None)
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    sizes = np.diff(offsets)
+    owner = np.repeat(np.arange(roads.edges), sizes)
+    bend = np.ones(len(x), dtype=bool)
+    bend[offsets[:-1]] = bend[offsets[1:] - 1] = False
+    node = roads.nodes + np.cumsum(bend) - 1
+    node[offsets[:-1]], node[offsets[1:] - 1] = roads.source, roads.target
+    first = np.setdiff1d(np.arange(len(x)), offsets[1:] - 1)
+    along = np.maximum(np.hypot(x[first + 1] - x[first], y[first + 1] - y[first]), 1e-3)
+    edge = owner[first]
+    whole = np.bincount(edge, weights=along, minlength=roads.edges)
+    return RoadNetwork.of(
+        np.r_[roads.x, x[bend]],
+        np.r_[roads.y, y[bend]],
+        node[first],
+        node[first + 1],
+        length=along,
+        seconds=seconds[edge] * along / whole[edge],
+        road_class=roads.road_class[edge],
+        classes=roads.classes,
+        name=roads.name,
+    )

@@ -9,13 +9,30 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.plane import LocalPlane
 from ldptrace.errors import InputError
-from ldptrace.generators.roads import Floats, Ints, RoadNetwork
+from ldptrace.generators.drafts import Floats, Ints
+from ldptrace.protocol.grid import Bounds
+from ldptrace.roads.network import RoadNetwork
 
 GPS_MEMORY = 30.0  # seconds over which the error of a receiver stays alike
 GPS_LIMIT = 4.0  # the error never exceeds this many standard deviations
+TREES_PER_MOOD = 16  # destinations that see the same perturbed costs; fewer would only cost time
+
+
+class Trees(NamedTuple):
+    """Cheapest ways to every root and back, negative at the root itself.
+
+    `ahead[r, v]` is the node after `v` on the way to root `r`, `behind[r, v]` the node before `v` on the way
+    from it; they are one array where every street leads both ways.
+    """
+
+    ahead: Ints
+    behind: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +89,7 @@ class _Net(NamedTuple):
     x: Floats
     y: Floats
     ahead: Ints
+    behind: Ints
 
 
 class Tracks(NamedTuple):
@@ -83,15 +101,63 @@ class Tracks(NamedTuple):
     offsets: NDArray[np.int64]
 
 
+def grow(
+    roads: RoadNetwork, roots: Ints, weight: Floats, *, spread: float, rng: np.random.Generator
+) -> tuple[Trees, NDArray[np.float32]]:
+    """Trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
+
+    The weights of the edges are perturbed by a lognormal factor of the given spread, one for both ways of a
+    street and anew for every few roots: people do not all know the same shortest way.
+    """
+    streets, street = np.unique(
+        np.where(
+            roads.opposite < 0, np.arange(roads.edges), np.minimum(roads.opposite, np.arange(roads.edges))
+        ),
+        return_inverse=True,
+    )
+    two_way = bool((roads.opposite >= 0).all()) and np.array_equal(weight, weight[roads.opposite])
+    ahead = np.empty((len(roots), roads.nodes), dtype=np.int32)
+    behind = ahead if two_way else np.empty_like(ahead)
+    cost = np.empty((len(roots), roads.nodes), dtype=np.float32)
+    for first in range(0, len(roots), TREES_PER_MOOD):
+        block = slice(first, first + TREES_PER_MOOD)
+        felt = weight * rng.lognormal(0.0, spread, len(streets))[street]
+        costs = _matrix(roads, np.maximum(felt, 1e-9))
+        back = costs if two_way else costs.T.tocsr()
+        cost[block], ahead[block] = dijkstra(back, indices=roots[block], return_predecessors=True)
+        if not two_way:
+            behind[block] = dijkstra(costs, indices=roots[block], return_predecessors=True)[1]
+    return Trees(ahead, behind), cost
+
+
+def fastest_only(roads: RoadNetwork, seconds: Floats) -> NDArray[np.bool_]:
+    """Which edges are the fastest from their source to their target."""
+    order = np.lexsort((seconds, roads.target, roads.source))
+    pair = roads.source[order].astype(np.int64) * roads.nodes + roads.target[order]
+    kept = np.zeros(roads.edges, dtype=bool)
+    kept[order[np.r_[True, np.diff(pair) != 0]]] = True
+    return kept
+
+
+def map_bounds(x: Floats, y: Floats, margin: float, plane: LocalPlane | None) -> Bounds:
+    """The box around points in metres, grown by a margin, in the map's coordinates and in round numbers."""
+    low, high = np.array([[x.min()], [y.min()]]) - margin, np.array([[x.max()], [y.max()]]) + margin
+    if plane is not None:
+        low, high = np.array(plane.to_degrees(*low)), np.array(plane.to_degrees(*high))
+    unit = 1.0 if plane is None else 1e5
+    (x0, y0), (x1, y1) = (np.floor(unit * low) / unit).ravel(), (np.ceil(unit * high) / unit).ravel()
+    return float(x0), float(y0), float(x1), float(y1)
+
+
 def record(
-    roads: RoadNetwork, ahead: Ints, legs: Legs, recorder: Recorder, rng: np.random.Generator
+    roads: RoadNetwork, trees: Trees, legs: Legs, recorder: Recorder, rng: np.random.Generator
 ) -> Tracks:
     """Points of the legs at every tick, from the departure to the first tick after the arrival.
 
-    `ahead` are the trees of `RoadNetwork.trees`. Chunks draw from their own random source, so that the result
-    does not depend on the number of threads.
+    No two edges of the network lead from one node to the same other. Chunks draw from their own random
+    source, so that the result does not depend on the number of threads.
     """
-    net = _net(roads, ahead)
+    net = _net(roads, trees)
     n = len(legs.root)
     count = len(chunks(n))
     stops, errors = rng.spawn(count), rng.spawn(count)
@@ -126,18 +192,23 @@ def record(
     return tracks
 
 
-def travel_seconds(roads: RoadNetwork, ahead: Ints, nodes: Ints) -> Floats:
+def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints) -> Floats:
     """Time from every node in `nodes` to every root of the trees, along the trees, without stops."""
-    seconds = np.empty((len(nodes), len(ahead)))
-    _travel_seconds(_net(roads, ahead), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)
+    seconds = np.empty((len(nodes), len(trees.ahead)))
+    _travel_seconds(_net(roads, trees), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)
     return seconds
 
 
-def _net(roads: RoadNetwork, ahead: Ints) -> _Net:
-    adjacency = roads.adjacency
-    return _Net(
-        adjacency.indptr, adjacency.indices, adjacency.data - 1, roads.seconds, roads.x, roads.y, ahead
-    )
+def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
+    """Row `v` holds the values of the edges that leave node `v`, as scipy's graph functions want it."""
+    return csr_array((values, (roads.source, roads.target)), shape=(roads.nodes, roads.nodes))
+
+
+def _net(roads: RoadNetwork, trees: Trees) -> _Net:
+    if roads.seconds is None:
+        raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+    edges = _matrix(roads, np.arange(1, roads.edges + 1, dtype=np.int32))
+    return _Net(edges.indptr, edges.indices, edges.data - 1, roads.seconds, roads.x, roads.y, *trees)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -156,11 +227,12 @@ def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave): 
 
     The leg begins at the share `head` of its first edge and ends at the share `tail` of its last one.
     """
+    tree = net.behind if outward else net.ahead
     count = 0
     while node >= 0:
         path[count] = node
         count += 1
-        node = net.ahead[root, node]
+        node = tree[root, node]
     if outward:
         for k in range(count // 2):
             path[k], path[count - 1 - k] = path[count - 1 - k], path[k]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, HOUR, Pois
 from ldptrace.errors import InputError
-from ldptrace.generators.roads import Floats, Ints
-from ldptrace.generators.usages import usage_of
+from ldptrace.generators.buildings import usage_of
+from ldptrace.generators.drafts import Floats, Ints
 
 TRIES = 40
 MOST_HASTE, MOST_LEISURE = 0.8, 1.3  # paces of walkers

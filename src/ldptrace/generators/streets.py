@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from ldptrace.generators.planar import relative_neighbours, triangulation
-from ldptrace.generators.roads import Floats, RoadNetwork
+from ldptrace.generators.drafts import Draft, Floats, relative_neighbours, triangulation
 
 MOTORWAY, ARTERIAL, COLLECTOR, STREET = range(4)
 SPEED = np.array([22.0, 13.5, 10.5, 7.5])  # metres per second by class
+CLASSES = ("motorway", "primary", "tertiary", "residential")  # what OpenStreetMap would call them
 
 # Lengths as shares of the side of the city.
 MARGIN = 0.03  # no road comes closer to the border
@@ -81,7 +81,7 @@ class CityMap:
     size: float
     hubs: Hubs
     river: River
-    roads: RoadNetwork
+    roads: Draft
 
     @staticmethod
     def generate(size: float, rng: np.random.Generator) -> CityMap:
@@ -214,7 +214,7 @@ def _streets(
     y: Floats,
     spacing: Floats,
     rng: np.random.Generator,
-) -> RoadNetwork:
+) -> Draft:
     """Junctions joined to their neighbours; the river is crossed by main roads only."""
     wet = river.flows_through(x, y, 0.25 * spacing)
     x, y = x[~wet], y[~wet]
@@ -229,11 +229,11 @@ def _streets(
     main = np.concatenate([np.c_[line[:-1], line[1:]] for line in lines])
     joined = np.concatenate([main, land])
     kind = np.r_[np.full(len(main), ARTERIAL), np.full(len(land), STREET)]
-    roads = RoadNetwork(x, y, joined[:, 0], joined[:, 1], kind, SPEED[kind]).cleaned()
+    roads = Draft(x, y, joined[:, 0], joined[:, 1], kind, SPEED[kind]).cleaned()
     return _with_collectors(roads, rng)
 
 
-def _with_collectors(roads: RoadNetwork, rng: np.random.Generator) -> RoadNetwork:
+def _with_collectors(roads: Draft, rng: np.random.Generator) -> Draft:
     """Streets on the ways between neighbouring quarters become collectors; ways bundle where one exists."""
     kind = roads.kind.copy()
     weight = roads.length * np.where(kind == STREET, 1.0, 0.7)
@@ -247,10 +247,10 @@ def _with_collectors(roads: RoadNetwork, rng: np.random.Generator) -> RoadNetwor
             kind[edge] = min(kind[edge], COLLECTOR)
             weight[edge] = 0.7 * roads.length[edge]
             node = int(before[node])
-    return RoadNetwork(roads.x, roads.y, roads.start, roads.end, kind, SPEED[kind])
+    return Draft(roads.x, roads.y, roads.start, roads.end, kind, SPEED[kind])
 
 
-def _with_motorways(roads: RoadNetwork, size: float, centre: Floats, rng: np.random.Generator) -> RoadNetwork:
+def _with_motorways(roads: Draft, size: float, centre: Floats, rng: np.random.Generator) -> Draft:
     """A ring around the city and spokes from it to the border, joined to main roads at interchanges only."""
     angle = np.linspace(0, 2 * np.pi, RING_NODES, endpoint=False)
     wave = 0.06 * np.sin(2 * angle + rng.uniform(0, 6)) + 0.04 * np.sin(3 * angle + rng.uniform(0, 6))
@@ -272,7 +272,7 @@ def _with_motorways(roads: RoadNetwork, size: float, centre: Floats, rng: np.ran
     points, motorway = np.concatenate(lines), np.concatenate(links) + roads.nodes
     ramps = _ramps(roads, points, 0.035 * size)
     kind = np.r_[roads.kind, np.full(len(motorway), MOTORWAY), np.full(len(ramps), ARTERIAL)]
-    return RoadNetwork(
+    return Draft(
         np.r_[roads.x, points[:, 0]],
         np.r_[roads.y, points[:, 1]],
         np.r_[roads.start, motorway[:, 0], ramps[:, 0] + roads.nodes],
@@ -282,7 +282,7 @@ def _with_motorways(roads: RoadNetwork, size: float, centre: Floats, rng: np.ran
     )
 
 
-def _ramps(roads: RoadNetwork, points: Floats, apart: float) -> NDArray[np.integer]:
+def _ramps(roads: Draft, points: Floats, apart: float) -> NDArray[np.integer]:
     """Pairs (motorway point, road node) where a main road comes close; interchanges keep a distance."""
     major = roads.kind == ARTERIAL
     main = np.unique(np.r_[roads.start[major], roads.end[major]])

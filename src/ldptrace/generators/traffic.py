@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.plane import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.gravity import Gravity
-from ldptrace.generators.legs import Legs, Recorder, record
-from ldptrace.generators.plane import WGS84, LocalPlane
-from ldptrace.generators.roads import Floats, Ints, RoadNetwork
+from ldptrace.generators.drafts import Floats, Ints
+from ldptrace.generators.legs import Legs, Recorder, Trees, grow, record
 from ldptrace.protocol.grid import Bounds
+from ldptrace.roads.classes import class_rank
+from ldptrace.roads.network import RoadNetwork
 
 HOUR = 3600.0
 Seed = int | np.random.Generator | None
 DESTINATIONS, PILOT = 640, 4000
 TABLE = 20_000_000  # entries of the tables by destination and node: large networks get fewer destinations
 ROUTE_SPREAD = 0.3  # of the travel times as drivers feel them
+LEAST, MOST = 1.0, 1e5  # seconds of patience
+BUSIEST = 160  # places that stand for all when a mean is sought
 THROUGH_SHARE = 0.05  # of all trips that enter or leave the map on a motorway
 
 # Parts of the day: share of the trips, mean and spread of the departure (hours), and the share that goes to
@@ -46,6 +49,63 @@ def whole(count: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
+class Gravity:
+    """How often people come to a place from each node: less often from far away.
+
+    `seconds[p, v]` is the time from node `v` to place `p`, `share` the part of all trips that a place has and
+    `fame` how far it is known, about 1.
+    """
+
+    homes: Floats
+    seconds: NDArray[np.float32]
+    share: Floats
+    fame: Floats
+
+    def weights(self, patience: float, places: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Trips get rarer by a factor e every `patience` seconds; very short ones are walked, not driven."""
+        ratio = self.seconds[places] / np.float32(patience)
+        # Relative to the nearest other node, so that small patience does not turn every weight into zero.
+        far = ratio / self.fame[places, None].astype(np.float32)
+        nearest = np.where(far > 0, far, np.inf).min(axis=1, keepdims=True)
+        near = np.exp(-np.maximum(far - nearest, 0)) * -np.expm1(-ratio / np.float32(0.15))
+        weights: NDArray[np.float32] = self.homes.astype(np.float32) * near
+        return weights
+
+    def origins(self, patience: float) -> NDArray[np.float32]:
+        """Running sums over the nodes of the chance that a trip to a place comes from there."""
+        sums = np.empty(self.seconds.shape, dtype=np.float32)
+        for place in range(len(sums)):
+            running = np.cumsum(self.weights(patience, np.array([place]))[0], dtype=np.float64)
+            sums[place] = running / max(running[-1], 1e-300)
+        return sums
+
+    def mean_seconds(self, patience: float) -> float:
+        """Mean travel time of trips to the busiest places on empty roads."""
+        busiest = np.argsort(-self.share)[:BUSIEST]
+        weight = self.weights(patience, busiest).astype(np.float64)
+        weight *= (self.share[busiest] / np.maximum(weight.sum(axis=1), 1e-300))[:, None]
+        return float(np.sum(weight * self.seconds[busiest]) / weight.sum())
+
+    def patience(self, target: float, delay: float) -> float:
+        """The patience with which trips take `target` seconds, `delay` times as long as on empty roads."""
+        shortest, longest = delay * self.mean_seconds(LEAST), delay * self.mean_seconds(MOST)
+        if not shortest <= target <= longest:
+            raise InputError(
+                f"trips on this map can take {shortest / 60:.2g} to {longest / 60:.3g} minutes on average, "
+                f"not {target / 60:.3g}"
+            )
+        return self.clamped_patience(target / delay)
+
+    def clamped_patience(self, target: float) -> float:
+        """As `patience`, as close as possible."""
+        low, high = LEAST, MOST
+        for _ in range(14):
+            middle = float(np.sqrt(low * high))
+            low, high = (middle, high) if self.mean_seconds(middle) < target else (low, middle)
+        return low
+
+
+@dataclass(frozen=True, eq=False)
 class Attraction:
     """Weights of the nodes: where trips lead (`visits`) and where people live (`homes`)."""
 
@@ -60,11 +120,13 @@ class Attraction:
         traffic from elsewhere enters the map.
         """
         motorway_only = np.ones(roads.nodes, dtype=bool)
-        ordinary = roads.kind > 0
-        motorway_only[roads.start[ordinary]] = motorway_only[roads.end[ordinary]] = False
+        ordinary = np.array([class_rank(word) for word in (*roads.classes, "")])[roads.road_class] > 0
+        motorway_only[roads.source[ordinary]] = motorway_only[roads.target[ordinary]] = False
         if motorway_only.all():
             motorway_only[:] = False
-        degree = np.bincount(np.r_[roads.start, roads.end], minlength=roads.nodes)
+        low, high = np.minimum(roads.source, roads.target), np.maximum(roads.source, roads.target)
+        neighbours = np.unique(np.c_[low, high], axis=0)
+        degree = np.bincount(neighbours.ravel(), minlength=roads.nodes)
         gates = motorway_only & (degree == 1)
         homes = np.where(motorway_only, 0.0, 1.0)
         visits = np.zeros(roads.nodes)
@@ -84,17 +146,24 @@ class Traffic:
 
     `places` are the nodes that people go to, `busy` the running sum of their shares, `origins[p]` the
     running sum over the nodes of the chance that a trip to place `p` comes from there. All trips stay in
-    `bounds`, which depend on the map alone: they are public.
+    `bounds`, which depend on the map alone: they are public. `public` is the network as it came, where that
+    differs from the plane and straight one that is driven on.
     """
 
     roads: RoadNetwork
     places: Ints
-    ahead: Ints
+    trees: Trees
     busy: Floats
     origins: NDArray[np.float32]
     recorder: Recorder
     bounds: Bounds
     plane: LocalPlane | None = None
+    public: RoadNetwork | None = None
+
+    @property
+    def network(self) -> RoadNetwork:
+        """The roads that the trips drive on, in the coordinates of the trips, with times on empty roads."""
+        return self.roads if self.public is None else self.public
 
     @staticmethod
     def prepare(
@@ -113,7 +182,9 @@ class Traffic:
         count = min(most, int(np.count_nonzero(attraction.visits)))
         visits = attraction.visits / attraction.visits.sum()
         places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
-        ahead, seconds = roads.trees(places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
+        if roads.seconds is None:
+            raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+        trees, seconds = grow(roads, places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
         # Some destinations are known far and wide, some only to their neighbours.
         share = visits[places] * rng.lognormal(0.0, 0.8, count)
         gravity = Gravity(attraction.homes, seconds, share / share.sum(), rng.lognormal(0.0, 0.3, count))
@@ -121,7 +192,7 @@ class Traffic:
         def with_patience(patience: float) -> Traffic:
             busy = np.cumsum(gravity.share)
             return Traffic(
-                roads, places, ahead, busy / busy[-1], gravity.origins(patience), recorder, bounds, plane
+                roads, places, trees, busy / busy[-1], gravity.origins(patience), recorder, bounds, plane
             )
 
         if minutes is None:
@@ -135,7 +206,7 @@ class Traffic:
 
     def trips(self, count: int, rng: np.random.Generator) -> Trajectories:
         """That many independent trips of one day; `t` is in seconds after midnight."""
-        tracks = record(self.roads, self.ahead, self._legs(whole(count), rng), self.recorder, rng)
+        tracks = record(self.roads, self.trees, self._legs(whole(count), rng), self.recorder, rng)
         if self.plane is None:
             return Trajectories(tracks.x, tracks.y, tracks.offsets, t=tracks.t)
         lon, lat = self.plane.to_degrees(tracks.x, tracks.y)

@@ -88,6 +88,16 @@ def rank_speed(rank: NDArray[np.integer] | float) -> Floats:
     return np.maximum(FASTEST / SLOWER ** np.asarray(rank), SLOWEST)
 
 
+def class_rank(kind: str) -> int:
+    """How small a road of the class is, 0 for the largest; classes nobody knows are ordinary streets.
+
+    >>> class_rank("trunk_link"), class_rank("6"), class_rank("alley")
+    (0, 6, 3)
+    """
+    word = base(kind)
+    return min(int(word), 99) if word.isdecimal() else RANK.get(word, STREET)
+
+
 def class_speed(kind: str, mode: Mode) -> float:
     """Metres per second on an empty road of the class; not a number where the class says nothing.
 
@@ -97,9 +107,7 @@ def class_speed(kind: str, mode: Mode) -> float:
     if mode in PACE:
         return PACE[mode]
     word = base(kind)
-    if word.isdecimal():
-        return float(rank_speed(min(int(word), 99)))
-    return float(rank_speed(RANK[word])) if word in RANK else float("nan")
+    return float(rank_speed(class_rank(kind))) if word.isdecimal() or word in RANK else float("nan")
 
 
 def limit_kmh(text: str) -> float:

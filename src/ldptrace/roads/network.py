@@ -189,9 +189,9 @@ class RoadNetwork:
         """The length of every edge along its line, whatever `length` says; never zero."""
         x, y, offsets = self.lines(np.arange(self.edges))
         across, up = self.scale
-        steps = np.hypot(np.diff(x) * across, np.diff(y) * up)
-        running = np.r_[0.0, np.cumsum(steps)]
-        along = running[offsets[1:] - 1] - running[offsets[:-1]]
+        steps = np.hypot(np.diff(x, append=0.0) * across, np.diff(y, append=0.0) * up)
+        steps[offsets[1:] - 1] = 0.0  # from one line to the next
+        along = np.add.reduceat(steps, offsets[:-1]) if self.edges else steps
         # Two nodes on one spot: routing wants costs above zero.
         return np.maximum(along, 1e-3)
 

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from ldptrace.roads.network import RoadNetwork
 
 
-def write_folder(roads: RoadNetwork, folder: Path) -> None:
-    """Write `nodes.csv` and `edges.csv`; the folder is made if only its last part is missing."""
+def check_folder(folder: Path) -> None:
+    """An error if no road network could be written there."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"cannot write {folder}: it is a file, and a road network is a folder")
     if not folder.parent.is_dir():
         raise InputError(f"cannot write {folder}: the folder {folder.parent} does not exist")
+
+
+def write_folder(roads: RoadNetwork, folder: Path) -> None:
+    """Write `nodes.csv` and `edges.csv`; the folder is made if only its last part is missing."""
+    check_folder(folder)
     folder.mkdir(exist_ok=True)
     mark = secrets.token_hex(4)
     tables = {"nodes.csv": _nodes(roads), "edges.csv": _edges(roads)}

@@ -1,4 +1,4 @@
-"""Road networks: junctions, straight edges between them, and how fast each edge is."""
+"""Networks while they are drawn: junctions in the plane, who is neighbour of whom, straight streets."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import Delaunay
 
 from ldptrace.errors import InputError
+from ldptrace.roads.network import RoadNetwork
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
-# Trees of this many destinations see the same perturbed costs; fewer would only cost time.
-TREES_PER_MOOD = 16
-
 
 @dataclass(frozen=True, eq=False)
-class RoadNetwork:
+class Draft:
     """An undirected network in metres; edge `e` runs straight from node `start[e]` to node `end[e]`.
 
     `kind` is the class of the road, 0 the fastest; `speed` is in metres per second.
 
-    >>> bend = RoadNetwork([0, 100, 100], [0, 0, 50], start=[0, 1], end=[1, 2], kind=[3, 3], speed=[10, 10])
+    >>> bend = Draft([0, 100, 100], [0, 0, 50], start=[0, 1], end=[1, 2], kind=[3, 3], speed=[10, 10])
     >>> bend.nodes, bend.edges, bend.length.tolist(), bend.seconds.tolist()
     (3, 2, [100.0, 50.0], [10.0, 5.0])
     """
@@ -77,7 +76,7 @@ class RoadNetwork:
             (np.maximum(weight, 1e-9)[edges.data - 1], edges.indices, edges.indptr), shape=edges.shape
         )
 
-    def take_edges(self, edges: ArrayLike) -> RoadNetwork:
+    def take_edges(self, edges: ArrayLike) -> Draft:
         """The same nodes with some of the edges (numbers or a mask)."""
         picked = np.asarray(edges)
         return replace(
@@ -88,7 +87,7 @@ class RoadNetwork:
             speed=self.speed[picked],
         )
 
-    def take_nodes(self, kept: NDArray[np.bool_]) -> RoadNetwork:
+    def take_nodes(self, kept: NDArray[np.bool_]) -> Draft:
         """The network on the nodes of a mask, renumbered."""
         inner = self.take_edges(kept[self.start] & kept[self.end])
         number = np.cumsum(kept) - 1
@@ -96,7 +95,7 @@ class RoadNetwork:
             inner, x=self.x[kept], y=self.y[kept], start=number[inner.start], end=number[inner.end]
         )
 
-    def cleaned(self) -> RoadNetwork:
+    def cleaned(self) -> Draft:
         """The largest connected part, without loops and with the fastest of parallel edges."""
         low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
         fastest_first = np.lexsort((self.seconds, high, low))
@@ -111,20 +110,44 @@ class RoadNetwork:
         _, part = connected_components(simple.adjacency, directed=False)
         return simple.take_nodes(part == np.bincount(part).argmax())
 
-    def trees(
-        self, roots: Ints, weight: Floats, *, spread: float, rng: np.random.Generator
-    ) -> tuple[Ints, NDArray[np.float32]]:
-        """Cheapest ways to every root: `ahead[r, v]` is the node after `v`, negative at the root; and costs.
+    def network(self, classes: tuple[str, ...], name: str) -> RoadNetwork:
+        """The finished network: every street leads both ways; first all edges one way, then all back."""
+        return RoadNetwork.of(
+            self.x,
+            self.y,
+            np.r_[self.start, self.end],
+            np.r_[self.end, self.start],
+            length=np.tile(self.length, 2),
+            seconds=np.tile(self.seconds, 2),
+            road_class=np.tile(self.kind, 2),
+            classes=classes,
+            name=name,
+        )
 
-        The weights are perturbed by a lognormal factor of the given spread, anew for every few roots: people
-        do not all know the same shortest way.
-        """
-        ahead = np.empty((len(roots), self.nodes), dtype=np.int32)
-        cost = np.empty((len(roots), self.nodes), dtype=np.float32)
-        for first in range(0, len(roots), TREES_PER_MOOD):
-            block = slice(first, first + TREES_PER_MOOD)
-            felt = weight * rng.lognormal(0.0, spread, len(weight))
-            cost[block], ahead[block] = dijkstra(
-                self.costs(felt), indices=roots[block], return_predecessors=True
-            )
-        return ahead, cost
+
+def triangulation(x: Floats, y: Floats) -> NDArray[np.integer]:
+    """Edges of the Delaunay triangulation, one row (node, node) each."""
+    corners = Delaunay(np.c_[x, y]).simplices
+    return np.unique(np.sort(corners[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1), axis=0)
+
+
+def relative_neighbours(x: Floats, y: Floats, edges: NDArray[np.integer], ease: float) -> NDArray[np.bool_]:
+    """Which edges have no third node that is nearer to both ends than `ease` times their length.
+
+    With `ease` = 1 this is the relative neighbourhood graph; a smaller value keeps more edges.
+    """
+    a, b = edges.T
+    limit = ease * np.hypot(x[a] - x[b], y[a] - y[b])
+    order = np.argsort(np.r_[a, b], kind="stable")
+    neighbour = np.r_[b, a][order]
+    first = np.searchsorted(np.r_[a, b][order], np.arange(len(x) + 1))
+    kept = np.ones(len(edges), dtype=bool)
+    for rank in range(int(np.diff(first).max())):
+        slot = first[a] + rank
+        valid = slot < first[a + 1]
+        third = neighbour[np.where(valid, slot, 0)]
+        nearer = np.maximum(
+            np.hypot(x[a] - x[third], y[a] - y[third]), np.hypot(x[b] - x[third], y[b] - y[third])
+        )
+        kept &= ~(valid & (nearer < limit))
+    return kept
