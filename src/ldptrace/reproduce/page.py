@@ -13,7 +13,7 @@ from ldptrace.io.atomic import atomic_path
 from ldptrace.reproduce.runs import Report
 from ldptrace.reproduce.tables import side_by_side
 
-FINDING = "docs/published-numbers.md"
+FINDING = "docs/explanation/published-numbers.md"
 
 
 def write_page(reports: Sequence[Report], path: Path) -> None:

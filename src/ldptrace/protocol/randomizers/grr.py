@@ -14,7 +14,7 @@ from ldptrace.protocol.randomness import Source
 class GRR(Randomizer):
     """Names the true item with weight `ratio`, each other one with weight 1; item `domain` stands for none.
 
-    Best for small domains (fewer than about 3 e^eps + 2 items). Proof: docs/proofs/grr.md.
+    Best for small domains (fewer than about 3 e^eps + 2 items). Proof: docs/explanation/proofs/grr.md.
     """
 
     kind: ClassVar[str] = "grr"

@@ -15,7 +15,7 @@ from ldptrace.protocol.randomness import Source
 class OUE(Randomizer):
     """One bit per item: the true one is sent as 1 with probability 1/2, every other with 1 / (ratio + 1).
 
-    The empty set is the vector of zeros before randomisation. Proof: docs/proofs/oue.md.
+    The empty set is the vector of zeros before randomisation. Proof: docs/explanation/proofs/oue.md.
 
     >>> from ldptrace.protocol.exact import ratio_at_most
     >>> oue = OUE(36, 1, ratio_at_most(Fraction(1)))

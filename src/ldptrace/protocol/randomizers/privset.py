@@ -20,7 +20,7 @@ class PrivSet(Randomizer):
 
     The domain is filled up with `capacity` nulls (items domain..domain+capacity-1), and a set with fewer
     items is filled up with distinct nulls, so that every set has exactly `capacity` members and the
-    normaliser is the same for all. Proof: docs/proofs/privset.md.
+    normaliser is the same for all. Proof: docs/explanation/proofs/privset.md.
 
     >>> from ldptrace.protocol.exact import ratio_at_most
     >>> moves = PrivSet.best(220, 8, ratio_at_most(Fraction(1)))

@@ -1,0 +1,78 @@
+"""Pages of the site that are written elsewhere: documents at the top of the repository, the help of the commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+# Where documents of the repository stand in the site.
+PAGES = {
+    "protocol/v1.md": "reference/protocol-v1.md",
+    "protocol/README.md": "reference/protocol-files.md",
+    "clients/js/README.md": "how-to/javascript.md",
+    "SECURITY.md": "explanation/threat-model.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not in the folder of the site."""
+    for source, page in PAGES.items():
+        text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
+        files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "reference/commands.md", content=commands()))
+    return files
+
+
+def _relinked(text: str, source: str, page: str) -> str:
+    """Links of a document as they must be in its place in the site; files outside the site become plain text."""
+    up = "../" * page.count("/")
+
+    def link(match: re.Match[str]) -> str:
+        words, target = match.groups()
+        name, hash_, anchor = target.partition("#")
+        if not name or "://" in name:
+            return match.group(0)
+        path = (ROOT / source).parent.joinpath(name).resolve().relative_to(ROOT).as_posix()
+        if path in PAGES:
+            return f"[{words}]({up}{PAGES[path]}{hash_}{anchor})"
+        if path.startswith("docs/") and (ROOT / path).is_file():
+            return f"[{words}]({up}{path.removeprefix('docs/')}{hash_}{anchor})"
+        return words if match.group(0).startswith("[") else match.group(0)
+
+    return re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, text)
+
+
+def commands() -> str:
+    """The command line's help as a page."""
+    from ldptrace.cli import application
+
+    root: Any = typer.main.get_command(application())
+    lines = ["# Commands", "", "What `ldptrace --help` says, command by command.", ""]
+    for name in root.list_commands(None):
+        lines += _command(f"ldptrace {name}", root.get_command(None, name))
+    return "\n".join(lines)
+
+
+def _command(name: str, command: Any) -> list[str]:
+    lines = [f"## `{name}`", "", (command.help or "").strip(), ""]
+    if hasattr(command, "list_commands"):
+        for sub in command.list_commands(None):
+            lines += _command(f"{name} {sub}", command.get_command(None, sub))
+        return lines
+    lines += ["| | |", "|---|---|"]
+    for option in command.params:
+        flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
+        if option.param_type_name == "argument":
+            flags = f"`{(option.metavar or option.name).upper()}`"
+        text = " ".join((getattr(option, "help", None) or "").split()).replace("|", "\\|")
+        needed = " **required**" if option.required else ""
+        lines.append(f"| {flags} | {text}{needed} |")
+    return [*lines, ""]

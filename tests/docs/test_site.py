@@ -1,0 +1,53 @@
+"""The site builds offline and strictly: no broken link, no missing page, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=quiet,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
+@pytest.mark.slow
+def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        made = site / page.relative_to(ROOT / "docs").with_suffix(".html")
+        assert made.is_file(), made
+    for made in site.rglob("*.html"):
+        loaded = re.findall(
+            r'<(?:script|img|iframe)[^>]+src="(https?:[^"]+)"', made.read_text(encoding="utf-8")
+        )
+        loaded += re.findall(
+            r'<link[^>]+rel="stylesheet"[^>]+href="(https?:[^"]+)"', made.read_text(encoding="utf-8")
+        )
+        assert not loaded, (made.name, loaded)
+
+
+@pytest.mark.slow
+def test_commands_and_names_are_in_the_reference(site: Path) -> None:
+    import ldptrace
+
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    names = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    assert all(f"ldptrace {name}" in commands for name in ("synthesize", "fit", "sample", "plan", "report"))
+    assert [name for name in ldptrace.__all__ if f"ldptrace.{name}" not in names] == []
