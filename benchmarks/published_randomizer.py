@@ -5,7 +5,8 @@
 Until July 2023 the public code of LDPTrace drew every bit of its unary encoding with probability q, then set the
 true bit with probability 1/2 and otherwise left it as drawn. The true bit was 1 with probability (1 + q) / 2
 instead of 1/2. This simulates that client with the paper's split of the budget, de-biased as the code did, beside
-the same mechanism with the correct client. What follows from it, and what does not: docs/explanation/published-numbers.md.
+the same mechanism with the correct client. What follows from it, and what does not:
+docs/explanation/published-numbers.md.
 """
 
 from __future__ import annotations
