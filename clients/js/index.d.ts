@@ -109,7 +109,8 @@ export class Source {
   readonly take: (count: number) => Uint8Array;
   below(bound: bigint): bigint;
   index(bound: number): number;
-  subset(list: Iterable<number>, size: number): number[];
+  subset(list: readonly number[], size: number): number[];
+  places(length: number, size: number): number[];
 }
 
 export interface LedgerEntry {

@@ -8,6 +8,7 @@ import { randomizer } from "./randomizers.js";
 
 const MAX_DOCUMENT = 65536;
 const MAX_PAYLOAD = 262144;
+const MAX_WORK = 16777216;
 const SHARES = 65536;
 const EPSILON = /^(0|[1-9][0-9]?)(\.[0-9]{0,17}[1-9])?$/;
 
@@ -38,6 +39,9 @@ function checked(data) {
   if (!matches(data.epsilon, EPSILON) || !(Number(data.epsilon) > 0) || Number(data.epsilon) > 20) malformed("epsilon");
   const grid = gridOf(data.grid);
   const rounds = list(data.rounds, 1, 16, "rounds").map((entry) => roundOf(entry, grid.n));
+  const asks = rounds.flatMap((round) => round.asks);
+  const work = asks.reduce((sum, { question, randomizer }) => sum + question.slots * randomizer.outputs, 0);
+  if (work > MAX_WORK) throw new PlanRefused("plan-too-large");
   if (overspends(rounds, data.epsilon)) throw new PlanRefused("plan-overspends");
   if (data.extends !== null && !matches(data.extends, /^[0-9a-f]{64}$/)) malformed("extends");
   return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, rounds };

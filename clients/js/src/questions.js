@@ -14,8 +14,7 @@ const moves = (path, n) => steps(path).map(([here, there]) => moveItem(here, the
 /** The different items at `most` random positions, ascending. */
 function pick(list, most, source) {
   if (list.length <= most) return ascending(new Set(list));
-  const positions = source.subset(list.keys(), most);
-  return ascending(new Set(positions.map((position) => list[position])));
+  return ascending(new Set(source.places(list.length, most).map((place) => list[place])));
 }
 
 function inOrder(path, n, count) {

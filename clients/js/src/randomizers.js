@@ -1,6 +1,6 @@
 // Section 7 of the protocol: randomizers with exact integers.
 
-import { ascending } from "./randomness.js";
+import { ascending, chance } from "./randomness.js";
 
 const bitLength = (value) => (value === 0 ? 0 : value.toString(2).length);
 const bytesFor = (value) => Math.ceil(bitLength(value) / 8);
@@ -36,13 +36,13 @@ class Oue {
   constructor(domain, numerator, denominator) {
     Object.assign(this, { domain, outputs: domain, numerator, denominator });
     this.payloadBytes = Math.ceil(domain / 8);
+    this.untrue = chance(denominator, numerator + denominator);
   }
 
   perturb(items, source) {
-    const total = this.numerator + this.denominator;
     const named = [];
     for (let item = 0; item < this.domain; item += 1) {
-      const one = item === items[0] ? source.below(2n) === 1n : source.below(total) < this.denominator;
+      const one = item === items[0] ? source.index(2) === 1 : source.happens(this.untrue);
       if (one) named.push(item);
     }
     return named;
@@ -102,16 +102,22 @@ class PrivSet {
     return weights;
   }
 
+  /** The normaliser: all weights together. */
+  get weight() {
+    const sum = this.weights.reduce((total, weight) => total + weight, 0n);
+    Object.defineProperty(this, "weight", { value: sum });
+    return sum;
+  }
+
   perturb(items, source) {
     const own = ascending(items);
     for (let empty = 0; own.length < this.capacity; empty += 1) own.push(this.domain + empty);
-    let drawn = source.below(this.weights.reduce((sum, weight) => sum + weight, 0n));
+    let drawn = source.below(this.weight);
     let hits = 0;
     for (; drawn >= this.weights[hits]; hits += 1) drawn -= this.weights[hits];
-    const members = new Set(own);
-    const strangers = Array.from({ length: this.outputs }, (_, item) => item).filter((item) => !members.has(item));
     const mine = source.subset(own, hits);
-    return ascending([...mine, ...source.subset(strangers, this.size - hits)]);
+    const others = source.places(this.outputs - this.capacity, this.size - hits);
+    return ascending([...mine, ...others.map((place) => stranger(place, own))]);
   }
 
   encode(named) {
@@ -130,6 +136,18 @@ class PrivSet {
     const rising = named.every((item, place) => place === 0 || item > named[place - 1]);
     return rising && named.at(-1) < this.outputs ? named : null;
   }
+}
+
+/** The output at this place among those that are not the own ones, which are ascending. */
+function stranger(place, own) {
+  // The least number of own outputs before it that is consistent: own[k] - k rises with k.
+  let [low, high] = [0, own.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (own[middle] - middle <= place) low = middle + 1;
+    else high = middle;
+  }
+  return place + low;
 }
 
 /** The randomizer with these checked parameters. */

@@ -13,6 +13,7 @@ The eight moves out of a cell are numbered as the reference implementation numbe
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 # The lattice reaches this far beyond the bounds, so that a point on the border is inside after rounding.
@@ -106,14 +107,36 @@ def move_item(here: int, there: int, n: int) -> int:
     True
     """
     (i, j), (i2, j2) = divmod(here, n), divmod(there, n)
-    side = i in (0, n - 1)
-    # Moves out of the rows before this one, then out of the cells before this one in its row.
-    item = i * (8 * n - 6) - (3 * n - 2 if i else 0)
-    item += (3 if side else 5) + (j - 1) * (5 if side else 8) if j else 0
+    item = _first_move(here, n)
     for number in range(direction(i2 - i, j2 - j)):
         if 0 <= i + DIRECTION_DI[number] < n and 0 <= j + DIRECTION_DJ[number] < n:
             item += 1
     return item
+
+
+def _first_move(cell: int, n: int) -> int:
+    """Number of the moves out of all cells before this one."""
+    i, j = divmod(cell, n)
+    side = i in (0, n - 1)
+    # Moves out of the rows before this one, then out of the cells before this one in its row.
+    item = i * (8 * n - 6) - (3 * n - 2 if i else 0)
+    return item + ((3 if side else 5) + (j - 1) * (5 if side else 8) if j else 0)
+
+
+def move_of(item: int, n: int) -> tuple[int, int]:
+    """The two cells of a move, by its item number.
+
+    >>> all(move_of(item, 6) == (here, there) for item, (here, _, there) in enumerate(moves(6)))
+    True
+    """
+    here = bisect_right(range(n * n), item, key=lambda cell: _first_move(cell, n)) - 1
+    return here, _neighbours(here, n)[item - _first_move(here, n)]
+
+
+def _neighbours(cell: int, n: int) -> list[int]:
+    """Cells one move away, in the order of the directions."""
+    (i, j), steps = divmod(cell, n), zip(DIRECTION_DI, DIRECTION_DJ, strict=True)
+    return [(i + di) * n + j + dj for di, dj in steps if 0 <= i + di < n and 0 <= j + dj < n]
 
 
 def link_count(n: int) -> int:
@@ -132,9 +155,9 @@ def link_item(here: int, there: int, n: int) -> int:
     """
     low, high = min(here, there), max(here, there)
     i, j = low // n, low % n
+    item = _first_link(low, n)
     if i == n - 1:
-        return i * (4 * n - 3) + j
-    item = i * (4 * n - 3) + (4 * j - 1 if j else 0)
+        return item
     # North, north-east, east, south-east; the last column has no north and no north-east.
     step = high // n - i, high % n - j
     if step == (0, 1):
@@ -143,3 +166,23 @@ def link_item(here: int, there: int, n: int) -> int:
     if step == (1, 1):
         return item + 1
     return after_north if step == (1, 0) else after_north + 1
+
+
+def _first_link(cell: int, n: int) -> int:
+    """Number of the links out of all cells before this one."""
+    i, j = divmod(cell, n)
+    if i == n - 1:
+        return i * (4 * n - 3) + j
+    return i * (4 * n - 3) + (4 * j - 1 if j else 0)
+
+
+def link_of(item: int, n: int) -> tuple[int, int]:
+    """The two cells of a link, the smaller number first, by its item number.
+
+    >>> upward = [(here, there) for here, _, there in moves(6) if here < there]
+    >>> all(link_of(item, 6) == cells for item, cells in enumerate(upward))
+    True
+    """
+    low = bisect_right(range(n * n), item, key=lambda cell: _first_link(cell, n)) - 1
+    above = [cell for cell in _neighbours(low, n) if cell > low]
+    return low, above[item - _first_link(low, n)]

@@ -10,6 +10,8 @@ MAX_DEPTH = 16
 MAX_ROUNDS = 16
 # Payload bytes of one report; also the longest that a device computes for.
 MAX_PAYLOAD = 1 << 18
+# Outputs that a device may have to decide about, over all slots of all questions of all rounds.
+MAX_WORK = 1 << 24
 # Items in a randomizer's domain, in a user's set, in a subset that PrivSet names.
 MAX_DOMAIN = 1 << 20
 MAX_CAPACITY = 256

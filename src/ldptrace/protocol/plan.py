@@ -30,7 +30,7 @@ from ldptrace.protocol.canonical import (
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most, total
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import link_count
-from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_DOCUMENT, MAX_N, MAX_ROUNDS
+from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_DOCUMENT, MAX_N, MAX_ROUNDS, MAX_WORK
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import (
     CombinedSteps,
@@ -124,6 +124,11 @@ class Plan(Record):
     def spent(self) -> Decimal:
         """Budget of all rounds together."""
         return total(round_.spent for round_ in self.rounds)
+
+    @property
+    def work(self) -> int:
+        """What all answers together cost a device at most, in outputs that are decided about."""
+        return sum(ask.work for round_ in self.rounds for ask in round_.asks)
 
     @property
     def is_private(self) -> bool:
@@ -289,6 +294,11 @@ def _plan(data: Any) -> Plan:
         extends=None if data["extends"] is None else text_in(data["extends"], r"[0-9a-f]{64}", "extends"),
         crs=None if area["crs"] is None else text_in(area["crs"], CRS_PATTERN, "crs"),
     )
+    if plan.work > MAX_WORK:
+        raise PlanRefused(
+            Problem.PLAN_TOO_LARGE,
+            f"a plan costs a device at most {MAX_WORK:,} steps, this one asks for {plan.work:,}",
+        )
     if plan.document() != data:
         raise PlanError("numbers of the plan are not written in their canonical form")
     return plan

@@ -59,11 +59,21 @@ class Source:
 
     def subset(self, items: Sequence[int], size: int) -> list[int]:
         """A uniformly random subset of `items`, ascending (the first `size` steps of Fisher-Yates)."""
-        pool = list(items)
+        return sorted(items[place] for place in self.places(len(items), size))
+
+    def places(self, length: int, size: int) -> list[int]:
+        """Different uniformly random places of a list: those of Fisher-Yates, without writing the list out.
+
+        >>> sorted(Source().places(3, 3)), len(Source().places(1 << 60, 2))
+        ([0, 1, 2], 2)
+        """
+        moved: dict[int, int] = {}
+        found = []
         for position in range(size):
-            other = position + self.below(len(pool) - position)
-            pool[position], pool[other] = pool[other], pool[position]
-        return sorted(pool[:size])
+            other = position + self.below(length - position)
+            found.append(moved.get(other, other))
+            moved[other] = moved.get(position, position)
+        return found
 
 
 _AGAIN, _OPEN = 2, 3

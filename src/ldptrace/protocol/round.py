@@ -45,6 +45,11 @@ class Ask(Record):
     def payload_bytes(self) -> int:
         return self.question.slots * self.randomizer.payload_bytes
 
+    @property
+    def work(self) -> int:
+        """Outputs that the randomizer decides about, over all slots: what an answer costs a device at most."""
+        return self.question.slots * self.randomizer.outputs
+
     def document(self) -> dict[str, Any]:
         """What the plan document says of this ask."""
         return {

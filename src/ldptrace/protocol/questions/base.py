@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.lattice import move_item, moves
+from ldptrace.protocol.lattice import move_item, move_of
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.trips import Trip
@@ -81,5 +81,5 @@ def cell_words(cell: int, n: int) -> str:
 
 def move_words(item: int, n: int) -> str:
     """A move, by its item number."""
-    here, _, there = next(islice(moves(n), item, None))
+    here, there = move_of(item, n)
     return f"from {cell_words(here, n)} to {cell_words(there, n)}"

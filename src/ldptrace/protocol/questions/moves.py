@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import ClassVar
 
-from ldptrace.protocol.lattice import link_count, link_item, move_count, moves
+from ldptrace.protocol.lattice import link_count, link_item, link_of, move_count
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.questions.base import (
     Question,
@@ -83,6 +83,5 @@ class Links(Question):
         return [at_random_positions(items, self.most, source)]
 
     def words(self, item: int) -> str:
-        upward = ((here, there) for here, _, there in moves(self.n) if here < there)
-        here, there = next(islice(upward, item, None))
+        here, there = link_of(item, self.n)
         return f"between {cell_words(here, self.n)} and {cell_words(there, self.n)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -71,8 +72,13 @@ class PrivSet(Randomizer):
         return tuple(weights)
 
     @cached_property
+    def _weight(self) -> int:
+        """Weight of all subsets together: the normaliser."""
+        return sum(self.hit_weights)
+
+    @cached_property
     def probabilities(self) -> tuple[Fraction, Fraction]:
-        total = sum(self.hit_weights)
+        total = self._weight
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         containing = math.comb(self.outputs - 1, self.size - 1)
         # Subsets that contain one given stranger and none of the user's own items.
@@ -88,19 +94,21 @@ class PrivSet(Randomizer):
     def perturb(self, items: Sequence[int], source: Source) -> tuple[int, ...]:
         self.check(items)
         own = self.filled(items)
-        drawn = source.below(sum(self.hit_weights))
+        drawn = source.below(self._weight)
         hits = 0
         while drawn >= self.hit_weights[hits]:
             drawn -= self.hit_weights[hits]
             hits += 1
-        members = set(own)
-        strangers = [item for item in range(self.outputs) if item not in members]
-        return tuple(sorted(source.subset(own, hits) + source.subset(strangers, self.size - hits)))
+        mine = source.subset(own, hits)
+        # Stranger number s is the output s plus as many as own outputs lie before it; `own` is ascending.
+        before = [item - place for place, item in enumerate(own)]
+        others = source.places(self.outputs - self.capacity, self.size - hits)
+        return tuple(sorted(mine + [place + bisect_right(before, place) for place in others]))
 
     def probability(self, named: Sequence[int], items: Sequence[int]) -> Fraction:
         self.check(items)
         meets = not set(named).isdisjoint(self.filled(items))
-        return Fraction(self.ratio.numerator if meets else self.ratio.denominator, sum(self.hit_weights))
+        return Fraction(self.ratio.numerator if meets else self.ratio.denominator, self._weight)
 
     def all_reports(self) -> Iterator[tuple[int, ...]]:
         return combinations(range(self.outputs), self.size)
