@@ -99,10 +99,10 @@ def test_columns_that_do_not_fit_are_refused(columns: dict[str, object], complai
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
-        (pa.table({"x": [[1.0]]}), "no list column 'y'; its columns are"),
-        (pa.table({"x": [1.0], "y": [1.0]}), "column 'x' must hold lists of numbers"),
+        (pa.table({"x": [[1.0]]}), "no column for y .* the columns are x"),
+        (pa.table({"x": [1.0], "y": [1.0]}), "no column says which trajectory"),
         (pa.table({"x": [[1.0]], "y": [[1.0]], "t": [[1.0, 2.0]]}), "column t has other list lengths than x"),
-        (pa.table({"x": [[1.0]], "y": [[1.0]], "traj_id": ["a"]}), "column traj_id must hold whole numbers"),
+        (pa.table({"x": [["a"]], "y": [[1.0]]}), "column 'x' must hold lists of numbers"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(table: pa.Table, complaint: str) -> None:

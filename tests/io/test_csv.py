@@ -125,9 +125,9 @@ def test_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
     ):
         read(saved(tmp_path, "id,x,z\n1,2,3\n"))
     with pytest.raises(
-        FormatError, match=r"which trajectory a point belongs to .* the columns are journey, x, y"
+        FormatError, match=r"which trajectory a point belongs to .* the columns are flight, x, y"
     ):
-        read(saved(tmp_path, "journey,x,y\n1,2,3\n"))
+        read(saved(tmp_path, "flight,x,y\n1,2,3\n"))
 
 
 def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:

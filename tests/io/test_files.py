@@ -14,11 +14,11 @@ SMALL = Trajectories.from_lists([[(0, 0), (1, 1)], [(2, 2)]])
 
 def test_an_unknown_extension_lists_the_formats(tmp_path: Path) -> None:
     path = tmp_path / "trips.xyz"
-    path.write_text("#0:\n>0:1,2;\n")
-    with pytest.raises(
-        FormatError, match=r"trips.xyz: the extension does not say the format.*parquet, csv, porto,"
-    ):
+    path.write_text("whatever this is\n")
+    with pytest.raises(FormatError, match=r"trips.xyz: nothing says the format.*parquet, csv, porto,"):
         read(path)
+    path.write_text("#0:\n>0:1,2;\n")
+    assert read(path).points == 1
     assert read(path, format="dat").points == 1
     with pytest.raises(InputError, match=r"unknown format 'shape'; the formats are parquet, csv"):
         read(path, format="shape")

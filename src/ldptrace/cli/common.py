@@ -15,14 +15,13 @@ import typer
 
 from ldptrace.core.stages import Stages
 from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Bounds, checked_bounds
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
     from ldptrace.core.trajectories import Trajectories
-
-Bounds = tuple[float, float, float, float]
 
 
 class Outside(StrEnum):
@@ -67,9 +66,10 @@ def parse_bounds(text: str | None) -> Bounds | None:
         x0, y0, x1, y1 = (float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"--bounds takes four numbers X0,Y0,X1,Y1 joined by commas, got {text!r}") from None
-    if not (x0 < x1 and y0 < y1):
-        raise InputError(f"--bounds X0,Y0,X1,Y1 needs X0 < X1 and Y0 < Y1, got {text!r}")
-    return x0, y0, x1, y1
+    try:
+        return checked_bounds((x0, y0, x1, y1))
+    except InputError as error:
+        raise InputError(f"--bounds X0,Y0,X1,Y1: {error}") from None
 
 
 def read_input(

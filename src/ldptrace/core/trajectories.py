@@ -11,12 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import frames
+from ldptrace.core.columns import Names
+from ldptrace.core.gathered import Gathered
 from ldptrace.core.plane import is_geographic
+from ldptrace.core.points import gather
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+ID = "traj_id"
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,43 +280,34 @@ class Trajectories:
         return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
 
     @staticmethod
-    def from_arrow(table: pa.Table, *, crs: str | None = None, user: str | None = None) -> Trajectories:
-        """From a table with one row per trajectory: lists `x`, `y`, perhaps `t`; `traj_id`, other columns.
-
-        A column `t0` is added to `t`: the time of the first point, where `t` counts from it.
-        """
-        for name in ("x", "y"):
-            if name not in table.column_names:
-                raise InputError(
-                    f"the table has no list column {name!r}; its columns are {table.column_names}"
-                )
-        x, offsets = _ragged(table, "x")
-        y, y_offsets = _ragged(table, "y")
-        if not np.array_equal(offsets, y_offsets):
-            row = int(np.flatnonzero(np.diff(offsets) != np.diff(y_offsets))[0])
-            raise InputError(
-                f"row {row + 1} has {np.diff(offsets)[row]} values in x and {np.diff(y_offsets)[row]} in y"
-            )
-        t = None
-        if "t" in table.column_names and is_list(table.schema.field("t").type):
-            t, t_offsets = _ragged(table, "t")
-            if not np.array_equal(offsets, t_offsets):
-                raise InputError("column t has other list lengths than x")
-        ids = None
-        if "traj_id" in table.column_names:
-            ids = table["traj_id"].to_numpy()
-            if not np.issubdtype(ids.dtype, np.integer):
-                raise InputError(
-                    f"column traj_id must hold whole numbers, it holds {table.schema.field('traj_id').type}"
-                )
-        own = {"x", "y", "traj_id"} | (set() if t is None else {"t"})
-        if t is not None and "t0" in table.column_names and _is_number(table.schema.field("t0").type):
-            t = t + np.repeat(table["t0"].cast(pa.float64()).to_numpy(), np.diff(offsets))
-            own.add("t0")
-        rest = [name for name in table.column_names if name not in own]
+    def from_gathered(found: Gathered, *, timezone: str | None = None) -> Trajectories:
+        """From the points of a table, brought together by `ldptrace.core.points.gather`."""
         return Trajectories(
-            x, y, offsets, t=t, ids=ids, crs=crs, extra=table.select(rest) if rest else None, user=user
+            found.x,
+            found.y,
+            found.offsets,
+            t=found.t,
+            ids=found.ids,
+            crs=found.crs,
+            extra=found.extra,
+            user=found.user,
+            timezone=timezone if found.t is not None else None,
         )
+
+    @staticmethod
+    def from_arrow(
+        table: pa.Table,
+        *,
+        names: Names | None = None,
+        crs: str | None = None,
+        timezone: str | None = None,
+    ) -> Trajectories:
+        """From a table with one row per trajectory (`x`, `y`, perhaps `t` are lists) or one per point.
+
+        Columns are found by their usual names unless `names` says them. A column `t0` is added to `t`.
+        """
+        found = Trajectories.from_gathered(gather(table, names=names, timezone=timezone), timezone=timezone)
+        return found if crs is None else replace(found, crs=crs)
 
     def to_arrow(self) -> pa.Table:
         """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, extra columns; points uncopied."""
@@ -328,28 +324,105 @@ class Trajectories:
             columns |= {name: self.extra[name] for name in self.extra.column_names if name not in columns}
         return pa.table(columns)
 
+    @staticmethod
+    def from_pandas(
+        frame: Any,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        t: str | None = None,
+        id: str | None = None,
+        user: str | None = None,
+        crs: str | None = None,
+        timezone: str | None = None,
+    ) -> Trajectories:
+        """From a data frame with one row per point; columns are found by their usual names unless named."""
+        names = Names(x, y, t, id, user)
+        found = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
+        return replace(found, provenance=frames.promised(frame))
 
-def is_list(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is a list of some kind."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    @staticmethod
+    def from_geopandas(
+        frame: Any,
+        *,
+        t: str | None = None,
+        id: str | None = None,
+        user: str | None = None,
+        timezone: str | None = None,
+    ) -> Trajectories:
+        """From a GeoDataFrame of points (one row per point) or of lines (each part of a line is a trajectory)."""
+        kinds = set(frame.geom_type.dropna())
+        names = Names(t=t, id=id, user=user)
+        if kinds == {"Point"} and not (ID in frame.columns and frame[ID].is_unique):
+            table = frames.points_table(frame)
+            found = Trajectories.from_arrow(table, names=replace(names, x="x", y="y"), timezone=timezone)
+        else:
+            x, y, offsets, times, rest = frames.lines_of(frame)
+            rest = pa.table({}) if rest is None else rest
+            lists = [pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(axis)) for axis in (x, y)]
+            # Whatever else is called x or y tells the same in other words.
+            rest = rest.select([name for name in rest.column_names if name not in {"x", "y"}])
+            table = pa.table(
+                {name: rest[name] for name in rest.column_names} | {"x": lists[0], "y": lists[1]}
+            )
+            found = Trajectories.from_arrow(table, names=replace(names, t=None, x="x", y="y"))
+            unique = found.ids is None or len(np.unique(found.ids)) == len(found.ids)
+            found = replace(found, t=times, ids=found.ids if unique else None, timezone=timezone)
+        return replace(found, crs=frames.label(frame.crs), provenance=frames.promised(frame))
 
+    @staticmethod
+    def from_movingpandas(collection: Any) -> Trajectories:
+        """From a TrajectoryCollection (or one Trajectory) of movingpandas."""
+        several = hasattr(collection, "to_point_gdf") and hasattr(collection, "trajectories")
+        frame = collection.to_point_gdf() if several else collection.df
+        name = collection.get_traj_id_col() if several else collection.traj_id_col_name
+        return Trajectories.from_geopandas(frame, id=name)
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+    def to_pandas(self) -> Any:
+        """A data frame with one row per point: `traj_id`, `x` and `y` (or `lon` and `lat`), `t`, other columns.
 
+        Times are moments in UTC, or seconds where they are of a day.
+        """
+        pandas = frames.module("pandas")
+        ids = np.arange(len(self)) if self.ids is None else self.ids
+        axes = ("lon", "lat") if self.is_geographic else ("x", "y")
+        columns: dict[str, Any] = {ID: np.repeat(ids, self.sizes), axes[0]: self.x, axes[1]: self.y}
+        if self.t is not None:
+            columns["t"] = frames.moments(self.t) if self.has_dates else self.t
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        if self.extra is not None:
+            further = {name: self.extra[name] for name in self.extra.column_names if name not in columns}
+            columns |= {name: column.to_pandas().to_numpy()[owner] for name, column in further.items()}
+        return self._marked(pandas.DataFrame(columns))
 
-def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
-    """Values and offsets of a list column; a null list is an empty one."""
-    kind = table.schema.field(name).type
-    if not is_list(kind) or not _is_number(kind.value_type):
-        raise InputError(f"column {name!r} must hold lists of numbers, it holds {kind}")
-    chunks = [chunk.flatten() for chunk in table[name].chunks]
-    values = np.empty(sum(len(chunk) for chunk in chunks))
-    filled = 0
-    for chunk in chunks:
-        values[filled : filled + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
-        filled += len(chunk)
-    offsets = np.zeros(table.num_rows + 1, dtype=np.int64)
-    sizes = pc.list_value_length(table[name]).fill_null(0).to_numpy()
-    np.cumsum(sizes, out=offsets[1:])
-    return values, offsets
+    def to_geopandas(self) -> Any:
+        """A GeoDataFrame with one line per trajectory, a Point where it has one point, nothing where none.
+
+        Times, where known, are arrays of seconds in the column `t`.
+        """
+        columns: dict[str, Any] = {ID: np.arange(len(self)) if self.ids is None else self.ids}
+        if self.t is not None:
+            columns["t"] = np.empty(len(self), dtype=object)
+            columns["t"][:] = np.split(self.t, self.offsets[1:-1])
+        if self.extra is not None:
+            columns |= {name: self.extra[name].to_pandas() for name in self.extra.column_names}
+        return self._marked(frames.lines_frame(self.x, self.y, self.offsets, columns, self.crs))
+
+    def to_movingpandas(self, *, date: str | None = None) -> Any:
+        """A TrajectoryCollection of movingpandas; times of a day are moments of `date` (None: 1970-01-01)."""
+        if self.t is None:
+            raise InputError("movingpandas needs times, and these trajectories have none")
+        moving, geopandas = frames.module("movingpandas"), frames.module("geopandas")
+        frame = self.to_pandas()
+        x, y = ("lon", "lat") if self.is_geographic else ("x", "y")
+        geometry = geopandas.points_from_xy(frame[x], frame[y], crs=self.crs)
+        # movingpandas wants the moments without a zone.
+        moments = frames.moments(self.t, date).tz_localize(None)
+        points = geopandas.GeoDataFrame(frame.drop(columns=[x, y, "t"]), geometry=geometry)
+        return moving.TrajectoryCollection(points.set_index(moments.rename("t")), ID)
+
+    def _marked(self, frame: Any) -> Any:
+        """The frame, which says what was promised about it."""
+        if self.provenance is not None:
+            frame.attrs[frames.PROMISE] = dict(self.provenance)
+        return frame

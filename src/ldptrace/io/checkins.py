@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from ldptrace.core.plane import WGS84
 from ldptrace.core.pois import DAY, Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84
-from ldptrace.io.report import Parsed
+from ldptrace.io.report import Parsed, Reading
 
 NAMES = {
     "user": ("userid", "user"),
@@ -116,7 +116,7 @@ def read_checkins(path: str | Path) -> CheckIns:
     )
 
 
-def read(files: Sequence[Path]) -> Parsed:
+def read(files: Sequence[Path], _: Reading) -> Parsed:
     """Days of users; a single file, because places are numbered within their file."""
     if len(files) > 1:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")
@@ -138,7 +138,7 @@ def _days(
     place, t = place[~again], (seconds - day * DAY)[~again]
     extra = Visits(place, t, offsets).to_arrow()
     extra = extra.append_column("user", pa.array(user[begins]))
-    return Trajectories(pois.x[place], pois.y[place], offsets, t=t, crs=pois.crs, extra=extra)
+    return Trajectories(pois.x[place], pois.y[place], offsets, t=t, crs=pois.crs, extra=extra, user="user")
 
 
 def _local_seconds(time: pa.ChunkedArray, zone: pa.ChunkedArray, path: str | Path) -> NDArray[np.float64]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.report import Parsed, by_reason, count, total
+from ldptrace.protocol.grid import Bounds
 
-Bounds = tuple[float, float, float, float]
 Mask = NDArray[np.bool_]
 
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)
@@ -51,6 +51,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
             )
 
     if bounds is not None:
+        trajectories = unwrap(trajectories, bounds)
         away = _outside(trajectories, bounds)
         if away is not None:
             leaving = _owners(trajectories, away)
@@ -71,6 +72,20 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
                     f"clamped {count(int(away.sum()), 'point')} of {count(int(leaving.sum()), 'trajectory')}"
                 )
     return Parsed(trajectories, parsed.rows, reasons_of_trajectories, reasons_of_points, tuple(notes))
+
+
+def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:
+    """Longitudes as near to the middle of the bounds as whole turns allow, where the bounds pass 180 degrees.
+
+    >>> fiji = Trajectories.from_lists([[(179, -17), (-179, -16)]], crs="EPSG:4326")
+    >>> unwrap(fiji, (177, -20, 183, -12)).x.tolist()
+    [179.0, 181.0]
+    """
+    x0, _, x1, _ = bounds
+    if not trajectories.is_geographic or (x0 >= -180 and x1 <= 180):
+        return trajectories
+    turns = np.round(((x0 + x1) / 2 - trajectories.x) / 360)
+    return replace(trajectories, x=trajectories.x + 360 * turns)
 
 
 def _finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:

@@ -13,16 +13,34 @@ import pyarrow.csv as pacsv
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io import porto
-from ldptrace.io.columns import from_points
-from ldptrace.io.report import Parsed, total
-from ldptrace.io.text import output, read_bytes
+from ldptrace.io.report import Parsed, Reading, total
+from ldptrace.io.tables import from_points
+from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 
 BLOCK_BYTES = 1 << 23
 
 
-def read_file(path: Path) -> Parsed:
-    """Points of a CSV file, gzipped or not, with the delimiter that its first line uses."""
-    header = _first_line(path)
+def read_file(path: Path, reading: Reading) -> Parsed:
+    """Points of a CSV file, gzipped or not, with the delimiter that its first line uses.
+
+    Text that is not UTF-8 is UTF-16 where it looks so, else Western European.
+    """
+    head = read_head(path)
+    encoding = encoding_of(head)
+    if encoding == "utf-8":
+        found = _read(path, head, reading)
+        if found is not None:
+            return found
+        encoding = WESTERN
+    text = read_bytes(path).decode(encoding, errors="replace").lstrip("\ufeff").encode()
+    found = _read(pa.py_buffer(text), text[: 1 << 16], reading)
+    assert found is not None
+    return found
+
+
+def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | None:
+    """Points of the text; None where it is not UTF-8 after all."""
+    header = _first_line(head)
     delimiter = max(",;\t|", key=header.count)
     names = [name.strip().strip('"') for name in header.split(delimiter)]
     if all(_is_number(name) for name in names):
@@ -30,12 +48,16 @@ def read_file(path: Path) -> Parsed:
             "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"
         )
     if porto.POLYLINE in names:
-        return porto.read_file(path)
+        return porto.read_table(source)
     try:
-        table, broken = _parsed(path, delimiter), 0
-    except pa.ArrowInvalid:
-        table, broken = _without_broken_rows(path, delimiter)
-    parsed = from_points(table, place="line", first=2)
+        table, broken = _parsed(source, delimiter), 0
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error) or "utf8" in str(error):
+            return None
+        table, broken = _without_broken_rows(source, delimiter)
+    if any(pa.types.is_binary(column.type) for column in table.columns):
+        return None
+    parsed = from_points(table, reading, place="line", first=2)
     return Parsed(
         parsed.trajectories,
         parsed.rows + broken,
@@ -75,9 +97,7 @@ def write(trajectories: Trajectories, path: Path) -> None:
         )
 
 
-def _first_line(path: Path) -> str:
-    with pa.input_stream(path, compression="detect") as stream:
-        head = stream.read(1 << 16)
+def _first_line(head: bytes) -> str:
     line: str = head.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").rstrip("\r")
     if not line.strip() or "\0" in line:
         raise FormatError("line 1 is not a line of column names")
@@ -102,10 +122,11 @@ def _parsed(
     )
 
 
-def _without_broken_rows(path: Path, delimiter: str) -> tuple[pa.Table, int]:
+def _without_broken_rows(source: Path | pa.Buffer, delimiter: str) -> tuple[pa.Table, int]:
     """Rows with as many columns as the first line, and how many have not; if most have not, it is an error."""
     # Arrow hands over broken rows as text, so the bytes must be text first.
-    text = read_bytes(path).decode("utf-8-sig", errors="replace")
+    data = read_bytes(source) if isinstance(source, Path) else source.to_pybytes()
+    text = data.decode("utf-8-sig", errors="replace")
     broken: list[pacsv.InvalidRow] = []
 
     def skip(row: pacsv.InvalidRow) -> str:

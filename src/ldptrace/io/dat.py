@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.report import Parsed, each
+from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
 
 LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
 EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"
 
 
-def read_file(path: Path) -> Parsed:
+def read_file(path: Path, _: Reading) -> Parsed:
     """Trajectories of a .dat file; the numbers after # are their ids."""
     x, y = [np.empty(0)], [np.empty(0)]
     sizes, names, lines_before = [], [], 0

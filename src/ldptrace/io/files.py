@@ -1,21 +1,24 @@
-"""Read and write trajectory files; the format is chosen by the extension or by name."""
+"""Read and write trajectory files; the format is chosen by the extension, by name, or by what the file shows."""
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ldptrace.core.columns import Names
+from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import formats
 from ldptrace.io.atomic import atomic_path
-from ldptrace.io.clean import Bounds, clean
+from ldptrace.io.clean import clean
 from ldptrace.io.provenance import read_beside, write_beside
-from ldptrace.io.report import ReadReport, naming
+from ldptrace.io.report import Parsed, Reading, ReadReport, count, naming
+from ldptrace.io.sources import STDIN, files_of
+from ldptrace.protocol.grid import Bounds, checked_bounds
 
 PathLike = str | os.PathLike[str]
 
@@ -28,8 +31,18 @@ def read(
     bounds: Bounds | None = None,
     outside: str = "drop",
     min_points: int = 1,
+    x: str | None = None,
+    y: str | None = None,
+    t: str | None = None,
+    id: str | None = None,
+    user: str | None = None,
+    timezone: str | None = None,
+    split_gap: float | None = None,
 ) -> Trajectories:
-    """Trajectories of a file, or of a folder of files of one format.
+    """Trajectories of a file, of a folder of files of one format, of an archive, or of a pipe ("-": stdin).
+
+    Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
+    that say no zone are the clocks of `timezone`. `split_gap` cuts where time goes on by more seconds.
 
     Points that are not numbers are left out, and so are trajectories with fewer than `min_points` points.
     Trajectories that leave the `bounds` are left out (`outside="drop"`), or their points are moved to the
@@ -44,7 +57,15 @@ def read(
     ([7], 2, 'EPSG:4326')
     """
     return read_with_report(
-        path, format=format, crs=crs, bounds=bounds, outside=outside, min_points=min_points
+        path,
+        format=format,
+        crs=crs,
+        bounds=bounds,
+        outside=outside,
+        min_points=min_points,
+        names=Names(x, y, t, id, user),
+        timezone=timezone,
+        split_gap=split_gap,
     )[0]
 
 
@@ -56,31 +77,44 @@ def read_with_report(
     bounds: Bounds | None = None,
     outside: str = "drop",
     min_points: int = 1,
+    names: Names | None = None,
+    timezone: str | None = None,
+    split_gap: float | None = None,
 ) -> tuple[Trajectories, ReadReport]:
     """As `read`, with an account of what was left out and why."""
     if outside not in {"drop", "clamp"}:
         raise InputError(f"outside must be 'drop' or 'clamp', got {outside!r}")
     if min_points < 0:
         raise InputError(f"min_points must not be negative, got {min_points}")
-    if bounds is not None:
-        bounds = _checked(bounds)
+    if split_gap is not None and not split_gap > 0:
+        raise InputError(f"a gap to cut at must be longer than 0 s, got {split_gap}")
+    if timezone is not None:
+        zone(timezone)
+    box = None if bounds is None else checked_bounds(bounds)
+    reading = Reading(names or Names(), timezone, single=split_gap is not None)
     source = Path(path)
-    kind, files = formats.locate(source, format)
-    if len(files) == 1 and files[0].stat().st_size == 0:
-        raise InputError(f"{files[0]}: the file is empty")
-    parsed = kind.read(files)
-    if not kind.holds_promise and len(files) == 1:
-        with naming(source):
-            promised, said = read_beside(files[0])
-        kept = replace(parsed.trajectories, provenance=promised)
-        parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
+    with files_of(source, format) as (kind, files):
+        if reading.names != Names() and not kind.tabular:
+            raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
+        if len(files) == 1 and files[0].stat().st_size == 0:
+            raise InputError(f"{source}: the file is empty")
+        parsed = kind.read(files, reading)
+        if not kind.holds_promise and len(files) == 1:
+            with naming(source):
+                promised, said = read_beside(files[0])
+            kept = replace(parsed.trajectories, provenance=promised)
+            parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
     if crs is not None:
         parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=crs))
     with naming(source):
-        parsed = clean(parsed, bounds=bounds, outside=outside, min_points=min_points)
+        if split_gap is not None:
+            parsed = _cut(parsed, split_gap)
+        parsed = clean(parsed, bounds=box, outside=outside, min_points=min_points)
     kept = parsed.trajectories
+    if timezone is not None and kept.t is not None:
+        kept = replace(kept, timezone=timezone)
     report = ReadReport(
-        str(source),
+        "standard input" if str(source) == STDIN else str(source),
         kind.name,
         parsed.rows,
         len(kept),
@@ -109,11 +143,8 @@ def write(trajectories: Trajectories, path: PathLike, *, format: str | None = No
     write_beside(target, None if kind.holds_promise else trajectories.provenance)
 
 
-def _checked(bounds: Bounds) -> Bounds:
-    try:
-        x0, y0, x1, y1 = (float(value) for value in bounds)
-    except (TypeError, ValueError):
-        raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {bounds!r}") from None
-    if not all(map(math.isfinite, (x0, y0, x1, y1))) or x0 >= x1 or y0 >= y1:
-        raise InputError(f"bounds must be finite with x0 < x1 and y0 < y1, got {bounds!r}")
-    return x0, y0, x1, y1
+def _cut(parsed: Parsed, gap: float) -> Parsed:
+    """Trajectories cut where time goes on by more than the gap."""
+    parts = parsed.trajectories.split(gap)
+    said = f"cut at gaps over {gap:g} s into {count(len(parts), 'trajectory')}"
+    return replace(parsed, trajectories=parts, notes=(*parsed.notes, said))

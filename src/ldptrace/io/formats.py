@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, parquet, porto
+from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, mfjson, parquet, porto
 from ldptrace.io.provenance import BESIDE
-from ldptrace.io.report import Parsed, each
+from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import natural
 
 
@@ -25,24 +24,33 @@ class Format:
 
     name: str
     extensions: tuple[str, ...]
-    read: Callable[[Sequence[Path]], Parsed]
+    read: Callable[[Sequence[Path], Reading], Parsed]
     write: Callable[[Trajectories, Path], None] | None = None
     holds_promise: bool = False
+    # Whether it is a table, whose columns can be named.
+    tabular: bool = False
 
 
 FORMATS = {
     kind.name: kind
     for kind in (
         Format(
-            "parquet", (".parquet", ".pq", ".geoparquet"), parquet.read, parquet.write, holds_promise=True
+            "parquet",
+            (".parquet", ".pq", ".geoparquet"),
+            parquet.read,
+            parquet.write,
+            holds_promise=True,
+            tabular=True,
         ),
-        Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write),
+        Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write, tabular=True),
         Format("porto", (), porto.read),
         Format("checkins", (), checkins.read),
         Format("dat", (".dat",), dat.read, dat.write),
         Format("geolife", (".plt",), logs.read_geolife),
         Format("tdrive", (".txt",), logs.read_tdrive),
         Format("gpx", (".gpx",), gpx.read, gpx.write),
+        Format("trips", (".trips.geojson",), geojson.read, geojson.write_trips, holds_promise=True),
+        Format("mfjson", (".mfjson", ".mf.json"), mfjson.read, mfjson.write, holds_promise=True),
         Format("geojson", (".geojson", ".json"), geojson.read, geojson.write, holds_promise=True),
     )
 }
@@ -63,7 +71,7 @@ def of_path(path: Path) -> Format | None:
     'csv'
     """
     name = path.name.lower().removesuffix(".gz")
-    return EXTENSIONS.get(os.path.splitext(name)[1])
+    return next((kind for extension, kind in EXTENSIONS.items() if name.endswith(extension)), None)
 
 
 def for_writing(path: Path, name: str | None) -> Format:
@@ -103,6 +111,10 @@ def _is_data(entry: Path) -> bool:
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
     """Several files are one set when they are of one format; what has no known extension is not looked at."""
     kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
+    if "geolife" in kinds:
+        # GeoLife's own folder: its labels are no logs, and its guide is no trajectory.
+        files = [file for file in files if file.name.lower() != "labels.txt"]
+        kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
     if chosen is None:
         if len(kinds) != 1:
             found = (

@@ -1,4 +1,7 @@
-"""GeoJSON: LineString and MultiLineString features, each line one trajectory."""
+"""GeoJSON: lines, each one trajectory, with times as a property, as fourth coordinate, or as MF-JSON has them.
+
+Features that are all points are a table: one row per point, its columns found by their names.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +18,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldptrace.core.columns import USER_NAMES
+from ldptrace.core.gathered import split_ids
+from ldptrace.core.plane import WGS84
+from ldptrace.core.timestamps import read_times
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
-from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84, seconds, split_ids
+from ldptrace.errors import FormatError, InputError
 from ldptrace.io.provenance import KEY, from_document, to_text
-from ldptrace.io.report import Parsed, each
+from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.tables import from_points
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
 
 Json = Any
 ID, TIMES = "traj_id", "times"
-SET_ASIDE = {TIMES, "coordTimes"}
+# Where other tools put the times of a line's points.
+ASIDE = (TIMES, "coordTimes", "datetimes")
 
 
-def read_file(path: Path) -> Parsed:
+def read_file(path: Path, reading: Reading) -> Parsed:
     """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
     with _no_collection():
         try:
@@ -34,6 +43,8 @@ def read_file(path: Path) -> Parsed:
         except json.JSONDecodeError as error:
             raise FormatError(f"line {error.lineno}: this is not JSON: {error.msg}") from None
         features = _features(document)
+        if _only_points(features):
+            return _points(features, document, reading)
         lines: list[Json] = []
         times: list[Json] = []
         owners: list[int] = []
@@ -52,19 +63,26 @@ def read_file(path: Path) -> Parsed:
             raise FormatError(f"there are no lines in it, only: {', '.join(others)}")
         x, y = (_axis(lines, owners, axis) for axis in (0, 1))
         ids, extra = _columns([features[owner] for owner in owners])
+        if all(time is None for time in times) and lines:
+            times = _fourth(lines)
+        t, said = _times(times, reading.timezone)
+        user = next((name for name in extra.column_names if name in USER_NAMES), None) if extra else None
     return Parsed(
         Trajectories(
             x,
             y,
             np.cumsum([0, *map(len, lines)]),
-            t=_times(times),
+            t=t,
             ids=ids,
             crs=_crs(document),
             extra=extra,
+            user=user,
+            timezone=None if t is None else reading.timezone,
             provenance=from_document(document.get(KEY)),
         ),
         rows=len(features),
         dropped=dict(others),
+        notes=tuple(said),
     )
 
 
@@ -73,8 +91,20 @@ read = each(read_file)
 
 def write(trajectories: Trajectories, path: Path) -> None:
     """One feature per trajectory; a single point is a Point. Times are the property `times`, in seconds."""
-    offsets = trajectories.offsets
     points = paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")
+    _write(trajectories, path, points, with_times=True)
+
+
+def write_trips(trajectories: Trajectories, path: Path) -> None:
+    """As kepler.gl's trip layer reads it: points are [lon, lat, altitude, seconds]."""
+    if trajectories.t is None:
+        raise InputError("a trip layer needs times, and these trajectories have none")
+    axes = (strings(trajectories.x), ",", strings(trajectories.y), ",0,", strings(trajectories.t))
+    _write(trajectories, path, paste("[", *axes, "]"), with_times=False)
+
+
+def _write(trajectories: Trajectories, path: Path, points: pa.LargeStringArray, *, with_times: bool) -> None:
+    offsets = trajectories.offsets
     coordinates = joined_lists(offsets, points, ",")
     lines = paste('"LineString","coordinates":[', coordinates, "]")
     geometry = pc.if_else(
@@ -82,7 +112,7 @@ def write(trajectories: Trajectories, path: Path) -> None:
     )
     ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     pieces = ['{"type":"Feature","properties":{"traj_id":', strings(ids)]
-    if trajectories.t is not None:
+    if with_times and trajectories.t is not None:
         pieces += [f',"{TIMES}":[', joined_lists(offsets, strings(trajectories.t), ","), "]"]
     if trajectories.extra is not None:
         rows = (json.dumps(row, default=str)[1:-1] for row in trajectories.extra.to_pylist())
@@ -108,7 +138,14 @@ def _features(document: Json) -> list[Json]:
 def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
     """Coordinates and times of each line of a feature."""
     geometry, about = feature.get("geometry") or {"type": None}, feature.get("properties") or {}
-    times = about.get(TIMES) or about.get("coordTimes") or []
+    times: list[Json] = next((about[name] for name in ASIDE if about.get(name)), [])
+    moving = feature.get("temporalGeometry")
+    if moving is not None:
+        # A moving point of MF-JSON, or several of them in a row.
+        for prism in moving.get("prisms") or [moving]:
+            if prism.get("type") == "MovingPoint":
+                yield prism["coordinates"], prism.get("datetimes") or []
+        return
     if geometry["type"] == "LineString":
         yield geometry["coordinates"], times
     elif geometry["type"] == "MultiLineString":
@@ -147,25 +184,60 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _times(values: list[Json]) -> Floats | None:
+def _fourth(lines: list[Json]) -> list[Json]:
+    """Times as kepler.gl's trip layer has them: the fourth value of every point, where all have one."""
+    if all(isinstance(point, list) and len(point) >= 4 for line in lines for point in line):
+        return [point[3] for line in lines for point in line]
+    return []
+
+
+def _times(values: list[Json], timezone: str | None) -> tuple[Floats | None, list[str]]:
     if all(value is None for value in values):
-        return None
-    return seconds(pa.chunked_array([_column(values)]))
+        return None, []
+    return read_times(pa.chunked_array([_column(values)]), timezone)
 
 
-def _columns(features: list[Json]) -> tuple[Ints | None, pa.Table | None]:
+def _only_points(features: list[Json]) -> bool:
+    kinds = {(feature.get("geometry") or {}).get("type") for feature in features if isinstance(feature, dict)}
+    return kinds == {"Point"} and not any("temporalGeometry" in feature for feature in features)
+
+
+def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
+    """Points with properties: a table of points."""
+    try:
+        places = [feature["geometry"]["coordinates"] for feature in features]
+        columns: dict[str, Any] = {
+            axis: pa.array([float(place[number]) for place in places]) for number, axis in enumerate("xy")
+        }
+    except (TypeError, IndexError, KeyError, ValueError):
+        raise FormatError("a point needs coordinates [x,y]") from None
+    _, about = _columns(features, unique=False)
+    if about is not None:
+        columns |= {name: about[name] for name in about.column_names if name not in columns}
+    if TIMES in columns:
+        # This is how a trajectory of one point is written: a line needs two.
+        columns["t"] = pc.list_element(columns.pop(TIMES), 0)
+    parsed = from_points(pa.table(columns), reading)
+    promised = from_document(document.get(KEY))
+    found = replace(parsed.trajectories, crs=_crs(document), provenance=promised)
+    return replace(parsed, trajectories=found)
+
+
+def _columns(features: list[Json], *, unique: bool = True) -> tuple[Ints | None, pa.Table | None]:
     """Numbers of the trajectories, and what else the features say about them."""
     properties = [feature.get("properties") or {} for feature in features]
     names = dict.fromkeys(name for about in properties for name in about)
-    columns = {name: [about.get(name) for about in properties] for name in names if name not in SET_ASIDE}
+    columns = {
+        name: [about.get(name) for about in properties] for name in names if not (unique and name in ASIDE)
+    }
     columns.setdefault("id", [feature.get("id") for feature in features])
     filled = {name: _column(values) for name, values in columns.items() if any(v is not None for v in values)}
     ids = None
-    for name in (ID, "id"):
+    for name in (ID, "id") if unique else ():
         if name in filled and ids is None:
             ids, texts = split_ids(pa.chunked_array([filled.pop(name)]), name)
             filled |= texts
-    if ids is not None and len(np.unique(ids)) < len(ids):
+    if unique and ids is not None and len(np.unique(ids)) < len(ids):
         ids = None
     return ids, pa.table(filled) if filled else None
 

@@ -9,14 +9,12 @@ from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ldptrace.core.trajectories import Floats, Trajectories
+from ldptrace.core.plane import WGS84
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.columns import WGS84
-from ldptrace.io.report import Parsed, each
-from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
+from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.text import dates, joined, joined_lists, paste, read_bytes, strings, write_chunks
 
 HEADER = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -24,11 +22,9 @@ HEADER = (
 )
 # Larger ones are no 64-bit integers.
 NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
-# Seconds of the years 1 and 9999, which is what a date can say.
-FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
 
 
-def read_file(path: Path) -> Parsed:
+def read_file(path: Path, _: Reading) -> Parsed:
     """Tracks of a GPX file; routes and waypoints are counted, not read."""
     document = _Document()
     document.parse(read_bytes(path))
@@ -65,27 +61,12 @@ def write(trajectories: Trajectories, path: Path) -> None:
     if trajectories.t is None:
         pieces += ['"/>\n']
     else:
-        pieces += ['"><time>', _iso(trajectories.t), "Z</time></trkpt>\n"]
+        pieces += ['"><time>', dates(trajectories.t, "GPX"), "Z</time></trkpt>\n"]
     points = joined_lists(trajectories.offsets, paste(*pieces), "")
     ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     numbered = ["<trk><number>", strings(ids), "</number>"] if np.all(ids >= 0) else ["<trk>"]
     tracks = paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
     write_chunks(path, [HEADER, joined(tracks), b"</gpx>\n"])
-
-
-def _iso(t: Floats) -> pa.LargeStringArray:
-    if len(t) and not (t.min() >= FIRST_SECOND and t.max() <= LAST_SECOND):
-        raise InputError(
-            f"GPX holds dates, and times from {t.min():g} to {t.max():g} are not seconds of the epoch"
-        )
-    micro = np.round(t * 1e6).astype(np.int64)
-    whole = not np.any(micro % 1_000_000)
-    times = (
-        pa.array(micro // 1_000_000).cast(pa.timestamp("s"))
-        if whole
-        else pa.array(micro).cast(pa.timestamp("us"))
-    )
-    return pc.strftime(times, format="%Y-%m-%dT%H:%M:%S").cast(pa.large_string())
 
 
 class _Document:

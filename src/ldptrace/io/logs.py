@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84, from_points
-from ldptrace.io.report import Parsed, naming
+from ldptrace.io.report import Parsed, Reading, naming
+from ldptrace.io.tables import from_points
 from ldptrace.io.text import read_bytes
 
 BATCH_BYTES = 1 << 26
@@ -52,7 +53,7 @@ TDRIVE = Log(
 EPOCH_DAYS = 25569
 
 
-def read_geolife(paths: Sequence[Path]) -> Parsed:
+def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
     """One trajectory per file; the user is the folder above `Trajectory`."""
     table, sizes = _parse(paths, GEOLIFE)
     names = {"user": [_user(path) for path in paths], "name": [path.stem for path in paths]}
@@ -65,15 +66,18 @@ def read_geolife(paths: Sequence[Path]) -> Parsed:
             t=np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400),
             crs=WGS84,
             extra=pa.table(names),
+            user="user",
+            # The logs are in GMT, and nearly all of them of Beijing.
+            timezone="Asia/Shanghai",
         ),
         rows=table.num_rows,
     )
 
 
-def read_tdrive(paths: Sequence[Path]) -> Parsed:
+def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
     """One trajectory per taxi, in the order of time."""
     table, sizes = _parse(paths, TDRIVE)
-    parsed = from_points(table)
+    parsed = from_points(table, reading)
     empty = int(np.count_nonzero(sizes == 0))
     return Parsed(
         parsed.trajectories, parsed.rows, {"empty file": empty} if empty else {}, notes=parsed.notes

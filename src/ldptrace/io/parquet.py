@@ -16,18 +16,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ldptrace.core.trajectories import Trajectories, is_list
+from ldptrace.core import frames
+from ldptrace.core.plane import WGS84
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84, find_columns, from_points, seconds, split_ids
 from ldptrace.io.provenance import KEY, from_text, to_text
-from ldptrace.io.report import Parsed, naming, unique_ids
+from ldptrace.io.report import Parsed, Reading, naming, unique_ids
+from ldptrace.io.tables import from_points
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
 GEOMETRY = "geometry"
 
 
-def read(paths: Sequence[Path]) -> Parsed:
+def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     """All files as one table; the coordinate system of the first holds for all."""
     tables = []
     for path in paths:
@@ -38,15 +40,14 @@ def read(paths: Sequence[Path]) -> Parsed:
         first = tables[0].schema.metadata or {}
         crs, own = _crs(first), _metadata(first, OWN_KEY)
         promises = [_promise(part.schema.metadata or {}) for part in tables]
-        columns = find_columns(table.column_names)
-        parsed = _from_lists(table) if is_list(table.schema.field(columns.x).type) else from_points(table)
+        parsed = from_points(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
     named = own.get("user")
     trajectories = replace(
         trajectories,
         crs=crs or trajectories.crs,
-        timezone=own.get("timezone") or trajectories.timezone,
-        user=named if _has(trajectories.extra, named) else trajectories.user,
+        timezone=reading.timezone or own.get("timezone"),
+        user=trajectories.user if reading.names.user or not _has(trajectories.extra, named) else named,
         provenance=promises[0] if all(promise == promises[0] for promise in promises) else None,
     )
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
@@ -99,9 +100,8 @@ def _table(path: Path) -> pa.Table:
     if {"x", "y"} <= set(names):
         return pq.read_table(path, columns=names)
     if geo["columns"][geometry].get("encoding") != "linestring":
-        from ldptrace.io.geopandas import read_geoparquet
-
-        return read_geoparquet(path)
+        lines = Trajectories.from_geopandas(frames.module("geopandas").read_parquet(path))
+        return lines.to_arrow().replace_schema_metadata(schema.metadata)
     table = pq.read_table(path)
     points = table[geometry].combine_chunks()
     table = table.drop_columns([geometry])
@@ -110,40 +110,6 @@ def _table(path: Path) -> pa.Table:
         lists = pa.ListArray.from_arrays(points.offsets, values, mask=points.is_null())
         table = table.append_column(axis, lists)
     return table
-
-
-def _from_lists(table: pa.Table) -> Parsed:
-    columns = find_columns(table.column_names)
-    renamed = {columns.x: "x", columns.y: "y"}
-    if columns.t is not None and is_list(table.schema.field(columns.t).type):
-        renamed[columns.t] = "t"
-    extra: dict[str, pa.ChunkedArray] = {}
-    ids = None
-    if columns.id is not None:
-        ids, extra = split_ids(table[columns.id], columns.id)
-        table = table.drop_columns([columns.id])
-    table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
-    for name, column in extra.items():
-        table = table.append_column(name, column)
-    trajectories = Trajectories.from_arrow(_numeric_times(table), crs=columns.crs)
-    return Parsed(replace(trajectories, ids=ids), table.num_rows)
-
-
-def _numeric_times(table: pa.Table) -> pa.Table:
-    """Lists of dates become lists of seconds."""
-    if "t" not in table.column_names:
-        return table
-    kind = table.schema.field("t").type
-    if not is_list(kind) or pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type):
-        return table
-    lists = table["t"].combine_chunks()
-    values = seconds(pa.chunked_array([lists.flatten()]))
-    if values is None:
-        raise FormatError(f"column t must hold lists of seconds or of times, it holds {kind}")
-    sizes = lists.value_lengths().fill_null(0)
-    offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(sizes.cast(pa.int64()))])
-    times = pa.LargeListArray.from_arrays(offsets, pa.array(values))
-    return table.set_column(table.column_names.index("t"), "t", times)
 
 
 def _lines(table: pa.Table) -> pa.Array:

@@ -10,21 +10,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from ldptrace.core.columns import refuse_repeats
+from ldptrace.core.gathered import split_ids
+from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.columns import WGS84, refuse_repeats, split_ids
-from ldptrace.io.report import Parsed, each
+from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import joined, pairs
 
 POLYLINE, MISSING, TRIP, START = "POLYLINE", "MISSING_DATA", "TRIP_ID", "TIMESTAMP"
 INTERVAL_SECONDS = 15.0
+TIMEZONE = "Europe/Lisbon"
 BLOCK_BYTES = 1 << 23
 
 
-def read_file(path: Path) -> Parsed:
+def read_file(path: Path, _: Reading) -> Parsed:
     """Trips of the file without those that say MISSING_DATA."""
+    return read_table(path)
+
+
+def read_table(source: Path | pa.Buffer) -> Parsed:
+    """As `read_file`, of a file or of what is in one."""
     table = pacsv.read_csv(
-        path,
+        source,
         read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
         convert_options=pacsv.ConvertOptions(column_types={POLYLINE: pa.string(), MISSING: pa.bool_()}),
     )
@@ -50,7 +58,8 @@ def read_file(path: Path) -> Parsed:
     if START in table.column_names and pa.types.is_integer(table[START].type) and not table[START].null_count:
         start = table[START].to_numpy() - INTERVAL_SECONDS * offsets[:-1]
         t = np.repeat(start, np.diff(offsets)) + INTERVAL_SECONDS * np.arange(offsets[-1])
-    trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=pa.table(extra) if extra else None)
+    further = pa.table(extra) if extra else None
+    trips = Trajectories(x, y, offsets, t=t, ids=ids, crs=WGS84, extra=further, timezone=TIMEZONE)
     if MISSING not in table.column_names:
         return Parsed(trips, rows)
     missing = table[MISSING].fill_null(False).to_numpy()

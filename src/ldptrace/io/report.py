@@ -11,8 +11,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.columns import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the user said about a file: names of columns, the zone of its clocks, one log or many trips."""
+
+    names: Names = field(default_factory=Names)
+    timezone: str | None = None
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,14 +128,14 @@ def naming(path: Path) -> Iterator[None]:
         raise kind(f"{path}: cannot be read: {reason}") from None
 
 
-def each(read: Callable[[Path], Parsed]) -> Callable[[Sequence[Path]], Parsed]:
+def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], Reading], Parsed]:
     """A reader of several files from a reader of one."""
 
-    def read_all(paths: Sequence[Path]) -> Parsed:
+    def read_all(paths: Sequence[Path], reading: Reading) -> Parsed:
         parts = []
         for path in paths:
             with naming(path):
-                parts.append(read(path))
+                parts.append(read(path, reading))
         return parts[0] if len(parts) == 1 else Parsed.concat(parts)
 
     return read_all

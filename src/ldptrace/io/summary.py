@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from ldptrace.core.times import iso
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 
 EARTH_RADIUS_METRES = 6_371_008.8
 # A step longer than this share of the map's diagonal is called a jump.
 JUMP_SHARE = 0.25
-# Times after this second are dates; smaller ones count from the start of a trajectory.
-FIRST_DATE = 1e8
 BINS = 12
 
 
@@ -82,6 +80,9 @@ def summarise(trajectories: Trajectories) -> Summary:
     (3, 5.0, (0.0, 0.0, 3.0, 4.0))
     """
     inner = _inner_steps(trajectories)
+    if trajectories.is_geographic and np.any(np.abs(np.diff(trajectories.x)[inner]) > 180):
+        # They cross the antimeridian: the map goes on beyond 180 degrees.
+        trajectories = replace(trajectories, x=np.mod(trajectories.x, 360))
     steps = step_distances(trajectories)
     distance = np.bincount(_owners(trajectories)[:-1][inner], steps[inner], minlength=len(trajectories))
     diagonal = 0.0
@@ -97,10 +98,9 @@ def summarise(trajectories: Trajectories) -> Summary:
         filled = trajectories.sizes > 0
         intervals = Spread.of(np.diff(t)[inner])
         durations = Spread.of(t[trajectories.offsets[1:][filled] - 1] - t[trajectories.offsets[:-1][filled]])
-        if t.min() > FIRST_DATE:
+        if trajectories.has_dates:
             first_time, last_time = (
-                datetime.fromtimestamp(float(second), UTC).isoformat(timespec="seconds")
-                for second in (t.min(), t.max())
+                iso(float(second), trajectories.timezone) for second in (t.min(), t.max())
             )
     edges, counts = _histogram(trajectories.sizes)
     return Summary(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 from collections.abc import Iterator, Sequence
@@ -13,15 +14,43 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from ldptrace.core.times import FIRST_SECOND, LAST_SECOND
 from ldptrace.core.trajectories import Floats, Ints
+from ldptrace.errors import InputError
 
 BLOCK_BYTES = 1 << 25
+HEAD_BYTES = 1 << 16
+WESTERN = "cp1252"
 
 
 def read_bytes(path: Path) -> bytes:
     """Content of a file, unpacked where it is gzipped."""
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def read_head(path: Path) -> bytes:
+    """The beginning of a file, unpacked where it is gzipped."""
+    with pa.input_stream(path, compression="detect") as stream:
+        return bytes(stream.read(HEAD_BYTES))
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding that the beginning of a text is in, as far as it shows.
+
+    >>> encoding_of("id;x".encode("utf-16")), encoding_of(b"id;x"), encoding_of("Längengrad".encode("latin-1"))
+    ('utf-16', 'utf-8', 'cp1252')
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if len(head) > 3 and head[1:4:2] == b"\0\0":
+        return "utf-16-le"
+    try:
+        # The last character may be cut in two.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return WESTERN
+    return "utf-8"
 
 
 def line_blocks(path: Path) -> Iterator[bytes]:
@@ -76,6 +105,22 @@ def pairs(text: bytes) -> tuple[Floats, Floats]:
 def strings(values: Floats | Ints) -> pa.LargeStringArray:
     """Shortest texts that read back as the same numbers."""
     return pa.array(values).cast(pa.large_string())
+
+
+def dates(t: Floats, format: str) -> pa.LargeStringArray:
+    """Seconds since 1970 as ISO dates in UTC, without the letter for it."""
+    if len(t) and not (t.min() >= FIRST_SECOND and t.max() <= LAST_SECOND):
+        raise InputError(
+            f"{format} holds dates, and times from {t.min():g} to {t.max():g} are not seconds of the epoch"
+        )
+    micro = np.round(t * 1e6).astype(np.int64)
+    whole = not np.any(micro % 1_000_000)
+    times = (
+        pa.array(micro // 1_000_000).cast(pa.timestamp("s"))
+        if whole
+        else pa.array(micro).cast(pa.timestamp("us"))
+    )
+    return pc.strftime(times, format="%Y-%m-%dT%H:%M:%S").cast(pa.large_string())
 
 
 def paste(*pieces: str | pa.LargeStringArray) -> pa.LargeStringArray:

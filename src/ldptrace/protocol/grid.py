@@ -13,6 +13,28 @@ from ldptrace.protocol.records import Record
 Bounds = tuple[float, float, float, float]
 
 
+def checked_bounds(bounds: Bounds) -> Bounds:
+    """Bounds as four finite floats with x0 < x1 and y0 < y1: the one place where they are checked.
+
+    >>> checked_bounds((0, 0, 1, 2))
+    (0.0, 0.0, 1.0, 2.0)
+    """
+    try:
+        x0, y0, x1, y1 = (float(value) for value in bounds)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {bounds!r}") from None
+    if -180 <= x1 < x0 - 180 <= 0 and -90 <= y0 < y1 <= 90:
+        raise InputError(
+            f"bounds {x0:g},{y0:g},{x1:g},{y1:g} run across the antimeridian, and x0 must be below x1: write the "
+            f"longitudes beyond it as above 180, as in {x0:g},{y0:g},{x1 + 360:g},{y1:g}"
+        )
+    if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x0 >= x1 or y0 >= y1:
+        raise InputError(
+            f"bounds must be finite with x0 < x1 and y0 < y1, got {x0:g}, {y0:g}, {x1:g}, {y1:g}"
+        )
+    return x0, y0, x1, y1
+
+
 class Grid(Record):
     """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
 
@@ -27,19 +49,12 @@ class Grid(Record):
     n: int
 
     def __post_init__(self) -> None:
-        try:
-            x0, y0, x1, y1 = (float(value) for value in self.bounds)
-        except (TypeError, ValueError):
-            raise InputError(f"bounds must be four numbers x0,y0,x1,y1, got {self.bounds!r}") from None
-        if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x0 >= x1 or y0 >= y1:
-            raise InputError(
-                f"bounds must be finite with x0 < x1 and y0 < y1, got {x0:g}, {y0:g}, {x1:g}, {y1:g}"
-            )
+        bounds = checked_bounds(self.bounds)
         if isinstance(self.n, bool) or not hasattr(self.n, "__index__") or not 2 <= self.n <= MAX_N:
             raise InputError(
                 f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}"
             )
-        object.__setattr__(self, "bounds", (x0, y0, x1, y1))
+        object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "n", int(self.n))
 
     @property

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io.geopandas import from_geopandas, to_geopandas
 from ldptrace.io.projection import project
 from trajectory_kit import assert_same, trajectory_sets
 
@@ -20,25 +19,27 @@ def test_there_and_back(trajectories: Trajectories) -> None:
     pytest.importorskip("geopandas")
     if trajectories.sizes.max() < 2:
         return
-    assert_same(from_geopandas(to_geopandas(trajectories)), trajectories)
+    assert_same(Trajectories.from_geopandas(trajectories.to_geopandas()), trajectories)
 
 
 def test_parts_of_lines_are_trajectories() -> None:
     geopandas = pytest.importorskip("geopandas")
     shapely = pytest.importorskip("shapely")
     lines = shapely.MultiLineString([[(0, 0), (1, 1)], [(2, 2), (3, 3), (4, 4)]])
-    found = from_geopandas(geopandas.GeoDataFrame({"mode": ["bus"]}, geometry=[lines], crs="EPSG:3857"))
+    found = Trajectories.from_geopandas(
+        geopandas.GeoDataFrame({"mode": ["bus"]}, geometry=[lines], crs="EPSG:3857")
+    )
     assert found.sizes.tolist() == [2, 3]
     assert found.crs == "EPSG:3857"
     assert found.extra is not None
     assert found.extra.to_pydict() == {"mode": ["bus", "bus"]}
 
 
-def test_a_frame_of_points_is_refused() -> None:
+def test_a_frame_of_points_needs_to_say_which_trip_they_are_of() -> None:
     geopandas = pytest.importorskip("geopandas")
     frame = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy([1, 2], [1, 2]))
-    with pytest.raises(InputError, match="a GeoDataFrame of lines is needed, this one holds Point"):
-        from_geopandas(frame)
+    with pytest.raises(InputError, match="no column says which trajectory"):
+        Trajectories.from_geopandas(frame)
 
 
 def test_projection_there_and_back() -> None:
@@ -71,4 +72,4 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str) 
     with pytest.raises(
         InputError, match=rf"{module} is needed for this; install it with: pip install 'ldptrace\[geo\]'"
     ):
-        to_geopandas(lines) if module == "geopandas" else project(lines, "EPSG:3857")
+        lines.to_geopandas() if module == "geopandas" else project(lines, "EPSG:3857")

@@ -1,0 +1,134 @@
+"""Data frames as tables and columns as data frames: pandas, geopandas, movingpandas. All of them are extras."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldptrace.core.plane import WGS84
+from ldptrace.core.times import are_dates
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Where a frame says what was promised about it.
+PROMISE = "ldptrace"
+LINES = {"LineString", "MultiLineString", "LinearRing"}
+
+
+def module(name: str) -> Any:
+    """An optional module, or one sentence that says how to get it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InputError(f"{name} is needed for this; install it with: pip install 'ldptrace[geo]'") from None
+
+
+def is_frame(data: object) -> str | None:
+    """Which kind of frame this is, by the name of its class, without importing anything."""
+    for kind in type(data).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if (root, kind.__name__) in {
+            ("geopandas", "GeoDataFrame"),
+            ("pandas", "DataFrame"),
+            ("movingpandas", "TrajectoryCollection"),
+            ("movingpandas", "Trajectory"),
+        }:
+            return kind.__name__
+    return None
+
+
+def table_of(frame: Any) -> pa.Table:
+    """A pandas frame as a table; an index that has a name, or is of times, is a column like the others."""
+    pandas = module("pandas")
+    if isinstance(frame.index, pandas.MultiIndex) or frame.index.name is not None:
+        frame = frame.reset_index()
+    elif isinstance(frame.index, pandas.DatetimeIndex):
+        frame = frame.rename_axis("t").reset_index()
+    frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+
+
+def points_table(frame: Any) -> pa.Table:
+    """A geopandas frame of points as a table with x and y."""
+    geometry = frame.geometry
+    plain = module("pandas").DataFrame(frame.drop(columns=geometry.name))
+    known = ~(geometry.isna() | geometry.is_empty).to_numpy()
+    x, y = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
+    x[known], y[known] = geometry.x[known], geometry.y[known]
+    # Columns that tell the same in other words would be taken for the coordinates.
+    plain = plain.drop(columns=[name for name in ("x", "y") if name in plain.columns])
+    return table_of(plain.assign(x=x, y=y))
+
+
+def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table | None]:
+    """x, y, offsets, t and the other columns of a geopandas frame of lines; each part of a line is one."""
+    shapely = module("shapely")
+    kinds = set(frame.geom_type.dropna())
+    if not kinds <= LINES | {"Point"}:
+        raise InputError(
+            f"a GeoDataFrame of points or of lines is needed, this one holds {', '.join(sorted(kinds))}"
+        )
+    whole = "MultiLineString" not in kinds
+    if not whole:
+        frame = frame.explode(index_parts=False, ignore_index=True)
+    points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(frame))))).astype(np.int64)
+    t = _flat(frame["t"].to_list(), len(points)) if whole and "t" in frame.columns else None
+    plain = module("pandas").DataFrame(
+        frame.drop(columns=[frame.geometry.name, *(["t"] if "t" in frame else [])])
+    )
+    rest = table_of(plain) if len(plain.columns) else None
+    return points[:, 0], points[:, 1], offsets, t, rest
+
+
+def label(crs: Any) -> str | None:
+    """A coordinate system as a label."""
+    if crs is None:
+        return None
+    authority = crs.to_authority()
+    name = ":".join(authority) if authority else crs.to_string()
+    return WGS84 if name == "OGC:CRS84" else str(name)
+
+
+def moments(t: Floats, date: str | None = None) -> Any:
+    """Times as pandas takes them: moments in UTC; those of a day are moments of `date` (None: 1970)."""
+    pandas = module("pandas")
+    start = 0.0
+    if not are_dates(t) and date is not None:
+        start = pandas.Timestamp(date, tz="UTC").timestamp()
+    return pandas.to_datetime(np.round((t + start) * 1e6).astype("int64"), unit="us", utc=True)
+
+
+def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
+    """A geopandas frame with one line per trajectory, a Point where it has one point, nothing where none."""
+    geopandas, shapely = module("geopandas"), module("shapely")
+    points, sizes, starts = np.column_stack([x, y]), np.diff(offsets), offsets[:-1]
+    geometry = np.full(len(sizes), None, dtype=object)
+    single, line = sizes == 1, sizes >= 2
+    geometry[single] = shapely.points(points[starts[single]])
+    in_line = np.repeat(line, sizes)
+    geometry[line] = shapely.linestrings(
+        points[in_line], indices=np.repeat(np.arange(line.sum()), sizes[line])
+    )
+    return geopandas.GeoDataFrame(dict(columns), geometry=geometry, crs=crs)
+
+
+def promised(frame: Any) -> Mapping[str, Any] | None:
+    """What a frame says was promised about it."""
+    found = getattr(frame, "attrs", {}).get(PROMISE)
+    return found if isinstance(found, Mapping) else None
+
+
+def _flat(times: list[Any], points: int) -> Floats | None:
+    try:
+        flat = np.concatenate([np.asarray(part, dtype=np.float64) for part in times])
+    except (TypeError, ValueError):
+        return None
+    return flat if len(flat) == points else None

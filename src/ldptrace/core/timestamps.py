@@ -1,0 +1,185 @@
+"""Read times as people write them: numbers in several units, ISO dates with zones, days, clocks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldptrace.core.times import DAY, epoch_unit, to_utc
+
+Floats = NDArray[np.float64]
+
+# Beside ISO 8601; those that could be read either way are tried in pairs (day first, month first).
+PATTERNS = (
+    ("%Y/%m/%d %H:%M:%S",),
+    ("%Y/%m/%d %H:%M",),
+    ("%d.%m.%Y %H:%M:%S",),
+    ("%d.%m.%Y %H:%M",),
+    ("%d.%m.%Y",),
+    ("%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S"),
+    ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"),
+    ("%m/%d/%Y %I:%M:%S %p",),
+    ("%d/%m/%Y", "%m/%d/%Y"),
+    ("%a %b %d %H:%M:%S %z %Y",),
+)
+# Numbers that are dates without signs between: 20240501 and 20240501083000.
+COMPACT = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
+CLOCK = r"^\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$"
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?(?i:nan|inf|infinity)\s*$"
+
+
+def read_times(
+    column: pa.ChunkedArray, timezone: str | None = None, date: pa.ChunkedArray | None = None
+) -> tuple[Floats | None, list[str]]:
+    """Seconds since 1970 UTC (or of the day, where no day is given), and how the column was understood.
+
+    What says no zone is the clock of `timezone`. None where the column is not understood as times.
+
+    >>> read_times(pa.chunked_array([["1970-01-01T01:01:00+01:00", None]]))[0].tolist()
+    [60.0, nan]
+    >>> read_times(pa.chunked_array([[1700000000000]]))
+    (array([1.7e+09]), ['times read as milliseconds since 1970'])
+    """
+    clock, zoned, notes = _clock(column)
+    if clock is None:
+        return None, notes
+    if date is not None and not zoned:
+        day, day_zoned, _ = _clock(date)
+        known = clock[np.isfinite(clock)]
+        if day is not None and not day_zoned and len(known) and known.max() < DAY:
+            clock = np.floor(day / DAY) * DAY + clock
+    return (clock if zoned else to_utc(clock, timezone)), notes
+
+
+def _clock(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
+    """Seconds, whether they are in UTC already, and what is worth saying."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _clock(column.cast(kind.value_type))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _of_texts(column)
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+        zoned = pa.types.is_timestamp(kind) and kind.tz is not None
+        return _ticks(column), zoned, _days(_ticks(column)) if pa.types.is_timestamp(kind) else []
+    if pa.types.is_date(kind):
+        days = _ticks(column.cast(pa.timestamp("s")))
+        return days, False, _days(days)
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return _of_numbers(column)
+    return None, False, []
+
+
+def _of_numbers(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
+    values: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+    if pa.types.is_integer(column.type) and (compact := _compact(column)) is not None:
+        return compact, False, _days(compact)
+    unit = epoch_unit(values)
+    if unit is None:
+        # Seconds of 1970 are in UTC; those of a day have no zone.
+        return values, True, []
+    return values / unit[1], True, [f"times read as {unit[0]} since 1970"]
+
+
+def _compact(column: pa.ChunkedArray) -> Floats | None:
+    """Whole numbers that all read as dates of 1900 to 2100."""
+    low, high = (pc.min(column).as_py(), pc.max(column).as_py())
+    if low is None:
+        return None
+    for digits, pattern in COMPACT.items():
+        scale = 10 ** (digits - 8)
+        if 19000101 * scale <= low and high <= 21001231 * scale + scale - 1:
+            texts = column.cast(pa.string())
+            parsed = pc.strptime(texts, format=pattern, unit="s", error_is_null=True)
+            if parsed.null_count == column.null_count:
+                return _ticks(parsed)
+    return None
+
+
+def _of_texts(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
+    column = pc.utf8_trim_whitespace(column)
+    column = pc.if_else(pc.equal(column, ""), None, column)
+    if column.null_count == len(column):
+        return np.full(len(column), np.nan), True, []
+    if _all(pc.match_substring_regex(column, NUMBER)):
+        return _of_numbers(column.cast(pa.float64()))
+    if _all(pc.match_substring_regex(column, CLOCK)):
+        return _of_clocks(column), False, []
+    for kind, zoned in ((pa.timestamp("us", "UTC"), True), (pa.timestamp("us"), False)):
+        try:
+            ticks = _ticks(column.cast(kind))
+        except pa.ArrowInvalid:
+            continue
+        return ticks, zoned, _days(ticks)
+    for patterns in PATTERNS:
+        readings = {}
+        for pattern in patterns:
+            times = pc.strptime(column, format=pattern, unit="us", error_is_null=True)
+            if times.null_count == column.null_count:
+                readings[pattern] = _ticks(times)
+        if readings:
+            return _likelier(readings, "%z" in patterns[0])
+    return _one_by_one(column)
+
+
+def _likelier(readings: dict[str, Floats], zoned: bool) -> tuple[Floats, bool, list[str]]:
+    """Of two readings of the same dates the one with the shorter span: a log is of days in a row."""
+    spans = {pattern: float(np.nanmax(t) - np.nanmin(t)) for pattern, t in readings.items()}
+    chosen = min(spans, key=lambda pattern: spans[pattern])
+    said = []
+    if len(readings) > 1:
+        said = [f"dates read as {'day' if chosen.startswith('%d') else 'month'} first"]
+    return readings[chosen], zoned, [*said, *_days(readings[chosen])]
+
+
+def _of_clocks(column: pa.ChunkedArray) -> Floats:
+    parts = pc.split_pattern(column, ":").to_pylist()
+    return np.array(
+        [
+            np.nan
+            if part is None
+            else sum(float(value) * 60**power for value, power in zip(part, (2, 1, 0), strict=False))
+            for part in parts
+        ],
+        dtype=np.float64,
+    )
+
+
+def _one_by_one(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
+    """Dates of several kinds in one column, each as Python understands it; zones must be on all or on none."""
+    texts = pc.unique(column).to_pylist()
+    try:
+        known = {text: datetime.fromisoformat(text) for text in texts if text is not None}
+    except ValueError:
+        return None, False, []
+    zoned = {moment.tzinfo is not None for moment in known.values()}
+    if len(zoned) > 1:
+        return None, False, ["some times name a zone and some do not"]
+    seconds = {
+        text: moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() for text, moment in known.items()
+    }
+    values = np.array([seconds.get(text, np.nan) for text in column.to_pylist()], dtype=np.float64)
+    return values, zoned == {True}, _days(values)
+
+
+def _days(t: Floats) -> list[str]:
+    """A word where the times are days without a time of the day."""
+    known = t[np.isfinite(t)]
+    if len(known) and not np.any(np.mod(known, DAY)):
+        return ["the times are days, without a time of the day"]
+    return []
+
+
+def _ticks(column: pa.ChunkedArray) -> Floats:
+    kind = column.type
+    per_second = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+    whole = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+    values: Floats = column.cast(whole).cast(pa.float64(), safe=False).to_numpy() / per_second
+    return values
+
+
+def _all(matches: pa.ChunkedArray) -> bool:
+    return bool(pc.all(matches, skip_nulls=True).as_py())
