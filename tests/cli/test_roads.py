@@ -46,7 +46,7 @@ def test_it_converts_and_draws(network: Path, tmp_path: Path) -> None:
     assert run(network, "-o", tmp_path / "block.svg").exit_code == 0
     assert (tmp_path / "block.svg").read_text().count("<path") > 3
     assert run(network, "-o", tmp_path / "metres", "--to-crs", "EPSG:32633").exit_code == 0
-    assert (tmp_path / "metres" / "nodes.csv").read_text().startswith('"node_id","x","y"\n')
+    assert (tmp_path / "metres" / "nodes.csv").read_text().startswith("node_id,x,y\n")
 
 
 def test_bounds_choose_a_part_and_bad_ones_write_nothing(network: Path, tmp_path: Path) -> None:

@@ -33,7 +33,10 @@ def write_folder(roads: RoadNetwork, folder: Path) -> None:
     tables = {"nodes.csv": _nodes(roads), "edges.csv": _edges(roads)}
     try:
         for name, table in tables.items():
-            csv.write_csv(table, folder / f".{mark}.{name}", csv.WriteOptions(quoting_style="needed"))
+            with (folder / f".{mark}.{name}").open("wb") as file:
+                # Arrow would put the names of columns in quotes.
+                file.write((",".join(table.column_names) + "\n").encode())
+                csv.write_csv(table, file, csv.WriteOptions(include_header=False))
         for name in tables:
             os.replace(folder / f".{mark}.{name}", folder / name)
     finally:
