@@ -9,14 +9,8 @@ import numpy as np
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms
 from ldptrace.evaluation.metrics import Comparison, Metric
 from ldptrace.evaluation.patterns import TOP
-from ldptrace.evaluation.queries import SANITY, average_relative_error
+from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau_b
-
-
-def query_error_raw_points(pair: Comparison) -> float:
-    """Query error on the raw points of both sets, as shares of all points, so that sizes do not matter."""
-    real = pair.yardstick.raw_shares
-    return float(np.mean(np.abs(real - pair.raw_shares) / np.maximum(real, SANITY)))
 
 
 def query_error_scaled(pair: Comparison) -> float:
@@ -91,11 +85,6 @@ _RELATIVE = (0.0, math.inf)
 CORRECTED: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(
-            "query_error_raw_points", "Query error, raw points", "global", "min", _RELATIVE, "relative error",
-            "6.2", query_error_raw_points, "squares asked of the raw points, as shares of all points",
-            corrects="query_error",
-        ),
         Metric(
             "query_error_scaled", "Query error, scaled", "global", "min", _RELATIVE, "relative error",
             "6.2", query_error_scaled, "counts scaled to equal numbers of trajectories",

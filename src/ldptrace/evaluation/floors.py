@@ -13,9 +13,5 @@ def bootstrap(yardstick: Yardstick, size: int, rng: np.random.Generator) -> Comp
 
     Where the reference compares with a real set resampled from its cells, so is the bootstrap.
     """
-    picked = rng.integers(0, len(yardstick.real), size)
-    sample = yardstick.real.take(picked)
-    answers = yardstick.queries.count(*resample(sample.paths, rng))
-    times = np.zeros(len(yardstick.trajectories), dtype=np.int32)
-    times[yardstick.trajectories.sizes > 0] = np.bincount(picked, minlength=len(yardstick.real))
-    return Comparison(yardstick, sample, answers, yardstick.trajectories, times)
+    sample = yardstick.real.take(rng.integers(0, len(yardstick.real), size))
+    return Comparison(yardstick, sample, yardstick.queries.count(*resample(sample.paths, rng)))

@@ -10,14 +10,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms, reference_histograms
-from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.patterns import TOP, support
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
@@ -26,47 +25,45 @@ from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Level = Literal["global", "trajectory", "semantic"]
+Level = Literal["global", "trajectory", "semantic", "street", "time"]
 
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """The real side of an evaluation: its summary, the queries, and its answers to them."""
+    """The real side of an evaluation: its summary, the queries, and its answers to them.
 
-    trajectories: Trajectories
+    `draw` is the seed with which synthetic sets are resampled from their cells.
+    """
+
     real: Summary
     queries: SquareQueries
     answers: Ints
     points: int
+    draw: int
 
     @staticmethod
     def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Yardstick:
         """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
-        return Yardstick._drawn(real, Summary.of(real, grid), rng)
+        return Yardstick.between(Summary.of(real, grid), rng)
+
+    @staticmethod
+    def between(summary: Summary, rng: np.random.Generator) -> Yardstick:
+        """The real side from its summary alone."""
+        queries = SquareQueries.draw(rng, summary.grid, scale=summary.scale)
+        x, y = resample(summary.paths, rng)
+        return Yardstick(summary, queries, queries.count(x, y), len(x), int(rng.integers(1 << 62)))
 
     def redrawn(self, rng: np.random.Generator) -> Yardstick:
         """The same real side with other queries, resampled again."""
-        return Yardstick._drawn(self.trajectories, self.real, rng)
+        return Yardstick.between(self.real, rng)
 
-    @staticmethod
-    def _drawn(real: Trajectories, summary: Summary, rng: np.random.Generator) -> Yardstick:
-        scale = metric_scale(summary.grid, geographic=real.is_geographic)
-        queries = SquareQueries.draw(rng, summary.grid, scale=scale)
-        x, y = resample(summary.paths, rng)
-        return Yardstick(real, summary, queries, queries.count(x, y), len(x))
-
-    @cached_property
-    def raw_shares(self) -> Floats:
-        """Share of the raw points in each of the queries' squares."""
-        return self.queries.count(self.trajectories.x, self.trajectories.y) / self.trajectories.points
-
-    def compare(self, synthetic: Trajectories, summary: Summary | None = None) -> Comparison:
+    def compare(self, synthetic: Trajectories | Summary) -> Comparison:
         """The synthetic set, summarised already or not, beside the real one."""
-        answers = self.queries.count(synthetic.x, synthetic.y)
-        summary = summary or Summary.of(synthetic, self.real.grid)
-        return Comparison(self, summary, answers, synthetic)
+        summary = synthetic if isinstance(synthetic, Summary) else Summary.of(synthetic, self.real.grid)
+        answers = self.queries.count(*resample(summary.paths, np.random.default_rng(self.draw)))
+        return Comparison(self, summary, answers)
 
-    def score(self, synthetic: Trajectories) -> dict[str, float]:
+    def score(self, synthetic: Trajectories | Summary) -> dict[str, float]:
         """The nine metrics of a synthetic set, by name."""
         pair = self.compare(synthetic)
         return {name: metric.of(pair) for name, metric in METRICS.items()}
@@ -76,27 +73,17 @@ class Yardstick:
 class Comparison:
     """A real and a synthetic set on one grid, with the answers of both to the same queries.
 
-    `points` are the synthetic points, each trajectory's as often as `times` says (None: once). `answers` are
-    compared with the real set resampled from its cells; for a synthetic set they are those of its points.
+    Both sets answer with one uniform point per visited cell: the reference's synthetic sets consist of such points,
+    and it resamples the real set that way. So no answer depends on how densely a trip was sampled.
     """
 
     yardstick: Yardstick
     synthetic: Summary
     answers: Ints
-    points: Trajectories
-    times: NDArray[np.int32] | None = None
 
     @property
     def real(self) -> Summary:
         return self.yardstick.real
-
-    @cached_property
-    def raw_shares(self) -> Floats:
-        """Share of the synthetic points in each of the queries' squares."""
-        if self.times is None:
-            return self.answers / self.points.points
-        weights = np.repeat(self.times, self.points.sizes)
-        return self.yardstick.queries.count(self.points.x, self.points.y, weights) / weights.sum()
 
     @cached_property
     def synthetic_support(self) -> Ints:
@@ -120,7 +107,8 @@ class Metric:
     range: tuple[float, float]
     unit: str
     section: str
-    of: Callable[[Comparison], float]
+    # Of a `Comparison`, or of a `Sight` for what the lines of both sets tell.
+    of: Callable[[Any], float]
     meaning: str
     # Name of the metric of which this is a corrected variant.
     corrects: str | None = None
@@ -136,7 +124,7 @@ def density_error(pair: Comparison) -> float:
 
 
 def query_error(pair: Comparison) -> float:
-    """Mean relative error of 200 squares; the original is resampled from its cells, counts are not scaled."""
+    """Mean relative error of 200 squares; both sets are resampled from their cells, counts are not scaled."""
     return average_relative_error(pair.yardstick.answers, pair.answers, pair.yardstick.points)
 
 

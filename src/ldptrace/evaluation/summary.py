@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numba
@@ -25,7 +26,8 @@ Ints = NDArray[np.int64]
 class Summary:
     """One set on a grid: its cell paths, and how far its trajectories go.
 
-    `lengths` and `diameters` are in units of the plane, or in metres where the coordinates are geographic.
+    `lengths` and `diameters` are in units of the plane, or in metres where the coordinates are geographic; `scale`
+    is the length of a unit of x and of y. `points` is the number of points it was made from.
 
     >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
     >>> tiny.density.tolist(), tiny.lengths.tolist()
@@ -35,6 +37,8 @@ class Summary:
     paths: CellPaths
     lengths: Floats
     diameters: Floats
+    points: int = 0
+    scale: tuple[float, float] = (1.0, 1.0)
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Summary:
@@ -48,6 +52,30 @@ class Summary:
             CellPaths.from_trajectories(trajectories, grid),
             extents.travel_distances(trajectories, scale),
             extents.diameters(trajectories, scale),
+            trajectories.points,
+            scale,
+        )
+
+    @staticmethod
+    def merged(parts: Sequence[Summary]) -> Summary:
+        """The summary of all parts together, one after the other: batches of a set that is larger than memory.
+
+        >>> line = Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]])
+        >>> half = Summary.of(line, Grid((0, 0, 3, 3), 3))
+        >>> len(Summary.merged([half, half])), Summary.merged([half, half]).density[:4].tolist()
+        (2, [2, 0, 0, 2])
+        """
+        if not parts:
+            raise InputError("a set without any point cannot be evaluated")
+        sizes = np.concatenate([part.paths.sizes for part in parts])
+        cells = np.concatenate([part.paths.cells for part in parts])
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        return Summary(
+            CellPaths(cells, offsets, parts[0].grid),
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.diameters for part in parts]),
+            sum(part.points for part in parts),
+            parts[0].scale,
         )
 
     def __len__(self) -> int:
@@ -59,7 +87,8 @@ class Summary:
 
     def take(self, indices: Ints) -> Summary:
         """Summary of the trajectories at `indices`, repeats allowed."""
-        return Summary(self.paths.take(indices), self.lengths[indices], self.diameters[indices])
+        paths = self.paths.take(indices)
+        return replace(self, paths=paths, lengths=self.lengths[indices], diameters=self.diameters[indices])
 
     @cached_property
     def density(self) -> Ints:

@@ -1,0 +1,310 @@
+"""Metrics beyond the paper's nine: what people see on a map of streets, and when trips happen.
+
+All are functions of what the lines of two sets add up to (`Traces`), so none depends on how densely a trip is sampled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.evaluation.divergence import BUCKETS, MAX_JSD, count_divergence
+from ldptrace.evaluation.metrics import Level, Metric
+from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
+from ldptrace.evaluation.streets import StreetUse, turn_divergence
+from ldptrace.evaluation.traces import FINE, HOURS, LOWEST, PER_DOUBLING, Traces, coarser
+
+Floats = NDArray[np.float64]
+Kind = Literal["min", "max"]
+
+SIDES = (24, 96, FINE)
+SMALL = (36, 100, 400, 900)
+# Squares of this part of the map, for so many hours.
+SPAN_FRACTION, SPAN_HOURS = 1 / 16, 3
+# Shares of the real values below the lowest class and above the highest one.
+TAIL = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Random squares of every size, and hours: the same for all sets."""
+
+    small: dict[int, SquareQueries]
+    usual: SquareQueries
+    spans: SquareQueries
+    hours: NDArray[np.int64]
+
+    @staticmethod
+    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> Questions:
+        """Squares with uniform centres, square in the scaled plane; windows of hours that begin on the hour."""
+        return Questions(
+            {part: SquareQueries.draw(rng, real.grid, fraction=1 / part, scale=scale) for part in SMALL},
+            SquareQueries.draw(rng, real.grid, scale=scale),
+            SquareQueries.draw(rng, real.grid, fraction=SPAN_FRACTION, scale=scale),
+            rng.integers(0, HOURS, QUERIES),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What the lines of a real and of a synthetic set add up to, and where they lie on streets if there is a map.
+
+    With `fixes` the second set is fixes like the real ones (a bootstrap of them), not a line to be seen on.
+    """
+
+    real: Traces
+    synthetic: Traces
+    questions: Questions
+    fixes: bool = False
+    real_use: StreetUse | None = None
+    synthetic_use: StreetUse | None = None
+
+    @property
+    def seen(self) -> Floats:
+        """Where fixes of the second set would lie."""
+        return self.synthetic.fixes if self.fixes else self.synthetic.being
+
+
+def fine_density_error(side: int) -> Callable[[Sight], float]:
+    """Divergence of the length of way per cell of a fine lattice."""
+
+    def of(sight: Sight) -> float:
+        return count_divergence(coarser(sight.real.along, side), coarser(sight.synthetic.along, side))
+
+    return of
+
+
+def fix_density_error(side: int) -> Callable[[Sight], float]:
+    """Divergence of the real fixes from where the synthetic trips spend their time."""
+
+    def of(sight: Sight) -> float:
+        return count_divergence(coarser(sight.real.fixes, side), coarser(sight.seen, side))
+
+    return of
+
+
+def small_query_error(part: int) -> Callable[[Sight], float]:
+    """Mean relative error of the way in 200 squares of 1/part of the map."""
+
+    def of(sight: Sight) -> float:
+        queries = sight.questions.small[part]
+        real, synthetic = (
+            queries.shares(traces.along, traces.grid) for traces in (sight.real, sight.synthetic)
+        )
+        return share_error(real, synthetic, 1 / part)
+
+    return of
+
+
+def query_error_raw_points(sight: Sight) -> float:
+    """Query error on the raw fixes of the real set, as shares of all, against where synthetic trips spend their time."""
+    queries, grid = sight.questions.usual, sight.real.grid
+    return share_error(queries.shares(sight.real.fixes, grid), queries.shares(sight.seen, grid), FRACTION)
+
+
+def od_error(sight: Sight) -> float:
+    """Divergence of the pairs (first zone, last zone), 12 x 12 zones."""
+    return count_divergence(sight.real.trips, sight.synthetic.trips)
+
+
+def street_share(sight: Sight) -> float:
+    """Share of the way of the second set that lies on streets."""
+    return math.nan if sight.synthetic_use is None else sight.synthetic_use.on_streets
+
+
+def turn_error(sight: Sight) -> float:
+    """Divergence of the ways through the busiest junctions: from which street into which."""
+    if sight.real_use is None or sight.synthetic_use is None:
+        return math.nan
+    return turn_divergence(sight.real_use, sight.synthetic_use)
+
+
+def matched_length_error(sight: Sight) -> float:
+    """Divergence of the lengths along the streets, in logarithmic classes."""
+    if sight.real_use is None or sight.synthetic_use is None:
+        return math.nan
+    return log_divergence(sight.real_use.lengths, sight.synthetic_use.lengths)
+
+
+def departure_error(sight: Sight) -> float:
+    """Divergence of the departures per hour of the day."""
+    if not (sight.real.has_clock and sight.synthetic.has_clock):
+        return math.nan
+    return count_divergence(per_hour(sight.real), per_hour(sight.synthetic))
+
+
+def duration_error(sight: Sight) -> float:
+    """Divergence of the durations, in logarithmic classes."""
+    if not (sight.real.has_times and sight.synthetic.has_times):
+        return math.nan
+    return log_divergence(sight.real.durations, sight.synthetic.durations)
+
+
+def speed_error(sight: Sight) -> float:
+    """Divergence of the mean speeds of the trips, in logarithmic classes."""
+    if not (sight.real.has_times and sight.synthetic.has_times):
+        return math.nan
+    return log_divergence(sight.real.speeds, sight.synthetic.speeds)
+
+
+def spacetime_query_error(sight: Sight) -> float:
+    """Mean relative error of the time spent in 200 squares of 1/16 of the map during three hours each."""
+    if not (sight.real.has_clock and sight.synthetic.has_clock):
+        return math.nan
+    queries, hours = sight.questions.spans, sight.questions.hours
+    window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
+
+    def answers(traces: Traces) -> Floats:
+        per_square = queries.shares(traces.presence, traces.grid)
+        return np.take_along_axis(per_square, window, axis=1).sum(axis=1)
+
+    even = SPAN_FRACTION * SPAN_HOURS / HOURS
+    return share_error(answers(sight.real), answers(sight.synthetic), even)
+
+
+def period_origin_error(sight: Sight) -> float:
+    """Divergence of the pairs (period of four hours, first zone), 6 x 6 zones."""
+    if not (sight.real.has_clock and sight.synthetic.has_clock):
+        return math.nan
+    real, synthetic = (
+        np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
+        for traces in (sight.real, sight.synthetic)
+    )
+    return count_divergence(real, synthetic)
+
+
+def per_hour(traces: Traces) -> Floats:
+    """Departures in each hour of the day."""
+    hours: Floats = traces.departures.reshape(HOURS, -1).sum(axis=1)
+    return hours
+
+
+def log_classes(real: Floats) -> tuple[int, int, int]:
+    """First fine class, fine classes to a class, and number of classes: at most twenty over the real values.
+
+    One more class below and one above keep what is beyond.
+    """
+    running = np.cumsum(real)
+    low, high = np.searchsorted(running, [TAIL * running[-1], (1 - TAIL) * running[-1]])
+    width = max(1, math.ceil((high - low + 1) / BUCKETS))
+    return int(low), width, math.ceil((high - low + 1) / width)
+
+
+def grouped(counts: Floats, classes: tuple[int, int, int]) -> Floats:
+    """Fine classes summed to the given ones, with one below and one above.
+
+    >>> grouped(np.arange(6.0), (1, 2, 2)).tolist()
+    [0.0, 3.0, 7.0, 5.0]
+    """
+    low, width, number = classes
+    edges = np.minimum(np.concatenate(([0], low + width * np.arange(number + 1))), len(counts))
+    running = np.concatenate(([0.0], np.cumsum(counts)))
+    at = np.concatenate((running[edges], running[-1:]))
+    return np.diff(at)
+
+
+def class_edges(classes: tuple[int, int, int]) -> Floats:
+    """Values at the borders of the classes."""
+    low, width, number = classes
+    return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
+
+
+def log_divergence(real: Floats, synthetic: Floats) -> float:
+    """Divergence of two histograms of fine logarithmic classes, in the real set's classes."""
+    if real.sum() == 0 or synthetic.sum() == 0:
+        return math.nan
+    classes = log_classes(real)
+    return count_divergence(grouped(real, classes), grouped(synthetic, classes))
+
+
+_JSD, _RELATIVE = (0.0, MAX_JSD), (0.0, math.inf)
+
+
+def _metric(
+    name: str,
+    title: str,
+    level: Level,
+    unit: str,
+    of: Callable[[Sight], float],
+    meaning: str,
+    goal: Kind = "min",
+    range_: tuple[float, float] = _JSD,
+    corrects: str | None = None,
+) -> Metric:
+    return Metric(name, title, level, goal, range_, unit, "", of, meaning, corrects)
+
+
+_STREET = [
+    _metric(
+        f"fine_density_error_{side}", f"Fine density error, {side} × {side}", "street", "nats (JSD)",
+        fine_density_error(side), "how differently the way is spread over the cells of a fine lattice",
+    )
+    for side in SIDES
+] + [
+    _metric(
+        f"fix_density_error_{side}", f"Fix density error, {side} × {side}", "street", "nats (JSD)",
+        fix_density_error(side), "the same against the real fixes, for real trips whose fixes are far apart",
+    )
+    for side in SIDES
+] + [
+    _metric(
+        f"small_query_error_{part}", f"Query error, 1/{part} of the map", "street", "relative error",
+        small_query_error(part), "how wrong the way in small random squares is", range_=_RELATIVE,
+    )
+    for part in SMALL
+] + [
+    _metric(
+        "od_error_12", "Trip error, 12 × 12", "street", "nats (JSD)", od_error,
+        "how differently origins and destinations are paired, in 144 zones",
+    ),
+    _metric(
+        "street_share", "Way on streets", "street", "share", street_share,
+        "how much of the way lies on streets; the real trips' share is perfect", "max", (0.0, 1.0),
+    ),
+    _metric(
+        "turn_error", "Turn error", "street", "nats (JSD)", turn_error,
+        "how differently trips pass the busiest junctions: from which street into which",
+    ),
+    _metric(
+        "matched_length_error", "Length error on streets", "street", "nats (JSD)", matched_length_error,
+        "how differently lengths are spread after matching to streets",
+    ),
+]  # fmt: skip
+
+_TIME = [
+    _metric(
+        "departure_error", "Departure error", "time", "nats (JSD)", departure_error,
+        "how differently departures are spread over the hours of the day",
+    ),
+    _metric(
+        "duration_error", "Duration error", "time", "nats (JSD)", duration_error,
+        "how differently durations are spread",
+    ),
+    _metric(
+        "speed_error", "Speed error", "time", "nats (JSD)", speed_error, "how differently mean speeds are spread"
+    ),
+    _metric(
+        "spacetime_query_error", "Query error in space and time", "time", "relative error",
+        spacetime_query_error, "how wrong the time spent in random squares during random hours is",
+        range_=_RELATIVE,
+    ),
+    _metric(
+        "period_origin_error", "Origins by period", "time", "nats (JSD)", period_origin_error,
+        "how differently trips begin where, by period of the day",
+    ),
+]  # fmt: skip
+
+_CORRECTED = [
+    _metric(
+        "query_error_raw_points", "Query error, raw points", "global", "relative error", query_error_raw_points,
+        "squares asked of the real fixes and of the time of synthetic trips, as shares", range_=_RELATIVE,
+        corrects="query_error",
+    )
+]  # fmt: skip
+
+FURTHER: dict[str, Metric] = {metric.name: metric for metric in [*_STREET, *_TIME, *_CORRECTED]}

@@ -1,0 +1,255 @@
+"""Where the lines of a set lead, on a lattice as fine as streets, and when: tables of fixed size that add up.
+
+A line is what it is however many points lie on it: lengths and times are cut at the borders of the fine cells, so
+that nothing here depends on how densely a trip was sampled. Tables of two batches add up to those of both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import CHUNK, map_chunks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.extents import metric_scale
+from ldptrace.protocol.grid import Grid
+
+Floats = NDArray[np.float64]
+
+# Fine cells per side of the map; coarser lattices of 96, 48, 24 and 12 are sums of them.
+FINE = 192
+BLOCKS, ZONES, HOURS, PERIODS = 24, 12, 24, 6
+DAY = 86_400.0
+# Classes of durations and speeds on a logarithmic scale: so many to a doubling, from 2 ** LOWEST.
+PER_DOUBLING, LOWEST, CLASSES = 16, -20, 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Traces:
+    """What the lines of a set add up to; times are counted where a set has them.
+
+    `way` is the length of the lines in each fine cell, `fixes` the number of points there, `stay` the seconds spent
+    there. `presence` is the seconds spent in each of 24 x 24 blocks in each hour of the day, `departures` the trips
+    that begin in each minute of the day, `origins` those of each period of four hours by zone. `trips` are pairs of
+    zones (12 x 12 of them). `durations` and `speeds` are counted in fine logarithmic classes.
+
+    >>> line = Trajectories.from_lists([[(0.0, 0.5), (1.0, 0.5)]])
+    >>> once = Traces.of(line, Grid((0, 0, 1, 1), 6))
+    >>> round(float(once.way.sum()), 9), int(np.count_nonzero(once.way)), float((once + once).fixes.sum())
+    (1.0, 192, 4.0)
+    """
+
+    grid: Grid
+    trajectories: float
+    timed: float
+    way: Floats
+    fixes: Floats
+    stay: Floats
+    presence: Floats
+    departures: Floats
+    origins: Floats
+    trips: Floats
+    durations: Floats
+    speeds: Floats
+
+    @staticmethod
+    def zero(grid: Grid) -> Traces:
+        """Of no trajectory."""
+        return Traces(
+            grid,
+            0.0,
+            0.0,
+            way=np.zeros((FINE, FINE)),
+            fixes=np.zeros((FINE, FINE)),
+            stay=np.zeros((FINE, FINE)),
+            presence=np.zeros((BLOCKS, BLOCKS, HOURS)),
+            departures=np.zeros(24 * 60),
+            origins=np.zeros((PERIODS, ZONES * ZONES)),
+            trips=np.zeros((ZONES * ZONES, ZONES * ZONES)),
+            durations=np.zeros(CLASSES),
+            speeds=np.zeros(CLASSES),
+        )
+
+    @staticmethod
+    def of(trajectories: Trajectories, grid: Grid, weights: NDArray[np.integer] | None = None) -> Traces:
+        """Of a batch of trajectories, each counted as often as its weight says."""
+        kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        # Origin and width of the fine cells, and what a unit of x and of y is in the unit of lengths.
+        frame = np.array([ox, oy, sx * grid.n / FINE, sy * grid.n / FINE, kx, ky])
+        times = trajectories.t if trajectories.t is not None else np.empty(0)
+        weight = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+
+        def work(_: int, start: int, stop: int) -> Traces:
+            out = Traces.zero(grid)
+            counted = _trace(
+                trajectories.x,
+                trajectories.y,
+                times,
+                trajectories.offsets,
+                weight,
+                start,
+                stop,
+                frame,
+                *(getattr(out, name) for name in _TABLES),
+            )
+            return replace(out, trajectories=float(counted[0]), timed=float(counted[1]))
+
+        total = Traces.zero(grid)
+        # Tables are large for few trajectories, so a batch has few parts.
+        for part in map_chunks(work, len(trajectories), max(CHUNK, -(-len(trajectories) // 16))):
+            total = total + part
+        return total
+
+    def __add__(self, other: Traces) -> Traces:
+        return Traces(
+            self.grid,
+            *(
+                getattr(self, column.name) + getattr(other, column.name)
+                for column in fields(self)
+                if column.name != "grid"
+            ),
+        )
+
+    @property
+    def has_times(self) -> bool:
+        """Whether most of its trips have times."""
+        return self.timed > 0.5 * self.trajectories
+
+    @cached_property
+    def has_clock(self) -> bool:
+        """Whether the times are those of a clock: not all trips begin in the same minute."""
+        return self.has_times and bool(self.departures.max() < self.departures.sum())
+
+    @cached_property
+    def along(self) -> Floats:
+        """Length of the lines in each fine cell; points where nothing moves at all."""
+        return self.way if self.way.any() else self.fixes
+
+    @cached_property
+    def being(self) -> Floats:
+        """Where a fix at a random moment would lie: by time where times are known, by length elsewhere."""
+        return self.stay if self.has_times and self.stay.any() else self.along
+
+
+_TABLES = [
+    column.name for column in fields(Traces) if column.name not in {"grid", "trajectories", "timed"}
+]
+
+
+def coarser(table: Floats, side: int) -> Floats:
+    """A fine table summed to `side` cells per side.
+
+    >>> coarser(np.ones((4, 4)), 2).tolist()
+    [[4.0, 4.0], [4.0, 4.0]]
+    """
+    step = len(table) // side
+    summed: Floats = table.reshape(side, step, side, step).sum(axis=(1, 3))
+    return summed
+
+
+@numba.njit(cache=True, nogil=True)
+def _trace(  # type: ignore[no-untyped-def]
+    x, y, t, offsets, weights, start, stop, frame,
+    way, fixes, stay, presence, departures, origins, trips, durations, speeds,
+):  # fmt: skip
+    ox, oy, wide, high, kx, ky = frame
+    counted = with_times = 0.0
+    zone_step = FINE // ZONES
+    for k in range(start, stop):
+        first, last = offsets[k], offsets[k + 1] - 1
+        weight = weights[k] if len(weights) else 1.0
+        if last < first or weight == 0.0:
+            continue
+        counted += weight
+        timed = len(t) > 0 and math.isfinite(t[first]) and math.isfinite(t[last]) and t[last] >= t[first]
+        length = 0.0
+        u, v = (x[first] - ox) / wide, (y[first] - oy) / high
+        i0, j0 = _cell(u), _cell(v)
+        fixes[i0, j0] += weight
+        for p in range(first + 1, last + 1):
+            u2, v2 = (x[p] - ox) / wide, (y[p] - oy) / high
+            fixes[_cell(u2), _cell(v2)] += weight
+            dx, dy = (u2 - u) * wide * kx, (v2 - v) * high * ky
+            step = math.sqrt(dx * dx + dy * dy)
+            length += step
+            moment, spent = 0.0, 0.0
+            if timed and t[p] > t[p - 1]:
+                moment, spent = t[p - 1], t[p] - t[p - 1]
+            if step > 0.0 or spent > 0.0:
+                _segment(u, v, u2, v2, weight, step, moment, spent, way, stay, presence)
+            u, v = u2, v2
+        i1, j1 = _cell(u), _cell(v)
+        origin = (i0 // zone_step) * ZONES + j0 // zone_step
+        trips[origin, (i1 // zone_step) * ZONES + j1 // zone_step] += weight
+        if timed:
+            with_times += weight
+            minute = int((t[first] % 86400.0) / 60.0) % 1440
+            departures[minute] += weight
+            origins[minute // (1440 // PERIODS), origin] += weight
+            spent = t[last] - t[first]
+            durations[_class(spent)] += weight
+            speeds[_class(length / spent if spent > 0.0 else 0.0)] += weight
+    return counted, with_times
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _cell(value):  # type: ignore[no-untyped-def]
+    return min(max(int(math.floor(value)), 0), FINE - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _class(value):  # type: ignore[no-untyped-def]
+    if value <= 0.0:
+        return 0
+    return min(max(int(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING)), 0), CLASSES - 1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _segment(u, v, u2, v2, weight, length, moment, spent, way, stay, presence):  # type: ignore[no-untyped-def]
+    """Walk a straight piece from border to border of the fine cells."""
+    i, j = _cell(u), _cell(v)
+    last_i, last_j = _cell(u2), _cell(v2)
+    du, dv = u2 - u, v2 - v
+    step_i, step_j = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+    # The share of the piece at which it crosses the next border to the side and the next one up or down.
+    next_u = ((i + (1 if du > 0 else 0)) - u) / du if i != last_i else math.inf
+    next_v = ((j + (1 if dv > 0 else 0)) - v) / dv if j != last_j else math.inf
+    here = 0.0
+    while True:
+        border = min(next_u, next_v)
+        ahead = min(max(border, here), 1.0) if border < math.inf else 1.0
+        share = ahead - here
+        way[i, j] += weight * length * share
+        if spent > 0.0:
+            stay[i, j] += weight * spent * share
+            _hours(presence[i * BLOCKS // FINE, j * BLOCKS // FINE], moment + spent * here, spent * share, weight)
+        if border == math.inf:
+            return
+        here = ahead
+        if next_u <= next_v:
+            i += step_i
+            next_u = next_u + abs(1.0 / du) if i != last_i else math.inf
+        else:
+            j += step_j
+            next_v = next_v + abs(1.0 / dv) if j != last_j else math.inf
+
+
+@numba.njit(cache=True, nogil=True)
+def _hours(row, moment, spent, weight):  # type: ignore[no-untyped-def]
+    """Seconds from `moment` on, hour by hour of the day."""
+    while spent > 0.0:
+        second = moment % DAY
+        hour = min(int(second / 3600.0), HOURS - 1)
+        until = (hour + 1) * 3600.0 - second
+        part = spent if spent <= until else until
+        row[hour] += weight * part
+        if spent <= until or until <= 0.0:
+            return
+        moment += part
+        spent -= part
