@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
@@ -22,3 +24,20 @@ def drifting_walks(
             line.append((x, y))
         trajectories.append(line)
     return Trajectories.from_lists(trajectories)
+
+
+def densified(trajectories: Trajectories, more: int) -> Trajectories:
+    """The same lines with `more` points for every one: equally spaced between it and the next, in place and time."""
+    pieces: list[list[np.ndarray]] = [[], [], []]
+    sizes = []
+    for first, last in zip(trajectories.offsets[:-1], trajectories.offsets[1:], strict=True):
+        at = np.arange((last - first - 1) * more + 1) / more
+        sizes.append(len(at))
+        for piece, column in zip(pieces, (trajectories.x, trajectories.y, trajectories.t), strict=True):
+            if column is not None:
+                piece.append(np.interp(at, np.arange(last - first), column[first:last]))
+    x, y, t = (np.concatenate(piece) if piece else None for piece in pieces)
+    assert x is not None
+    assert y is not None
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    return replace(trajectories, x=x, y=y, t=t, offsets=offsets)

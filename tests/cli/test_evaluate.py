@@ -46,7 +46,7 @@ def files(tmp_path: Path) -> list[str]:
 
 def test_table_json_and_page(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
     made = [str(tmp_path / name) for name in ("card.json", "card.html")]
-    options = ["--bounds", "0,0,10,10", "--seed", "3", "--json", made[0], "--html", made[1]]
+    options = ["--bounds", "0,0,10,10", "--seed", "3", "--json", made[0], "--html", made[1], "--no-samples"]
     result = CliRunner().invoke(app, ["evaluate", *files, *options], catch_exceptions=False)
     assert result.exit_code == 0
     assert "Density error" in result.stdout

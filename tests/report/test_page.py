@@ -130,9 +130,9 @@ def test_a_leak_is_a_warning() -> None:
     assert "This is not ε-LDP for the whole trajectory: its length shows." in card.to_html()
 
 
-def test_real_trajectories_are_not_shown_unless_asked() -> None:
+def test_real_trajectories_can_be_left_out() -> None:
     real = drifting_walks(40, 1)
-    html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False).to_html()
+    html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False, samples=False).to_html()
     assert html.count('<svg class="map samples"') == 1
     assert "Real trajectories are not shown" in html
     assert "The attacks were not run" in html

@@ -24,12 +24,26 @@ from ldptrace.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ldptrace.roads.network import RoadNetwork
+
 
 RealArgument = Annotated[Path, typer.Argument(metavar="REAL", help="File of the real trajectories.")]
 SyntheticArgument = Annotated[
     list[Path], typer.Argument(metavar="SYN...", help="Files of synthetic trajectories, one or several.")
 ]
 GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
+RoadsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--roads",
+        metavar="NETWORK",
+        help="Public road network: trips are matched to it, controls beside them.",
+    ),
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option("--timezone", metavar="ZONE", help="Whose clocks count for times since 1970, such as UTC."),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
 
 
@@ -43,6 +57,8 @@ def evaluate(
     synthetic: SyntheticArgument,
     grid: GridOption = 6,
     bounds: BoundsOption = None,
+    roads: RoadsOption = None,
+    timezone: ZoneOption = None,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the scorecard as one self-contained page.")
@@ -57,15 +73,17 @@ def evaluate(
         bool, typer.Option("--corrected", help="Show the corrected variants in the table as well.")
     ] = False,
     samples: Annotated[
-        bool, typer.Option("--samples", help="Show a few REAL trajectories on the page.")
-    ] = False,
+        bool,
+        typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page."),
+    ] = True,
     seed: SeedOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
 ) -> None:
-    """Nine metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
+    """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
 
+    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen.
     Without --bounds the map is the smallest box around the real points, as in the reference implementation.
     """
     from ldptrace.evaluation import evaluate as measure
@@ -73,12 +91,15 @@ def evaluate(
     check_folders(json_file, html_file)
     with Progress() as stages:
         with stages("read"):
+            network = None if roads is None else read_network(roads)
             sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
         card = measure(
             sets[0],
             *sets[1:],
             grid=grid,
             bounds=parse_bounds(bounds),
+            roads=network,
+            timezone=timezone,
             seed=seed,
             repeat=repeat,
             names=names(synthetic),
@@ -138,6 +159,13 @@ def attack(
             with atomic_path(json_file) as temporary:
                 temporary.write_text(text + "\n", encoding="utf-8")
     show([attack_table(found)], text if str(json_file) == "-" else None)
+
+
+def read_network(path: Path) -> RoadNetwork:
+    """The whole network of a file: a street that leads nowhere is a street to be on, too."""
+    from ldptrace.roads.readers import read_roads
+
+    return read_roads(path, connected=False)
 
 
 def check_folders(*outputs: Path | None) -> None:

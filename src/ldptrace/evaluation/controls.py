@@ -24,6 +24,8 @@ from ldptrace.roads.routes import Routes
 
 Ints = NDArray[np.int64]
 
+MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
+CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
 # Routes of the map alone, and trips of a set that are routed again.
 ROUTES, ROUTED = 30_000, 10_000
 _CHUNK = 256
@@ -95,7 +97,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
     price = float((cost[apart] / straight[apart]).min()) if apart.any() else 0.0
 
     def work(_: int, begin: int, stop: int) -> tuple[NDArray[np.int32], Ints]:
-        return _search(  # type: ignore[no-any-return]
+        return _search(
             x, y, price, roads.target, roads.source, cost, order, first, start[begin:stop], end[begin:stop]
         )
 

@@ -102,7 +102,7 @@ def small_query_error(part: int) -> Callable[[Sight], float]:
 
 
 def query_error_raw_points(sight: Sight) -> float:
-    """Query error on the raw fixes of the real set, as shares of all, against where synthetic trips spend their time."""
+    """Query error of the real fixes, as shares of all, against where synthetic trips spend their time."""
     queries, grid = sight.questions.usual, sight.real.grid
     return share_error(queries.shares(sight.real.fixes, grid), queries.shares(sight.seen, grid), FRACTION)
 
@@ -114,19 +114,21 @@ def od_error(sight: Sight) -> float:
 
 def street_share(sight: Sight) -> float:
     """Share of the way of the second set that lies on streets."""
-    return math.nan if sight.synthetic_use is None else sight.synthetic_use.on_streets
+    if sight.synthetic_use is None:
+        return math.nan
+    return sight.synthetic_use.fixes_on_streets if sight.fixes else sight.synthetic_use.on_streets
 
 
 def turn_error(sight: Sight) -> float:
     """Divergence of the ways through the busiest junctions: from which street into which."""
-    if sight.real_use is None or sight.synthetic_use is None:
+    if sight.real_use is None or sight.synthetic_use is None or not sight.real_use.tells_turns:
         return math.nan
     return turn_divergence(sight.real_use, sight.synthetic_use)
 
 
 def matched_length_error(sight: Sight) -> float:
     """Divergence of the lengths along the streets, in logarithmic classes."""
-    if sight.real_use is None or sight.synthetic_use is None:
+    if sight.real_use is None or sight.synthetic_use is None or not sight.real_use.tells_turns:
         return math.nan
     return log_divergence(sight.real_use.lengths, sight.synthetic_use.lengths)
 

@@ -13,16 +13,22 @@ from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import BUCKETS
+from ldptrace.evaluation.further import class_edges, grouped, log_classes, per_hour
+from ldptrace.evaluation.measuring import Measured
 from ldptrace.evaluation.patterns import support
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
+from ldptrace.roads.network import RoadNetwork
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAP_BLOCKS, FLOW_BLOCKS, TRIP_BLOCKS = 32, 10, 6
-SAMPLES, SAMPLE_POINTS = 24, 200
+SAMPLES, SAMPLE_POINTS = 300, 400
+# Bends that are smaller than this part of the map are not drawn.
+BEND = 1 / 800
 DRAWN_PATTERNS = 12
+STREETS = 8000
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,8 @@ class Portrait:
 
     `density` is per block of the map, `flows` are moves (from block, to block, share) between blocks, `trips`
     the shares of (first block, last block). Histograms have one bucket below and one above their edges.
-    `samples` are a few trajectories in units of the map's width and height.
+    `hours` are departures per hour of the day; it, `durations` and `speeds` are empty without times. `samples` are
+    a few hundred trajectories in units of the map's width and height.
     """
 
     name: str
@@ -46,6 +53,9 @@ class Portrait:
     lengths: Floats
     diameters: Floats
     cells: Floats
+    hours: Floats
+    durations: Floats
+    speeds: Floats
     samples: list[list[tuple[float, float]]]
 
     def document(self) -> dict[str, Any]:
@@ -63,30 +73,51 @@ class Portrait:
             "lengths": _rounded(self.lengths),
             "diameters": _rounded(self.diameters),
             "cells": _rounded(self.cells),
+            "hours": _rounded(self.hours),
+            "durations": _rounded(self.durations),
+            "speeds": _rounded(self.speeds),
             "samples": [[[round(x, 4), round(y, 4)] for x, y in line] for line in self.samples],
         }
 
 
-def paint(
-    name: str, summary: Summary, trajectories: Trajectories, real: Summary, picked: Ints | None
-) -> Portrait:
+def paint(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Portrait:
     """The portrait of a set on the real set's scales, with the trajectories at `picked` as samples."""
+    summary, traces, trips = measured.summary, measured.traces, measured.trajectories
     grid = summary.grid
+    hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
+    if traces.has_times and real.traces.has_times:
+        durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
+        speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
+    if traces.has_clock and real.traces.has_clock:
+        hours = _shares(per_hour(traces))
     return Portrait(
         name,
         len(summary),
-        trajectories.points,
+        summary.points,
         float(np.mean(summary.lengths)),
         float(np.mean(summary.diameters)),
         float(np.mean(summary.paths.sizes)),
         _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
         _flows(summary, blocks(grid, FLOW_BLOCKS)),
         _trips(summary, blocks(grid, TRIP_BLOCKS)),
-        _histogram(summary.lengths, edges(real.lengths)),
-        _histogram(summary.diameters, edges(real.diameters)),
-        _histogram(summary.paths.sizes.astype(np.float64), cell_edges(real)),
-        [] if picked is None else [_line(trajectories, grid, int(k)) for k in picked],
+        _histogram(summary.lengths, edges(real.summary.lengths)),
+        _histogram(summary.diameters, edges(real.summary.diameters)),
+        _histogram(summary.paths.sizes.astype(np.float64), cell_edges(real.summary)),
+        hours,
+        durations,
+        speeds,
+        [] if picked is None else [_line(trips, grid, int(k)) for k in picked],
     )
+
+
+def time_edges(real: Measured) -> dict[str, list[float]]:
+    """Borders of the classes of durations and speeds; none where the real set has no times."""
+    if not real.traces.has_times:
+        return {"durations": [], "speeds": []}
+    return {
+        name: class_edges(log_classes(counts)).tolist()
+        for name, counts in (("durations", real.traces.durations), ("speeds", real.traces.speeds))
+    }
 
 
 def blocks(grid: Grid, most: int) -> Ints:
@@ -181,7 +212,58 @@ def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[flo
     (ox, oy), (sx, sy) = grid.origin, grid.step
     x = (trajectories.x[kept] - ox) / (sx * grid.n)
     y = (trajectories.y[kept] - oy) / (sy * grid.n)
-    return list(zip(x.tolist(), y.tolist(), strict=True))
+    bends = bends_of(x, y, BEND)
+    return list(zip(x[bends].tolist(), y[bends].tolist(), strict=True))
+
+
+def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
+    """The streets for drawing: straight pieces (x0, y0, x1, y1) in thousandths of the map's width and height.
+
+    Of very many the longest are kept; what is shorter than a dot is not drawn.
+    """
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    (ox, oy), (sx, sy) = grid.origin, grid.step
+    across = np.rint((x - ox) / (sx * grid.n) * 1000).astype(np.int64)
+    up = np.rint((y - oy) / (sy * grid.n) * 1000).astype(np.int64)
+    inner = np.ones(len(x), dtype=bool)
+    inner[offsets[1:] - 1] = False
+    here = np.flatnonzero(inner)
+    pieces = np.column_stack((across[here], up[here], across[here + 1], up[here + 1]))
+    # Either direction is the same line.
+    backwards = (pieces[:, 0] > pieces[:, 2]) | (
+        (pieces[:, 0] == pieces[:, 2]) & (pieces[:, 1] > pieces[:, 3])
+    )
+    pieces[backwards] = pieces[backwards][:, [2, 3, 0, 1]]
+    pieces = np.unique(pieces[(pieces >= 0).all(axis=1) & (pieces <= 1000).all(axis=1)], axis=0)
+    length = np.hypot(pieces[:, 2] - pieces[:, 0], pieces[:, 3] - pieces[:, 1])
+    longest = np.argsort(-length, kind="stable")[:STREETS]
+    drawn: list[list[int]] = pieces[longest[length[longest] > 0]].tolist()
+    return drawn
+
+
+def bends_of(x: Floats, y: Floats, least: float) -> Ints:
+    """The points of a line that are needed to stay within `least` of it, its ends among them (Douglas, Peucker).
+
+    >>> bends_of(np.array([0.0, 1.0, 2.0, 2.0]), np.array([0.0, 0.01, 0.0, 2.0]), 0.1).tolist()
+    [0, 2, 3]
+    """
+    kept = {0, len(x) - 1}
+    open_ = [(0, len(x) - 1)]
+    while open_:
+        first, last = open_.pop()
+        if last - first < 2:
+            continue
+        dx, dy = x[last] - x[first], y[last] - y[first]
+        px, py = x[first + 1 : last] - x[first], y[first + 1 : last] - y[first]
+        size = dx * dx + dy * dy
+        share = np.clip((px * dx + py * dy) / size, 0.0, 1.0) if size > 0 else np.zeros(len(px))
+        away = np.hypot(px - share * dx, py - share * dy)
+        farthest = int(away.argmax())
+        if away[farthest] > least:
+            middle = first + 1 + farthest
+            kept.add(middle)
+            open_ += [(first, middle), (middle, last)]
+    return np.array(sorted(kept), dtype=np.int64)
 
 
 def _rounded(values: Floats) -> list[float]:

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rich.table import Table
@@ -14,28 +15,13 @@ from rich.text import Text
 
 from ldptrace import report
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
-from ldptrace.evaluation.corrected import CORRECTED
+from ldptrace.evaluation.measuring import ALL_METRICS, Value
 from ldptrace.evaluation.metrics import METRICS, Metric
 from ldptrace.evaluation.portrait import Portrait
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 
 FORMAT, VERSION = "ldptrace-scorecard", 1
-ALL_METRICS: dict[str, Metric] = METRICS | CORRECTED
-
-
-@dataclass(frozen=True)
-class Value:
-    """One measured number: mean over the repeats, spread, and what others would score.
-
-    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing.
-    """
-
-    mean: float
-    std: float | None = None
-    floor: float | None = None
-    floor_std: float | None = None
-    uniform: float | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +67,23 @@ class Scorecard:
     length_edges: tuple[float, ...]
     diameter_edges: tuple[float, ...]
     cell_edges: tuple[float, ...]
+    time_edges: dict[str, list[float]]
     patterns: tuple[dict[str, Any], ...]
+    # What public knowledge gives by itself, where a road network was given; its streets, its name, and how far from
+    # a street is still on it.
+    controls: tuple[Portrait, ...] = ()
+    streets: list[list[int]] | None = None
+    roads: str | None = None
+    tolerance: float | None = None
+
+    @cached_property
+    def measured(self) -> dict[str, Metric]:
+        """The metrics that apply: the nine, and of the others those that any set has a value of."""
+        return {
+            name: metric
+            for name, metric in ALL_METRICS.items()
+            if name in METRICS or any(not math.isnan(item.values[name].mean) for item in self.sets)
+        }
 
     def best(self, name: str) -> set[int]:
         """Numbers of the sets with the best value of a metric; none where there is nothing to compare."""
@@ -117,6 +119,8 @@ class Scorecard:
                 "bounds": list(self.grid.bounds),
                 "bounds_from": self.bounds_from,
                 "crs": self.crs,
+                "roads": self.roads,
+                "street_tolerance": self.tolerance,
                 "seed": self.seed,
                 "repeat": self.repeat,
                 "notes": list(self.notes),
@@ -127,15 +131,26 @@ class Scorecard:
                 "lengths": list(self.length_edges),
                 "diameters": list(self.diameter_edges),
                 "cells": list(self.cell_edges),
+                **self.time_edges,
             },
+            "controls": [portrait.document() for portrait in self.controls],
+            "streets": self.streets,
             "patterns": list(self.patterns),
         }
 
     def _set_document(self, item: SetResult) -> dict[str, Any]:
         return {
             "name": item.name,
-            "metrics": {name: _value_document(METRICS[name], item.values[name]) for name in METRICS},
-            "corrected": {name: _value_document(CORRECTED[name], item.values[name]) for name in CORRECTED},
+            "metrics": {
+                name: _value_document(metric, item.values[name])
+                for name, metric in self.measured.items()
+                if not metric.corrects
+            },
+            "corrected": {
+                name: _value_document(metric, item.values[name])
+                for name, metric in self.measured.items()
+                if metric.corrects
+            },
             "attacks": attacks_document(item.attacks),
             "privacy": item.privacy,
             "notes": list(item.notes),
@@ -167,7 +182,13 @@ class Scorecard:
         table.add_column("perfect", justify="right")
         for item in self.sets:
             table.add_column(item.name, justify="right", overflow="fold")
-        for name, metric in (ALL_METRICS if corrected else METRICS).items():
+        level = "global"
+        for name, metric in self.measured.items():
+            if metric.corrects and not corrected:
+                continue
+            if metric.level != level and metric.level in HEADINGS and not metric.corrects:
+                table.add_row(Text(HEADINGS[metric.level], style="bold"))
+            level = metric.level
             best = self.best(name)
             floors = {item.values[name].floor for item in self.sets}
             cells = [
@@ -187,6 +208,7 @@ class Scorecard:
         return attack_table({item.name: item.attacks for item in self.sets})
 
 
+HEADINGS = {"street": "what people see on a map", "time": "when trips happen"}
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
 
 
@@ -246,7 +268,9 @@ def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
         "unit": metric.unit,
         "section": metric.section,
         "meaning": metric.meaning,
-    } | ({"corrects": metric.corrects} if metric.corrects else {})
+        **({"controls": dict(value.controls)} if value.controls else {}),
+        **({"corrects": metric.corrects} if metric.corrects else {}),
+    }
 
 
 def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:

@@ -30,8 +30,8 @@ PART_OF_STREET = 0.25
 # Trips of a set that are matched.
 MATCHED = 10_000
 JUNCTIONS = 100
-# Real fixes farther apart than so many tolerances do not tell which way was taken.
-FAR_APART = 8.0
+# Real lines that follow the streets for less of their way do not tell which turns were taken.
+FOLLOWED = 0.7
 _MOST_BUCKETS = 2_000_000
 _CHUNK = 512
 
@@ -63,6 +63,11 @@ class StreetUse:
         return self.fixes_on / self.fixes if self.fixes else math.nan
 
     @property
+    def tells_turns(self) -> bool:
+        """Whether lines follow the streets closely enough: those between fixes a minute apart cut through blocks."""
+        return self.on_streets >= FOLLOWED
+
+    @property
     def fixes_on_streets(self) -> float:
         return self.fixes_on / self.fixes if self.fixes else math.nan
 
@@ -70,9 +75,8 @@ class StreetUse:
         turns, place = np.unique(np.concatenate((self.turns, other.turns)), return_inverse=True)
         nodes = np.empty(len(turns), dtype=np.int64)
         nodes[place] = np.concatenate((self.nodes, other.nodes))
-        passed = np.bincount(
-            place, weights=np.concatenate((self.passed, other.passed)), minlength=len(turns)
-        )
+        passed: Floats = np.zeros(len(turns))
+        np.add.at(passed, place, np.concatenate((self.passed, other.passed)))
         return StreetUse(
             self.way + other.way,
             self.on + other.on,
@@ -129,7 +133,8 @@ class StreetMap:
         pieces = np.stack((x[here], y[here], x[here + 1], y[here + 1]))
         street = np.repeat(np.arange(len(once), dtype=np.int32), np.diff(offsets) - 1)
         steps = np.hypot(pieces[2] - pieces[0], pieces[3] - pieces[1])
-        length = np.bincount(street, weights=steps, minlength=len(once))
+        length = np.zeros(len(once))
+        np.add.at(length, street, steps)
         before = np.cumsum(steps) - steps
         begins = before - before[np.searchsorted(street, street)]
         ends = np.stack((roads.source[once], roads.target[once])).astype(np.int64)
@@ -168,12 +173,14 @@ class StreetMap:
 
         def work(_: int, start: int, stop: int) -> StreetUse:
             lengths = np.zeros(CLASSES)
-            sums, turns, nodes = _match(
+            (way, on, fixes, fixes_on), turns, nodes = _match(
                 x, y, trajectories.offsets, start, stop, self.tolerance, *index,
                 self.first, self.held, self.at_first, self.at_node, self.junction, lengths,
             )  # fmt: skip
             found, first, passed = np.unique(turns, return_index=True, return_counts=True)
-            return StreetUse(*sums, lengths, found, nodes[first], passed.astype(np.float64))
+            return StreetUse(
+                way, on, fixes, fixes_on, lengths, found, nodes[first], passed.astype(np.float64)
+            )
 
         total = StreetMap.nothing()
         for part in map_chunks(work, len(trajectories), _CHUNK):
@@ -257,8 +264,8 @@ def _best(px, py, hx, hy, old, reach, pieces, street, begins, frame, shape, firs
     """
     found, away, at, least = -1, math.inf, 0.0, math.inf
     nearest = math.inf
-    ci = int(math.floor((px - frame[0]) / frame[2]))
-    cj = int(math.floor((py - frame[1]) / frame[2]))
+    ci = math.floor((px - frame[0]) / frame[2])
+    cj = math.floor((py - frame[1]) / frame[2])
     for i in range(max(ci - 1, 0), min(ci + 2, shape[0])):
         for j in range(max(cj - 1, 0), min(cj + 2, shape[1])):
             for entry in range(first[i * shape[1] + j], first[i * shape[1] + j + 1]):
@@ -299,7 +306,7 @@ def _match(  # type: ignore[no-untyped-def]
     streets = ends.shape[1]
     for k in range(start, stop):
         # The street the trip is on, where on it, and a street that may follow, seen once so far.
-        old, place, waiting, waiting_at = -1, 0.0, -1, 0.0
+        old, place, waiting, _waiting_at = -1, 0.0, -1, 0.0
         total = 0.0
         for p in range(offsets[k], offsets[k + 1]):
             _, _, _, nearest = _best(
@@ -317,8 +324,20 @@ def _match(  # type: ignore[no-untyped-def]
             for part in range(parts):
                 share = (part + 0.5) / parts
                 px, py = x[p] + share * dx, y[p] + share * dy
-                new, away, at, nearest = _best(
-                    px, py, dx / step, dy / step, old, reach, pieces, street, begins, frame, shape, first, held
+                new, _away, at, nearest = _best(
+                    px,
+                    py,
+                    dx / step,
+                    dy / step,
+                    old,
+                    reach,
+                    pieces,
+                    street,
+                    begins,
+                    frame,
+                    shape,
+                    first,
+                    held,
                 )
                 way += step / parts
                 on += step / parts * (nearest <= tolerance)
@@ -335,7 +354,7 @@ def _match(  # type: ignore[no-untyped-def]
                     continue
                 if new != waiting:
                     # One look at another street is a crossing; two are a turn.
-                    waiting, waiting_at = new, at
+                    waiting, _waiting_at = new, at
                     continue
                 node, between, node2 = _link(old, new, ends, at_first, at_node)
                 if node < 0:
@@ -391,4 +410,4 @@ def _larger(values, room):  # type: ignore[no-untyped-def]
 def _length_class(value):  # type: ignore[no-untyped-def]
     if value <= 0.0:
         return 0
-    return min(max(int(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING)), 0), CLASSES - 1)
+    return min(max(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING), 0), CLASSES - 1)

@@ -137,9 +137,7 @@ class Traces:
         return self.stay if self.has_times and self.stay.any() else self.along
 
 
-_TABLES = [
-    column.name for column in fields(Traces) if column.name not in {"grid", "trajectories", "timed"}
-]
+_TABLES = [column.name for column in fields(Traces) if column.name not in {"grid", "trajectories", "timed"}]
 
 
 def coarser(table: Floats, side: int) -> Floats:
@@ -200,14 +198,14 @@ def _trace(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _cell(value):  # type: ignore[no-untyped-def]
-    return min(max(int(math.floor(value)), 0), FINE - 1)
+    return min(max(math.floor(value), 0), FINE - 1)
 
 
 @numba.njit(cache=True, nogil=True)
 def _class(value):  # type: ignore[no-untyped-def]
     if value <= 0.0:
         return 0
-    return min(max(int(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING)), 0), CLASSES - 1)
+    return min(max(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING), 0), CLASSES - 1)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -228,7 +226,9 @@ def _segment(u, v, u2, v2, weight, length, moment, spent, way, stay, presence): 
         way[i, j] += weight * length * share
         if spent > 0.0:
             stay[i, j] += weight * spent * share
-            _hours(presence[i * BLOCKS // FINE, j * BLOCKS // FINE], moment + spent * here, spent * share, weight)
+            _hours(
+                presence[i * BLOCKS // FINE, j * BLOCKS // FINE], moment + spent * here, spent * share, weight
+            )
         if border == math.inf:
             return
         here = ahead

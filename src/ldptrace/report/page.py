@@ -16,6 +16,7 @@ from ldptrace.report.charts import Series
 from ldptrace.report.promise import promise
 
 Document = dict[str, Any]
+LEVELS = ("global", "trajectory", "semantic", "street", "time")
 
 
 def page(document: Document) -> str:
@@ -42,7 +43,7 @@ def page(document: Document) -> str:
 def _levels(document: Document) -> list[dict[str, Any]]:
     """Rows of the table of metrics, by level."""
     sets = document["sets"]
-    levels: dict[str, list[dict[str, Any]]] = {"global": [], "trajectory": [], "semantic": []}
+    levels: dict[str, list[dict[str, Any]]] = {level: [] for level in LEVELS}
     for name, entry in document["metrics"].items():
         row = _row(sets, "metrics", name)
         corrected = [
@@ -51,7 +52,7 @@ def _levels(document: Document) -> list[dict[str, Any]]:
             if variant["corrects"] == name
         ]
         levels[entry["level"]].append(row | {"corrected": corrected})
-    return [{"level": level, "rows": rows} for level, rows in levels.items()]
+    return [{"level": level, "rows": rows} for level, rows in levels.items() if rows]
 
 
 def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning, InputError, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
-from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Yardstick
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
@@ -66,12 +65,11 @@ class Bench:
             again = summary.take(rng.integers(0, len(summary), len(summary)))
             x, y = resample(again.paths, rng)
         else:
-            synthetic = self._synthetic(cell, data, real)
-            x, y = synthetic.x, synthetic.y
-        scale = metric_scale(summary.grid, geographic=real.is_geographic)
+            paths = CellPaths.from_trajectories(self._synthetic(cell, data, real), summary.grid)
+            x, y = resample(paths, rng)
         values = {}
         for fraction in FRACTIONS:
-            queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=scale)
+            queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
             error = average_relative_error(queries.count(*truth), queries.count(x, y), len(truth[0]))
             values[f"{fraction:.4f}"] = error
         return values

@@ -1,0 +1,186 @@
+"""Matching to streets and the two controls, on a chessboard of streets where the truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.evaluation import evaluate
+from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways, usable_roads
+from ldptrace.evaluation.streets import StreetMap, turn_divergence
+from ldptrace.evaluation.traces import LOWEST, PER_DOUBLING
+from ldptrace.protocol.grid import Grid
+from ldptrace.roads.network import RoadNetwork
+
+SIDE, BLOCK = 11, 200.0
+BOUNDS = (0.0, 0.0, 2000.0, 2000.0)
+
+
+def chessboard() -> RoadNetwork:
+    """Streets every 200 m, both ways."""
+    x, y = (axis.ravel() * BLOCK for axis in np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij"))
+    number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
+    a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
+    b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
+    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)))
+
+
+def trips(count: int, seed: int, *, east_first: float = 0.5, off: float = 0.0) -> Trajectories:
+    """Two legs each, one to the east and one to the north, along streets, `off` them to the side."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(count):
+        (x0, x1), (y0, y1) = (np.sort(rng.choice(SIDE, 2, replace=False)) * BLOCK for _ in range(2))
+        corner = (x1, y0) if rng.random() < east_first else (x0, y1)
+        lines.append([(x + off, y + off) for x, y in ((x0, y0), corner, (x1, y1))])
+    return Trajectories.from_lists(lines)
+
+
+@pytest.fixture(scope="module")
+def streets() -> StreetMap:
+    return StreetMap.of(chessboard())
+
+
+def test_on_streets_and_beside_them(streets: StreetMap) -> None:
+    assert len(streets.length) == 2 * SIDE * (SIDE - 1)
+    assert streets.tolerance == 25.0
+    on, near, off = (streets.match(trips(100, 1, off=away)) for away in (0.0, 15.0, 90.0))
+    assert on.on_streets == pytest.approx(1.0)
+    assert near.on_streets > 0.95
+    # Half a block away only the crossings are near.
+    assert off.on_streets < 0.35
+    assert on.fixes_on_streets == 1.0
+
+
+def test_a_turn_and_a_length_by_hand(streets: StreetMap) -> None:
+    one = streets.match(Trajectories.from_lists([[(0.0, 400.0), (600.0, 400.0), (600.0, 1000.0)]]))
+    # Two crossings on the way east, the corner, two on the way north.
+    assert len(one.turns) == 5
+    assert one.passed.tolist() == [1.0] * 5
+    size = 2 ** (np.flatnonzero(one.lengths)[0] / PER_DOUBLING + LOWEST)
+    assert size == pytest.approx(1200, rel=0.06)
+
+
+@pytest.mark.parametrize("more", [2, 7])
+def test_matching_does_not_depend_on_how_densely_a_trip_is_sampled(streets: StreetMap, more: int) -> None:
+    sparse = trips(100, 3, off=4.0)
+    at = np.concatenate([np.arange(2 * more + 1) / more + 3 * k for k in range(100)])
+    dense = Trajectories(
+        np.interp(at, np.arange(300), sparse.x),
+        np.interp(at, np.arange(300), sparse.y),
+        np.arange(0, 100 * (2 * more + 1) + 1, 2 * more + 1),
+    )
+    a, b = streets.match(sparse), streets.match(dense)
+    assert b.way == pytest.approx(a.way)
+    assert b.on_streets == pytest.approx(a.on_streets, abs=0.01)
+    assert turn_divergence(a, b) < 0.01
+
+
+def test_use_adds_up(streets: StreetMap) -> None:
+    whole = trips(60, 4)
+    parts = [streets.match(whole.take(np.arange(25))), streets.match(whole.take(np.arange(25, 60)))]
+    total, expected = parts[0] + parts[1], streets.match(whole)
+    assert np.array_equal(total.turns, expected.turns)
+    assert np.array_equal(total.nodes, expected.nodes)
+    assert np.array_equal(total.passed, expected.passed)
+    assert np.array_equal(total.lengths, expected.lengths)
+    assert total.on == pytest.approx(expected.on)
+
+
+def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
+    real, same, other = (
+        streets.match(trips(2000, seed, east_first=share)) for seed, share in ((1, 0.9), (2, 0.9), (3, 0.1))
+    )
+    assert turn_divergence(real, real) == 0.0
+    assert turn_divergence(real, same) < 0.1
+    assert turn_divergence(real, other) > 2 * turn_divergence(real, same)
+
+
+def test_shortest_ways_are_shortest() -> None:
+    roads = chessboard()
+    rng = np.random.default_rng(1)
+    start, end = rng.integers(0, roads.nodes, (2, 50))
+    edges, offsets = shortest_ways(roads, start, end)
+    for k in range(50):
+        way = edges[offsets[k] : offsets[k + 1]]
+        apart = abs(roads.x[start[k]] - roads.x[end[k]]) + abs(roads.y[start[k]] - roads.y[end[k]])
+        assert roads.length[way].sum() == pytest.approx(apart)
+        if len(way):
+            assert (roads.source[way[0]], roads.target[way[-1]]) == (start[k], end[k])
+            assert np.array_equal(roads.target[way[:-1]], roads.source[way[1:]])
+
+
+def test_plain_routing_keeps_the_ends() -> None:
+    roads, lines = chessboard(), trips(40, 2, off=10.0)
+    routed = plain_routing(roads, lines, np.random.default_rng(1))
+    assert len(routed) == 40
+    first, last = routed.offsets[:-1], routed.offsets[1:] - 1
+    assert np.allclose(routed.x[first], lines.x[lines.offsets[:-1]] - 10)
+    assert np.allclose(routed.y[last], lines.y[lines.offsets[1:] - 1] - 10)
+    # A trip within a block has no way to go, and stays.
+    still = plain_routing(roads, Trajectories.from_lists([[(3, 3), (9, 9)]]), np.random.default_rng(1))
+    assert still.x.tolist() == [3, 9]
+
+
+def test_the_map_alone_is_on_streets(streets: StreetMap) -> None:
+    alone = map_alone(chessboard(), np.random.default_rng(1), 500)
+    assert len(alone) == 500
+    assert streets.match(alone).on_streets == pytest.approx(1.0)
+
+
+def test_a_scorecard_with_a_road_network() -> None:
+    real = trips(600, 1, east_first=0.9)
+    strokes = Trajectories(real.x, real.y, real.offsets).take(np.arange(600))
+    strokes = Trajectories.from_lists(
+        [[(line.x[0], line.y[0]), (line.x[-1], line.y[-1])] for line in strokes]
+    )
+    card = evaluate(
+        real,
+        trips(600, 2, east_first=0.9),
+        strokes,
+        bounds=BOUNDS,
+        roads=chessboard(),
+        names=["streets", "strokes"],
+        seed=1,
+        repeat=1,
+        attacks=False,
+    )
+    good, bad = (item.values for item in card.sets)
+    assert good["street_share"].mean > 0.99 > 0.6 > bad["street_share"].mean
+    assert good["street_share"].floor == pytest.approx(1.0)
+    for name in ("turn_error", "fine_density_error_96"):
+        assert good[name].mean < bad[name].mean
+    document = card.document()
+    entry = document["metrics"]["turn_error"]
+    assert set(entry["controls"]) == {"map_alone", "plain_routing"}
+    assert entry["controls"]["plain_routing"] > 0
+    assert [item["name"] for item in document["controls"]] == [
+        "the map alone",
+        "plain routing, streets",
+        "plain routing, strokes",
+    ]
+    assert len(document["streets"]) > 100
+    assert document["evaluation"]["street_tolerance"] == 25.0
+    assert "<svg" in card.to_html()
+
+
+def test_maps_of_other_places_are_refused() -> None:
+    roads = chessboard()
+    with pytest.raises(InputError, match="none of its roads lies in the bounds"):
+        usable_roads(roads, Grid((1e6, 1e6, 2e6, 2e6), 6), None)
+    labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
+    with pytest.raises(InputError, match="EPSG:25832 and the trajectories are in EPSG:4326"):
+        usable_roads(labelled, Grid(BOUNDS, 6), "EPSG:4326")
+
+
+def test_fixes_that_are_far_apart_do_not_tell_turns() -> None:
+    roads = chessboard()
+    # Fixes 1 km apart: lines between them cut through blocks.
+    real = trips(200, 1)
+    ends = Trajectories.from_lists([[(t.x[0], t.y[0]), (t.x[-1], t.y[-1])] for t in real])
+    card = evaluate(ends, real, bounds=BOUNDS, roads=roads, seed=1, repeat=1, attacks=False)
+    assert np.isnan(card.sets[0].values["turn_error"].mean)
+    assert "turns and lengths on streets are not compared" in " ".join(card.remarks())
+    assert card.sets[0].values["street_share"].mean == pytest.approx(1.0)
