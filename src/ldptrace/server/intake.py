@@ -1,0 +1,136 @@
+"""Group commit: requests that arrive while a transaction runs share the next one.
+
+A sync to the disk takes milliseconds and costs the same for one report and for a thousand. A request is
+answered after the transaction that holds its reports is on the disk, never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ldptrace.server.counting import Codes, Counter, Submission
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, StorageUnavailable
+
+# Bytes of bodies that may wait; beyond, devices are told to come back.
+MAX_WAITING = 64 << 20
+# Bytes that go into one transaction, so that nobody waits long for a large neighbour.
+MAX_GROUP = 4 << 20
+# Seconds between attempts when the database fails, and how often it is tried.
+PAUSES = (0.05, 0.5, 2.0)
+
+log = logging.getLogger("ldptrace.server")
+
+Waiting = tuple[Submission, "asyncio.Future[Codes]"]
+Observer = Callable[[str, Sequence[Codes], float], None]
+
+
+class Intake:
+    """Takes submissions of any campaign and has them counted, one transaction at a time.
+
+    `observe` is told the campaign, the outcome and the seconds of each transaction, for the metrics.
+    """
+
+    def __init__(self, database: Database, observe: Observer | None = None) -> None:
+        self._database = database
+        self._counter = Counter(database)
+        self._observe = observe
+        self._queues: dict[str, list[Waiting]] = {}
+        self._bytes = 0
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="intake")
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that wait to be counted."""
+        return self._bytes
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Count what is waiting, then stop. Nothing that was accepted is lost."""
+        self._stopping = True
+        self._wake.set()
+        if self._task is not None:
+            await self._task
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._database.close)
+        self._thread.shutdown()
+
+    async def submit(self, campaign: str, submission: Submission) -> Codes:
+        """The outcome for each report, once it is on the disk."""
+        if self._stopping:
+            raise Refused(ServerProblem.STOPPING)
+        if self._bytes + len(submission.body) > MAX_WAITING:
+            raise Refused(ServerProblem.BUSY)
+        future: asyncio.Future[Codes] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(campaign, []).append((submission, future))
+        self._bytes += len(submission.body)
+        self._wake.set()
+        return await future
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._queues:
+                # The campaign that has waited longest, as far as its submissions fit into one transaction.
+                campaign, queue = next(iter(self._queues.items()))
+                del self._queues[campaign]
+                group = _first(queue, MAX_GROUP)
+                if len(group) < len(queue):
+                    self._queues[campaign] = queue[len(group) :]
+                await self._count(campaign, group)
+            if self._stopping:
+                return
+
+    async def _count(self, campaign: str, group: list[Waiting]) -> None:
+        self._bytes -= sum(len(submission.body) for submission, _ in group)
+        submissions = [submission for submission, _ in group]
+        started = time.monotonic()
+        try:
+            codes = await asyncio.get_running_loop().run_in_executor(
+                self._thread, self._attempt, campaign, submissions
+            )
+        except Exception as error:
+            problem = error if isinstance(error, Refused) else Refused(ServerProblem.STORAGE_UNAVAILABLE)
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(problem)
+            if not isinstance(error, Refused):
+                log.error("reports of campaign %s could not be counted: %s", campaign, error, exc_info=error)
+            return
+        for (_, future), part in zip(group, codes, strict=True):
+            if not future.done():
+                future.set_result(part)
+        if self._observe is not None:
+            self._observe(campaign, codes, time.monotonic() - started)
+
+    def _attempt(self, campaign: str, submissions: list[Submission]) -> list[Codes]:
+        """Count; if the database fails, try again for a while.
+
+        A commit whose outcome is unknown may have been kept. Then the ids are known the second time, and the
+        reports are answered as duplicates, which devices take as acknowledged: counted once all the same.
+        """
+        for pause in PAUSES:
+            try:
+                return self._counter.count(campaign, submissions)
+            except StorageUnavailable:
+                time.sleep(pause)
+        return self._counter.count(campaign, submissions)
+
+
+def _first(queue: list[Waiting], most: int) -> list[Waiting]:
+    """Submissions from the front, at least one, up to this many bytes."""
+    total = 0
+    for count, (submission, _) in enumerate(queue):
+        total += len(submission.body)
+        if total > most and count > 0:
+            return queue[:count]
+    return queue

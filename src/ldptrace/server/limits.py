@@ -1,0 +1,71 @@
+"""How much one address may ask for. Addresses are in memory only, for as long as the limit needs them."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Addresses that are remembered; the one that was quiet for longest is forgotten first.
+ADDRESSES = 100_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an operator can choose about the server."""
+
+    max_body: int = 4 << 20
+    max_upload: int = 256 << 20
+    # Requests per second and address, and how many may come at once. 0: no limit.
+    rate: float = 50.0
+    burst: float = 500.0
+    # Seconds in which a request must have arrived.
+    timeout: float = 20.0
+
+
+class RateLimit:
+    """A bucket for each address that fills at `rate` per second up to `burst`.
+
+    The machine itself is not limited: a reverse proxy tells the address of its client, and a trial runs there.
+
+    >>> now = [0.0]
+    >>> limit = RateLimit(1.0, 2.0, clock=lambda: now[0])
+    >>> [limit.allows("192.0.2.1") for _ in range(3)]
+    [True, True, False]
+    >>> now[0] = 1.0
+    >>> limit.allows("192.0.2.1"), limit.allows("127.0.0.1")
+    (True, True)
+    """
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, address: str | None) -> bool:
+        """Whether one more request of this address is within its limit."""
+        if self._rate <= 0 or address is None or address in ("127.0.0.1", "::1"):
+            return True
+        key = _network(address)
+        now = self._clock()
+        left, since = self._buckets.pop(key, (self._burst, now))
+        left = min(self._burst, left + max(0.0, now - since) * self._rate)
+        allowed = left >= 1
+        self._buckets[key] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > ADDRESSES:
+            self._buckets.popitem(last=False)
+        return allowed
+
+
+def _network(address: str) -> str:
+    """An IPv6 client has a whole /64 to itself: the limit is for that."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return address

@@ -1,0 +1,77 @@
+"""What the server can answer besides the problems of the protocol: one enumeration, documented in openapi.json.
+
+They are sent as `application/problem+json` (RFC 9457) with the type `urn:ldptrace:problem:` and the code.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from ldptrace.errors import LdptraceError
+from ldptrace.protocol.problems import Problem
+
+
+class ServerProblem(Enum):
+    """Why the server did not do as asked: (number, code, HTTP status, sentence).
+
+    Those that can befall a single report of a batch have a number of one byte, like those of the protocol.
+    """
+
+    NOT_OPEN = 100, "not-open", 409, "The campaign is not open yet."
+    ROUND_CLOSED = 101, "round-closed", 409, "The round is closed: reports are no longer counted."
+    CAMPAIGN_FULL = 102, "campaign-full", 409, "The campaign has as many reports as it takes."
+    NOT_ADMITTED = 103, "not-admitted", 403, "The campaign counts only reports with an unused admission token."
+
+    NO_SUCH_CAMPAIGN = 120, "no-such-campaign", 404, "There is no campaign of this name."
+    NOT_FOUND = 121, "not-found", 404, "There is nothing at this address."
+    METHOD_NOT_ALLOWED = 122, "method-not-allowed", 405, "This address does not take this method."
+    UNAUTHORIZED = 123, "unauthorized", 401, "This needs a token that is valid: Authorization: Bearer TOKEN."
+    FORBIDDEN = 124, "forbidden", 403, "The token does not allow this."
+    BAD_REQUEST = 125, "bad-request", 400, "The request cannot be understood."
+    BODY_TOO_LARGE = 126, "body-too-large", 413, "The body is larger than the server takes."
+    UNSUPPORTED_MEDIA_TYPE = 127, "unsupported-media-type", 415, "The body has another media type than expected."
+    TOO_SLOW = 128, "too-slow", 408, "The request did not arrive in time."
+    RATE_LIMITED = 129, "rate-limited", 429, "Too many requests from this address; try again later."
+    WRONG_STATE = 130, "wrong-state", 409, "The campaign is not in a state that allows this."
+    CAMPAIGN_EXISTS = 131, "campaign-exists", 409, "There is a campaign of this name already."
+    NOT_ENOUGH_REPORTS = 132, "not-enough-reports", 409, "The campaign has fewer reports than it needs for this."
+    STORAGE_UNAVAILABLE = 133, "storage-unavailable", 503, "The database cannot be used now; nothing was counted."
+    BUSY = 134, "busy", 503, "The server has more to do than it can; try again later."
+    STOPPING = 135, "stopping", 503, "The server is stopping; nothing was counted."
+
+    def __init__(self, number: int, code: str, status: int, sentence: str) -> None:
+        self.number = number
+        self.code = code
+        self.status = status
+        self.sentence = sentence
+
+
+AnyProblem = Problem | ServerProblem
+BY_NUMBER: dict[int, AnyProblem] = {
+    problem.number: problem for problem in (*Problem, *ServerProblem) if problem.number < 120
+}
+
+
+class Refused(LdptraceError):
+    """A request, or a command, that the server does not carry out."""
+
+    def __init__(self, problem: AnyProblem, detail: str = "") -> None:
+        super().__init__(detail or problem.sentence)
+        self.problem = problem
+        self.detail = detail
+
+
+def document(problem: AnyProblem, detail: str = "") -> dict[str, Any]:
+    """The body of an answer of RFC 9457.
+
+    >>> document(ServerProblem.NOT_OPEN)["type"]
+    'urn:ldptrace:problem:not-open'
+    """
+    body = {
+        "type": f"urn:ldptrace:problem:{problem.code}",
+        "title": problem.sentence,
+        "status": problem.status,
+        "code": problem.code,
+    }
+    return body | ({"detail": detail} if detail else {})

@@ -1,0 +1,29 @@
+"""A database by its address."""
+
+from __future__ import annotations
+
+import os
+
+from ldptrace.errors import InputError
+from ldptrace.server.storage.base import Database
+
+DEFAULT_FOLDER = "ldptrace-data"
+
+
+def open_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> Database:
+    """The database in a folder, or at an address; the folder `ldptrace-data` if neither is given."""
+    if data is not None and url is not None:
+        raise InputError("give --data DIR or --database URL, not both")
+    if url is not None:
+        if url.startswith(("postgresql://", "postgres://")):
+            from ldptrace.server.storage.postgres import PostgresDatabase
+
+            return PostgresDatabase(url)
+        if "://" in url:
+            raise InputError(
+                f"--database takes an address postgresql://user:password@host/name, got {url.split('://')[0]}://..."
+            )
+        data = url
+    from ldptrace.server.storage.sqlite import SqliteDatabase
+
+    return SqliteDatabase(DEFAULT_FOLDER if data is None else data)

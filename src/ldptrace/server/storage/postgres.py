@@ -1,0 +1,121 @@
+"""PostgreSQL, for several processes or machines that share one database."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ldptrace.errors import InputError
+from ldptrace.server.storage.base import Database, Row, Session, StorageUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
+
+# Any number: two processes that start at once make the tables one after the other.
+SCHEMA_LOCK = 0x6C647074
+
+
+class PostgresSession(Session):
+    for_update = " FOR UPDATE"
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, *parameters: Any) -> list[Row]:
+        return self._connection.execute(_translated(sql), parameters).fetchall()
+
+    def run(self, sql: str, *parameters: Any) -> int:
+        return self._connection.execute(_translated(sql), parameters).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translated(sql), rows)
+
+    def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
+        if not ids:
+            return []
+        found = self._connection.execute(
+            "SELECT id FROM ids WHERE round = %s AND id = ANY(%s)", (round_key, list(ids))
+        )
+        return [row[0] for row in found.fetchall()]
+
+
+class PostgresDatabase(Database):
+    """The database at an address such as `postgresql://user:password@host/name`."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise InputError('PostgreSQL needs the extra "server": pip install "ldptrace[server]"') from None
+        self._psycopg = psycopg
+        self.url = url
+        self._local = threading.local()
+        self.prepare()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with self.writing() as session:
+            session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        try:
+            connection = self._connection()
+            with connection.transaction():
+                yield PostgresSession(connection)
+        except self._psycopg.Error as error:
+            self.close()
+            text = re.sub(r"\s+", " ", str(error)).strip()
+            raise StorageUnavailable(f"the database {without_password(self.url)}: {text}") from error
+
+    def tidy(self) -> None:
+        """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
+        try:
+            for table in ("fresh", "tallies", "rounds"):
+                self._connection().execute(f"VACUUM {table}")
+        except self._psycopg.Error:
+            self.close()
+
+    def close(self) -> None:
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            connection.close()
+
+    def _connection(self) -> psycopg.Connection[Row]:
+        connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)
+        if connection is None or connection.closed:
+            connection = self._psycopg.connect(self.url, autocommit=True, connect_timeout=5)
+            self._local.connection = connection
+        return connection
+
+    def _words(self) -> dict[str, str]:
+        serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        return {"integer": "BIGINT", "blob": "BYTEA", "serial": serial, "clustered": ""}
+
+    def _lock_schema(self, session: Session) -> None:
+        session.rows("SELECT pg_advisory_xact_lock(?)", SCHEMA_LOCK)
+
+
+def without_password(url: str) -> str:
+    """The address as it may be shown.
+
+    >>> without_password("postgresql://me:secret@db.example/trips")
+    'postgresql://me@db.example/trips'
+    """
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    user = parts.username
+    return urlunsplit((parts.scheme, f"{user}@{host}" if user else host, parts.path, "", ""))
+
+
+@lru_cache(maxsize=512)
+def _translated(sql: str) -> str:
+    return sql.replace("%", "%%").replace("?", "%s")

@@ -1,0 +1,97 @@
+"""The tables. What is not here is not kept: no report, no address, no time at which a report came."""
+
+from __future__ import annotations
+
+VERSION = 1
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+CREATE TABLE IF NOT EXISTS campaigns (
+    name TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    state TEXT NOT NULL,
+    round {integer} NOT NULL,
+    plan TEXT NOT NULL,
+    min_reports {integer} NOT NULL,
+    max_reports {integer} NOT NULL,
+    admission {integer} NOT NULL,
+    users {integer}
+);
+
+-- One row for each round that was opened. `groups` and `generation` tell which rows of `fresh` are new.
+CREATE TABLE IF NOT EXISTS rounds (
+    key {serial},
+    campaign TEXT NOT NULL,
+    number {integer} NOT NULL,
+    plan TEXT NOT NULL,
+    state TEXT NOT NULL,
+    counted {integer} NOT NULL,
+    groups {integer} NOT NULL,
+    generation {integer} NOT NULL,
+    UNIQUE (campaign, number)
+);
+
+-- Counts of each question as 64-bit integers.
+CREATE TABLE IF NOT EXISTS tallies (
+    round {integer} NOT NULL, ask {integer} NOT NULL, users {integer} NOT NULL, counts {blob} NOT NULL,
+    PRIMARY KEY (round, ask)
+){clustered};
+
+CREATE TABLE IF NOT EXISTS rejections (
+    campaign TEXT NOT NULL, problem TEXT NOT NULL, reports {integer} NOT NULL,
+    PRIMARY KEY (campaign, problem)
+);
+
+-- Ids of counted reports: sorted lists of the newest ones, then one by one, ordered by themselves.
+CREATE TABLE IF NOT EXISTS fresh (
+    round {integer} NOT NULL, number {integer} NOT NULL, ids {blob} NOT NULL,
+    PRIMARY KEY (round, number)
+){clustered};
+
+CREATE TABLE IF NOT EXISTS ids (
+    round {integer} NOT NULL, id {blob} NOT NULL,
+    PRIMARY KEY (round, id)
+){clustered};
+
+-- Hashes of admission tokens that were not used yet.
+CREATE TABLE IF NOT EXISTS admissions (
+    campaign TEXT NOT NULL, hash {blob} NOT NULL,
+    PRIMARY KEY (campaign, hash)
+){clustered};
+
+CREATE TABLE IF NOT EXISTS tokens (
+    id TEXT PRIMARY KEY, hash {blob} NOT NULL, campaign TEXT NOT NULL, scope TEXT NOT NULL,
+    label TEXT NOT NULL, created TEXT NOT NULL, revoked TEXT
+);
+
+CREATE TABLE IF NOT EXISTS audit (
+    number {serial}, at TEXT NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+    campaign TEXT NOT NULL, detail TEXT NOT NULL
+);
+
+-- The release of a campaign while it is made, and its files in parts.
+CREATE TABLE IF NOT EXISTS releases (
+    campaign TEXT PRIMARY KEY, state TEXT NOT NULL, stage TEXT NOT NULL, done {integer} NOT NULL,
+    error TEXT NOT NULL, worker TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS files (
+    campaign TEXT NOT NULL, name TEXT NOT NULL, part {integer} NOT NULL, data {blob} NOT NULL,
+    PRIMARY KEY (campaign, name, part)
+);
+"""
+
+# Tables with a column `campaign`, for deleting one.
+OF_CAMPAIGN = ("rejections", "admissions", "releases", "files", "rounds")
+OF_ROUND = ("tallies", "fresh", "ids")
+
+
+def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[str]:
+    """The statements that make the tables, in the words of one database.
+
+    >>> len(statements(integer="BIGINT", blob="BYTEA", serial="BIGINT PRIMARY KEY", clustered=""))
+    12
+    """
+    filled = _TABLES.format(integer=integer, blob=blob, serial=serial, clustered=clustered)
+    return [part.strip() for part in filled.split(";") if part.strip()]

@@ -1,0 +1,124 @@
+"""SQLite in a folder: the database that needs no configuration.
+
+Write-ahead log, every commit synced to the disk before it is acknowledged, freed pages overwritten with zeros.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ldptrace.server.storage.base import Database, Row, Session, StorageUnavailable
+
+FILE = "campaigns.sqlite"
+# Seconds that a transaction waits for another process to finish its own.
+PATIENCE = 20.0
+# Parameters in one statement; SQLite allows 32,766.
+MANY = 2_000
+
+
+class SqliteSession(Session):
+    for_update = ""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, *parameters: Any) -> list[Row]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def run(self, sql: str, *parameters: Any) -> int:
+        return self._connection.execute(sql, parameters).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
+        known: list[bytes] = []
+        for start in range(0, len(ids), MANY):
+            part = ids[start : start + MANY]
+            marks = ",".join("?" * len(part))
+            found = self._connection.execute(
+                f"SELECT id FROM ids WHERE round = ? AND id IN ({marks})", (round_key, *part)
+            )
+            known += [row[0] for row in found]
+        return known
+
+
+class SqliteDatabase(Database):
+    """The database file in the folder `data`, made if it is missing and readable by its owner only."""
+
+    def __init__(self, data: str | os.PathLike[str]) -> None:
+        folder = Path(data)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path = folder / FILE
+        self.url = str(folder)
+        self._local = threading.local()
+        if not self.path.exists():
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        self.prepare()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        with self._transaction("BEGIN") as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        with self._transaction("BEGIN IMMEDIATE") as session:
+            yield session
+
+    def tidy(self) -> None:
+        """Empty the write-ahead log, which holds the last changes in their order."""
+        try:
+            self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error:
+            self.close()
+
+    def close(self) -> None:
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            connection.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Session]:
+        try:
+            connection = self._connection()
+            connection.execute(begin)
+            try:
+                yield SqliteSession(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                # A failed COMMIT may or may not have ended the transaction.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            self.close()
+            raise StorageUnavailable(f"the database {self.path} cannot be used: {error}") from error
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(
+                self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            self._local.connection = connection
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                "foreign_keys = OFF",
+                "temp_store = MEMORY",
+            ):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+        return connection
+
+    def _words(self) -> dict[str, str]:
+        serial = "INTEGER PRIMARY KEY"
+        return {"integer": "INTEGER", "blob": "BLOB", "serial": serial, "clustered": " WITHOUT ROWID"}

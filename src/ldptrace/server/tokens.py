@@ -1,0 +1,132 @@
+"""Who may do what: tokens of operators, and admission tokens of devices. Only their hashes are kept.
+
+A token is 32 random bytes, so that a plain SHA-256 of it cannot be guessed back. Admission tokens have no
+number and no name: when one is used its hash is deleted in the transaction that counts the report, and nothing
+that is kept says which report it was. Whoever sees both arrive, the server itself or somebody in front of it,
+could write that down; the tokens do not prevent it (blind signatures would, docs/how-to/operate.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ldptrace.errors import InputError
+from ldptrace.server.campaigns import find, note
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, Session
+
+SCOPES = ("read", "manage")
+# A token for every campaign, and for making new ones.
+EVERY = "*"
+MAX_ADMISSIONS = 1_000_000
+_TOKEN = re.compile(r"ldpt_([0-9a-f]{8})_([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token without its secret."""
+
+    id: str
+    campaign: str
+    scope: str
+    label: str
+    created: str
+    revoked: str | None
+
+    @property
+    def actor(self) -> str:
+        """How the audit log calls whoever holds it."""
+        return f"token {self.id}" + (f" ({self.label})" if self.label else "")
+
+    def allows(self, scope: str, campaign: str) -> bool:
+        """Whether it is good for this; `manage` includes `read`."""
+        return self.campaign in (EVERY, campaign) and SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+def create_token(database: Database, campaign: str, scope: str, label: str, *, actor: str) -> tuple[str, Token]:
+    """A new token: its text, shown once, and what is kept of it."""
+    if scope not in SCOPES:
+        raise InputError(f"a scope is one of {', '.join(SCOPES)}, got {scope!r}")
+    if len(label) > 80 or not label.isprintable():
+        raise InputError("a label has up to 80 printable characters")
+    number, secret = secrets.token_hex(4), secrets.token_hex(32)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    with database.writing() as session:
+        if campaign != EVERY:
+            find(session, campaign)
+        session.run(
+            "INSERT INTO tokens (id, hash, campaign, scope, label, created) VALUES (?, ?, ?, ?, ?, ?)",
+            number,
+            _hash(secret),
+            campaign,
+            scope,
+            label,
+            created,
+        )
+        note(session, actor, "create token", campaign, f"{number}, {scope}")
+    return f"ldpt_{number}_{secret}", Token(number, campaign, scope, label, created, None)
+
+
+def revoke_token(database: Database, number: str, *, actor: str) -> None:
+    """The token is not accepted any more, from now on."""
+    with database.writing() as session:
+        changed = session.run(
+            "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            number,
+        )
+        if not changed:
+            raise InputError(f"there is no valid token {number[:20]!r}")
+        note(session, actor, "revoke token", EVERY, number)
+
+
+def tokens_of(session: Session) -> list[Token]:
+    """All tokens, also revoked ones, oldest first."""
+    found = session.rows("SELECT id, campaign, scope, label, created, revoked FROM tokens ORDER BY created, id")
+    return [Token(*row) for row in found]
+
+
+def holder(session: Session, text: str) -> Token:
+    """The token with this text, if it is valid."""
+    parts = _TOKEN.fullmatch(text)
+    found = parts and session.row(
+        "SELECT hash, id, campaign, scope, label, created, revoked FROM tokens WHERE id = ?", parts[1]
+    )
+    if not parts or not found or not hmac.compare_digest(bytes(found[0]), _hash(parts[2])) or found[6]:
+        raise Refused(ServerProblem.UNAUTHORIZED)
+    return Token(*found[1:])
+
+
+def create_admissions(database: Database, campaign: str, count: int, *, actor: str) -> list[str]:
+    """New single-use tokens. From now on the campaign counts only reports that come with one."""
+    if not 1 <= count <= MAX_ADMISSIONS:
+        raise InputError(f"from 1 to {MAX_ADMISSIONS:,} admission tokens can be made at once, got {count:,}")
+    texts = [secrets.token_hex(16) for _ in range(count)]
+    with database.writing() as session:
+        known = find(session, campaign, lock=True)
+        if known.state != "draft" and not known.admission:
+            raise Refused(
+                ServerProblem.WRONG_STATE,
+                f"campaign {campaign} is open to everybody: admission is decided before it is opened",
+            )
+        session.run("UPDATE campaigns SET admission = 1 WHERE name = ?", campaign)
+        hashes = sorted(admission_hash(text) for text in texts)
+        session.run_many(
+            "INSERT INTO admissions (campaign, hash) VALUES (?, ?)", ((campaign, value) for value in hashes)
+        )
+        note(session, actor, "create admissions", campaign, str(count))
+    return texts
+
+
+def admission_hash(text: str) -> bytes:
+    """What is kept of an admission token until it is used."""
+    return _hash(text)
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()

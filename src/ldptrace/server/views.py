@@ -1,0 +1,148 @@
+"""What is shown of a campaign: to everybody, to devices, to operators; and below the smallest number, less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldptrace.curator import Estimate, Estimates
+from ldptrace.curator.planning import standard_errors
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.lattice import moves
+from ldptrace.server.campaigns import (
+    Campaign,
+    counts_of,
+    estimates_of,
+    rejections_of,
+    tallies_of,
+)
+from ldptrace.server.storage import Session
+
+# Flows that are sent for the map: those that stand out most.
+FLOWS = 600
+# Numbers of reports for which errors are predicted, as multiples of the expected number.
+OUTLOOK = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+def public(campaign: Campaign) -> dict[str, Any]:
+    """What anybody may know."""
+    return {
+        "name": campaign.name,
+        "title": campaign.title,
+        "state": campaign.state,
+        "round": campaign.round,
+        "rounds": campaign.rounds,
+        "plan": campaign.plan.id if campaign.round else None,
+        "epsilon": decimal_text(campaign.plan.epsilon),
+        "admission": campaign.admission,
+    }
+
+
+def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
+    """What operators see at any time: counts and predicted errors."""
+    rounds = counts_of(session, campaign.name)
+    reports = sum(entry.reports for entry in rounds)
+    newest = rounds[-1].reports if rounds else 0
+    expected = campaign.users or max(newest, campaign.min_reports)
+    enough = bool(rounds) and any(entry.reports >= campaign.min_reports for entry in rounds)
+    return public(campaign) | {
+        "plan": campaign.plan.id,
+        "method": campaign.plan.method,
+        "reports": reports,
+        "rejected": rejections_of(session, campaign.name),
+        "min_reports": campaign.min_reports,
+        "max_reports": campaign.max_reports,
+        "expected": expected,
+        "enough": enough,
+        "round_reports": [
+            {"round": entry.number + 1, "state": entry.state, "reports": entry.reports, "plan": entry.plan.id}
+            for entry in rounds
+        ],
+        "predicted": [
+            {"reports": count, "standard_errors": standard_errors(campaign.plan, count)}
+            for count in sorted({max(1, round(expected * part)) for part in OUTLOOK} | {max(1, newest)})
+        ],
+        "release": release_state(session, campaign.name),
+        "files": files_of(session, campaign.name),
+    }
+
+
+def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
+    """The map and the lengths with their standard errors; refused below the smallest number of reports."""
+    estimates = estimates_of(tallies_of(session, campaign))
+    return {
+        "name": campaign.name,
+        "grid": {
+            "n": campaign.plan.grid.n,
+            "bounds": list(campaign.plan.grid.bounds),
+            "crs": campaign.plan.crs,
+        },
+        "density": _density(estimates),
+        "flows": _flows(estimates),
+        "lengths": _series(estimates.get("length")),
+        "questions": {
+            name: {"users": found.users, "standard_error": _rounded(float(np.median(found.std_errors)))}
+            for name, found in estimates.items()
+            if found.users
+        },
+    }
+
+
+def release_state(session: Session, name: str) -> dict[str, Any] | None:
+    """How far the release is."""
+    found = session.row("SELECT state, stage, done, error FROM releases WHERE campaign = ?", name)
+    return None if found is None else dict(zip(("state", "stage", "percent", "error"), found, strict=True))
+
+
+def files_of(session: Session, name: str) -> list[dict[str, Any]]:
+    """What can be downloaded."""
+    found = session.rows(
+        "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name NOT LIKE 'roads/%' "
+        "GROUP BY name ORDER BY name",
+        name,
+    )
+    return [{"name": file, "bytes": int(size)} for file, size in found]
+
+
+def _density(estimates: Estimates) -> dict[str, Any] | None:
+    """How often each cell is visited; for the paper's plans, where trips begin."""
+    for question in ("visits", "start", "terminals"):
+        if question in estimates and estimates[question].users:
+            return {"question": question, **(_series(estimates[question]) or {})}
+    return None
+
+
+def _flows(estimates: Estimates) -> list[dict[str, Any]]:
+    """Moves between neighbouring cells, those that stand out most from their noise."""
+    found = next((estimates[name] for name in ("links", "moves", "steps") if name in estimates), None)
+    if found is None or not found.users:
+        return []
+    n = found.question.n
+    both = found.question.name == "links"
+    pairs = [(here, there) for here, _, there in moves(n) if not both or here < there]
+    clear = np.argsort(-found.frequencies / found.std_errors)[:FLOWS]
+    return [
+        {
+            "from": pairs[item][0],
+            "to": pairs[item][1],
+            "value": _rounded(float(found.frequencies[item])),
+            "std_error": _rounded(float(found.std_errors[item])),
+        }
+        for item in clear.tolist()
+        if found.frequencies[item] > 0
+    ]
+
+
+def _series(found: Estimate | None) -> dict[str, Any] | None:
+    if found is None or not found.users:
+        return None
+    return {
+        "users": found.users,
+        "values": [_rounded(value) for value in found.frequencies.tolist()],
+        "std_errors": [_rounded(value) for value in found.std_errors.tolist()],
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
