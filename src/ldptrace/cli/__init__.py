@@ -21,6 +21,9 @@ AREAS = (
     "collect",
     "model",
     "audit",
+    "serve",
+    "campaign",
+    "fleet",
     "reproduce",
 )
 

@@ -112,7 +112,9 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
-            raise Refused(ServerProblem.WRONG_STATE, f"round {campaign.round} of campaign {name} is open already")
+            raise Refused(
+                ServerProblem.WRONG_STATE, f"round {campaign.round} of campaign {name} is open already"
+            )
         if campaign.state == "published" or campaign.round >= campaign.rounds:
             raise Refused(
                 ServerProblem.WRONG_STATE,
@@ -151,7 +153,8 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
         campaign = find(session, name, lock=True)
         if campaign.state != "open":
             raise Refused(
-                ServerProblem.WRONG_STATE, f"campaign {name} is {campaign.state}, there is no open round to close"
+                ServerProblem.WRONG_STATE,
+                f"campaign {name} is {campaign.state}, there is no open round to close",
             )
         (key, counted) = session.rows(
             f"SELECT key, counted FROM rounds WHERE campaign = ? AND number = ?{session.for_update}",
@@ -176,7 +179,9 @@ def delete(database: Database, name: str, *, actor: str) -> None:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
-            raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is open: close it before it is deleted")
+            raise Refused(
+                ServerProblem.WRONG_STATE, f"campaign {name} is open: close it before it is deleted"
+            )
         for (key,) in session.rows("SELECT key FROM rounds WHERE campaign = ?", name):
             for table in OF_ROUND:
                 session.run(f"DELETE FROM {table} WHERE round = ?", key)

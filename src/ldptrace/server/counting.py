@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.curator.receive import Receiver
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ID_BYTES, PLAN_BYTES, plan_prefix, report_bytes
@@ -49,6 +50,14 @@ class _Round:
 def cached_plan(text: str) -> Plan:
     """A plan of the database; reading one with all its checks takes a while."""
     return Plan.from_json(text)
+
+
+def warm_up() -> None:
+    """Compile what counts reports, or load it if that was done before."""
+    plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1)
+    size = report_bytes(plan.rounds[0])
+    receiver = Receiver(plan, 0, bytes(ID_BYTES))
+    receiver.receive(bytes(size))
 
 
 class Counter:
@@ -149,14 +158,20 @@ def _rounds(session: Session, campaign: str) -> list[_Round]:
         f"ORDER BY number{session.for_update}",
         campaign,
     )
-    return [_Round(key, number, cached_plan(plan), state == "open", *rest) for key, number, plan, state, *rest in found]
+    return [
+        _Round(key, number, cached_plan(plan), state == "open", *rest)
+        for key, number, plan, state, *rest in found
+    ]
 
 
 def _round_of(rounds: Sequence[_Round], body: bytes) -> int:
     """Which round a body answers: the one its first report names, or the newest, whose checks will tell."""
     for place, round_ in enumerate(rounds[:-1]):
         named = bytes([round_.number])
-        if body[1 : 1 + PLAN_BYTES] == plan_prefix(round_.plan) and body[1 + PLAN_BYTES : 2 + PLAN_BYTES] == named:
+        if (
+            body[1 : 1 + PLAN_BYTES] == plan_prefix(round_.plan)
+            and body[1 + PLAN_BYTES : 2 + PLAN_BYTES] == named
+        ):
             return place
     return len(rounds) - 1
 

@@ -48,7 +48,9 @@ class Token:
         return self.campaign in (EVERY, campaign) and SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
-def create_token(database: Database, campaign: str, scope: str, label: str, *, actor: str) -> tuple[str, Token]:
+def create_token(
+    database: Database, campaign: str, scope: str, label: str, *, actor: str
+) -> tuple[str, Token]:
     """A new token: its text, shown once, and what is kept of it."""
     if scope not in SCOPES:
         raise InputError(f"a scope is one of {', '.join(SCOPES)}, got {scope!r}")
@@ -87,7 +89,9 @@ def revoke_token(database: Database, number: str, *, actor: str) -> None:
 
 def tokens_of(session: Session) -> list[Token]:
     """All tokens, also revoked ones, oldest first."""
-    found = session.rows("SELECT id, campaign, scope, label, created, revoked FROM tokens ORDER BY created, id")
+    found = session.rows(
+        "SELECT id, campaign, scope, label, created, revoked FROM tokens ORDER BY created, id"
+    )
     return [Token(*row) for row in found]
 
 

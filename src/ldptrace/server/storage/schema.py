@@ -72,8 +72,8 @@ CREATE TABLE IF NOT EXISTS audit (
 
 -- The release of a campaign while it is made, and its files in parts.
 CREATE TABLE IF NOT EXISTS releases (
-    campaign TEXT PRIMARY KEY, state TEXT NOT NULL, stage TEXT NOT NULL, done {integer} NOT NULL,
-    error TEXT NOT NULL, worker TEXT NOT NULL
+    campaign TEXT PRIMARY KEY, attempt TEXT NOT NULL, state TEXT NOT NULL, stage TEXT NOT NULL,
+    done {integer} NOT NULL, error TEXT NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS files (

@@ -1,0 +1,134 @@
+"""`ldptrace fleet`: devices to try a server with."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import CrsOption, FormatOption, console, note
+
+if TYPE_CHECKING:
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.protocol.plan import Plan
+    from ldptrace.server.fleet import Outcome
+
+# Trips of a generated city that are drawn at most; a larger fleet repeats them.
+MOST_TRIPS = 20_000
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of the trips and the faults, never of a report.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(fleet)
+
+
+def fleet(
+    url: Annotated[str, typer.Option("--url", help="Where the server is.")],
+    campaign: Annotated[str, typer.Option("--campaign", help="Campaign to take part in.")],
+    users: Annotated[int, typer.Option("--users", min=1, help="How many devices.")],
+    source: Annotated[
+        Path | None, typer.Option("--input", help="Trajectories of the devices; a generated city if absent.")
+    ] = None,
+    duplicates: Annotated[
+        float, typer.Option("--duplicates", help="Share of devices that send again.")
+    ] = 0.0,
+    drops: Annotated[
+        float, typer.Option("--drops", help="Share of devices that lose a request or an answer, and retry.")
+    ] = 0.0,
+    garbage: Annotated[
+        float, typer.Option("--garbage", help="Share of devices that send garbage besides.")
+    ] = 0.0,
+    seed: SeedOption = None,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, max=2_000, help="Connections at once.")
+    ] = 64,
+    patience: Annotated[
+        float, typer.Option("--patience", min=0, help="Seconds without any answer after which it gives up.")
+    ] = 600.0,
+    admission: Annotated[
+        Path | None, typer.Option("--admission", help="File of admission tokens, one on each line.")
+    ] = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+) -> None:
+    """Play devices that answer a campaign over HTTP. Exit status 0 if every one of them was acknowledged."""
+    from ldptrace.server.fleet import Faults, city_trips, run_fleet
+
+    faults = Faults(duplicates, drops, garbage)
+    tokens = None if admission is None else admission.read_text(encoding="ascii").split()
+    trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, format, crs)
+    with _Bar(users) as bar:
+        outcome = asyncio.run(
+            run_fleet(
+                url,
+                campaign,
+                trips,
+                users,
+                faults=faults,
+                seed=seed,
+                concurrency=concurrency,
+                patience=patience,
+                admissions=tokens,
+                progress=bar.show,
+            )
+        )
+    events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
+    note(
+        f"{outcome.acknowledged:,} of {outcome.devices:,} devices acknowledged in {outcome.seconds:.1f} s, "
+        f"{outcome.acknowledged / max(outcome.seconds, 1e-9):,.0f} per second"
+        + (f"; {events}" if events else "")
+    )
+    for problem, count in outcome.refused.most_common():
+        note(f"  {count:,} refused: {problem}")
+    if not outcome.complete:
+        raise typer.Exit(1)
+
+
+def _from_file(path: Path, format: str | None, crs: str | None):  # type: ignore[no-untyped-def]
+    """Trajectories of a file, as devices hold them: nothing is left out, points outside are clamped later."""
+    from ldptrace.errors import InputError
+    from ldptrace.io import read
+
+    found = read(path, format=format, crs=crs, min_points=0)
+
+    def trips(plan: Plan) -> Trajectories:
+        if plan.crs is not None and found.crs is not None and found.crs != plan.crs:
+            raise InputError(
+                f"the plan's bounds are in {plan.crs}, the trajectories of {path} in {found.crs}"
+            )
+        return found
+
+    return trips
+
+
+class _Bar:
+    """Progress on a terminal."""
+
+    def __init__(self, users: int) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        err = console()
+        self._bar = Progress(
+            TextColumn("devices"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=err,
+            disable=not err.is_terminal,
+        )
+        self._task = self._bar.add_task("devices", total=users)
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, outcome: Outcome) -> None:
+        if not self._bar.disable:
+            self._bar.update(self._task, completed=outcome.acknowledged)

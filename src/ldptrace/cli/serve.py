@@ -1,0 +1,80 @@
+"""`ldptrace serve`: the curator's server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import note
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.server.storage import Database
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", envvar="LDPTRACE_DATA", help="Folder of the database; ldptrace-data if absent."),
+]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="LDPTRACE_DATABASE",
+        show_envvar=True,
+        help="Address of a PostgreSQL database instead: postgresql://user:password@host/name.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(serve)
+
+
+def database_of(data: Path | None, database: str | None) -> Database:
+    """The database that a command works on."""
+    try:
+        from ldptrace.server.storage import open_database
+    except ImportError as error:
+        raise missing(error) from None
+    return open_database(data, database)
+
+
+def missing(error: ImportError) -> InputError:
+    """What to install."""
+    return InputError(f'this command needs the extra "server" ({error.name}): pip install "ldptrace[server]"')
+
+
+def serve(
+    data: DataOption = None,
+    database: DatabaseOption = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen at; the machine itself only by default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen at.")] = 8000,
+    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Most bytes of a request's body.")] = 4
+    << 20,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0, help="Requests per second and address; 0 for no limit.")
+    ] = 50.0,
+    burst: Annotated[
+        float, typer.Option("--burst", min=1, help="Requests that an address may send at once.")
+    ] = 500.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds in which a request must have arrived.")
+    ] = 20.0,
+    trust_proxy: Annotated[
+        str,
+        typer.Option("--trust-proxy", help="Addresses of reverse proxies whose X-Forwarded-For is believed."),
+    ] = "127.0.0.1",
+) -> None:
+    """Serve campaigns to devices, contributors and operators. Stop it with Ctrl-C: nothing accepted is lost."""
+    store = database_of(data, database)
+    try:
+        from ldptrace.server.limits import Settings
+        from ldptrace.server.run import serve as run
+    except ImportError as error:
+        raise missing(error) from None
+    note(f"operators: http://{host}:{port}/operate   contributors: http://{host}:{port}/c/NAME")
+    run(store, host, port, Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout), trust_proxy)

@@ -1,0 +1,120 @@
+"""Requests and answers: bodies read within limits, problems as documents, headers that every answer has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ldptrace.server.metrics import Metrics
+from ldptrace.server.problems import AnyProblem, Refused, ServerProblem, document
+
+PLAN_TYPE = "application/vnd.ldptrace.plan+json"
+REPORTS_TYPE = "application/vnd.ldptrace.reports"
+TALLY_TYPE = "application/vnd.ldptrace.tally+json"
+PROBLEM_TYPE = "application/problem+json"
+
+# Pages load only what this server has, send only to it, and cannot be framed.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "geolocation=(), camera=(), microphone=()",
+    "cache-control": "no-store",
+}
+
+
+class JsonAnswer(Response):
+    """Plain data as JSON."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def problem_answer(problem: AnyProblem, detail: str = "") -> Response:
+    """A problem as an answer."""
+    answer = JsonAnswer(document(problem, detail), status_code=problem.status, media_type=PROBLEM_TYPE)
+    if problem.status == 401:
+        answer.headers["www-authenticate"] = "Bearer"
+    if problem.status in (429, 503):
+        answer.headers["retry-after"] = "1"
+    return answer
+
+
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """The body, if it is at most this long and arrives in this time."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > most:
+        raise Refused(ServerProblem.BODY_TOO_LARGE, f"at most {most:,} bytes are taken")
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise Refused(ServerProblem.BODY_TOO_LARGE, f"at most {most:,} bytes are taken")
+                parts.append(part)
+    except TimeoutError:
+        raise Refused(ServerProblem.TOO_SLOW, f"the body did not arrive within {seconds:g} seconds") from None
+    except ClientDisconnect:
+        raise Refused(ServerProblem.BAD_REQUEST, "the connection ended within the body") from None
+    return b"".join(parts)
+
+
+async def read_json(request: Request, most: int, seconds: float) -> dict[str, Any]:
+    """The JSON object in the body; an empty body is an empty object."""
+    body = await read_body(request, most, seconds)
+    if not body:
+        return {}
+    expect_type(request, "application/json")
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(ServerProblem.BAD_REQUEST, "the body is not a JSON document") from None
+    if not isinstance(data, dict):
+        raise Refused(ServerProblem.BAD_REQUEST, "the body is not a JSON object")
+    return data
+
+
+def expect_type(request: Request, *wanted: str) -> None:
+    """Refuse a body of another media type."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given not in wanted:
+        raise Refused(ServerProblem.UNSUPPORTED_MEDIA_TYPE, f"the body must be {' or '.join(wanted)}")
+
+
+class Envelope:
+    """Outermost: puts the headers on every answer and counts it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        # Those of the running application, once it has started.
+        self.metrics = Metrics()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def wrapped(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                self.metrics.answered(scope.get("route_path", "other"), message["status"])
+            await send(message)
+
+        await self._app(scope, receive, wrapped)

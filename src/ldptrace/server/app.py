@@ -1,0 +1,141 @@
+"""The ASGI application: addresses, and what answers there. `openapi.json` describes all of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from ldptrace.errors import LdptraceError
+from ldptrace.protocol.problems import PlanRefused
+from ldptrace.server import devices, operators, pages
+from ldptrace.server.answers import Envelope, JsonAnswer, problem_answer
+from ldptrace.server.limits import Settings
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.state import State
+from ldptrace.server.storage import Database, StorageUnavailable
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+async def healthz(request: Request) -> Response:
+    """The process runs."""
+    return JsonAnswer({"status": "ok"})
+
+
+async def readyz(request: Request) -> Response:
+    """The process can count reports: compiled, and the database answers."""
+    state = State.of(request)
+    if not state.ready:
+        raise Refused(ServerProblem.BUSY, "the server is starting")
+    await state.read(lambda session: session.row("SELECT 1"))
+    return JsonAnswer({"status": "ready"})
+
+
+@cache
+def openapi_text() -> bytes:
+    return (Path(__file__).parent / "openapi.json").read_bytes()
+
+
+async def openapi(request: Request) -> Response:
+    return Response(openapi_text(), media_type="application/json")
+
+
+ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
+    # The one that is asked most comes first.
+    ("POST", "/v1/campaigns/{name}/reports", devices.reports),
+    ("GET", "/v1/campaigns/{name}/plan", devices.plan),
+    ("GET", "/v1/campaigns/{name}", devices.show_campaign),
+    ("GET", "/v1/campaigns", devices.list_campaigns),
+    ("GET", "/v1/operator/campaigns", operators.index),
+    ("POST", "/v1/operator/campaigns", operators.create),
+    ("GET", "/v1/operator/campaigns/{name}", operators.show),
+    ("DELETE", "/v1/operator/campaigns/{name}", operators.delete),
+    ("POST", "/v1/operator/campaigns/{name}/open", operators.open_round),
+    ("POST", "/v1/operator/campaigns/{name}/close", operators.close_round),
+    ("POST", "/v1/operator/campaigns/{name}/publish", operators.publish),
+    ("GET", "/v1/operator/campaigns/{name}/tallies/{round:int}", operators.tallies),
+    ("GET", "/v1/operator/campaigns/{name}/estimates", operators.estimates),
+    ("GET", "/v1/operator/campaigns/{name}/files/{file}", operators.download),
+    ("PUT", "/v1/operator/campaigns/{name}/roads/{file}", operators.roads),
+    ("GET", "/v1/operator/audit", operators.audit),
+    ("GET", "/v1/openapi.json", openapi),
+    ("GET", "/metrics", operators.metrics),
+    ("GET", "/healthz", healthz),
+    ("GET", "/readyz", readyz),
+    ("GET", "/", pages.home),
+    ("GET", "/operate", pages.operator),
+    ("GET", "/c/{name}", pages.contributor),
+    ("GET", "/assets/{path:path}", pages.asset),
+)
+
+
+def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
+    """The application on a database."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        state = State(database, settings or Settings())
+        app.state.shared = state
+        envelope.metrics = state.metrics
+        state.intake.start()
+        warming = asyncio.create_task(state.warm_up())
+        yield
+        await warming
+        await state.stop()
+
+    app = Starlette(
+        routes=[
+            Route(path, _limited(endpoint, path), methods=[method], name=endpoint.__name__)
+            for method, path, endpoint in ROUTES
+        ],
+        exception_handlers={
+            LdptraceError: _refused,
+            HTTPException: _http_problem,
+        },
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    envelope = Envelope(app)
+    return envelope
+
+
+def _limited(endpoint: Endpoint, path: str) -> Endpoint:
+    """The endpoint behind the rate limit, with its path for the metrics."""
+
+    async def limited(request: Request) -> Response:
+        request.scope["route_path"] = path
+        state, client = State.of(request), request.client
+        if not state.rate.allows(client.host if client else None):
+            return problem_answer(ServerProblem.RATE_LIMITED)
+        return await endpoint(request)
+
+    return limited
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if isinstance(error, Refused):
+        return problem_answer(error.problem, error.detail)
+    if isinstance(error, PlanRefused):
+        return problem_answer(error.problem, str(error))
+    if isinstance(error, StorageUnavailable):
+        return problem_answer(ServerProblem.STORAGE_UNAVAILABLE)
+    return problem_answer(ServerProblem.BAD_REQUEST, str(error))
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        answer = problem_answer(ServerProblem.METHOD_NOT_ALLOWED)
+        answer.headers.update(error.headers or {})
+        return answer
+    return problem_answer(ServerProblem.NOT_FOUND if error.status_code == 404 else ServerProblem.BAD_REQUEST)

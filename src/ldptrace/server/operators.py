@@ -1,0 +1,218 @@
+"""What operators ask for: campaigns, their life, estimates, downloads. Every request carries a token."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from ldptrace.protocol.plan import Plan
+from ldptrace.server import campaigns, releases, views
+from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
+from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.state import State
+from ldptrace.server.tokens import EVERY
+
+_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs"})
+_KEYS = frozenset({"name", "title", "plan", "min_reports", "max_reports", *_FACTS})
+
+
+async def index(request: Request) -> Response:
+    """All campaigns that the token can see."""
+    state = State.of(request)
+    token = await state.token(request)
+    shown = await state.read(
+        lambda session: [
+            views.overview(session, one)
+            for one in campaigns.all_campaigns(session)
+            if token.allows("read", one.name)
+        ]
+    )
+    return JsonAnswer({"campaigns": shown, "scope": token.scope, "campaign": token.campaign})
+
+
+async def create(request: Request) -> Response:
+    state = State.of(request)
+    token = await state.operator(request, "manage", EVERY)
+    data = await read_json(request, 1 << 20, state.settings.timeout)
+    unknown = sorted(set(data) - _KEYS)
+    if unknown:
+        raise Refused(ServerProblem.BAD_REQUEST, f"unknown key {unknown[0][:80]!r}")
+    name = _text(data, "name")
+    if ("plan" in data) == bool(_FACTS & set(data)):
+        raise Refused(ServerProblem.BAD_REQUEST, f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+
+    def make() -> dict[str, Any]:
+        plan = (
+            Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
+            if "plan" in data
+            else _planned(data)
+        )
+        made = campaigns.create(
+            state.database,
+            name,
+            plan,
+            actor=token.actor,
+            title=_text(data, "title", ""),
+            min_reports=_integer(data, "min_reports", campaigns.MIN_REPORTS),
+            max_reports=_integer(data, "max_reports", campaigns.MAX_REPORTS),
+            users=_integer(data, "users", 0) or None,
+        )
+        with state.database.reading() as session:
+            return views.overview(session, made)
+
+    shown = await state.call(make)
+    return JsonAnswer(shown, status_code=201, headers={"location": f"/v1/operator/campaigns/{name}"})
+
+
+async def show(request: Request) -> Response:
+    state, name = State.of(request), request.path_params["name"]
+    await state.operator(request, "read", name)
+    return JsonAnswer(
+        await state.read(lambda session: views.overview(session, campaigns.find(session, name)))
+    )
+
+
+async def delete(request: Request) -> Response:
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    await state.call(lambda: campaigns.delete(state.database, name, actor=token.actor))
+    return Response(status_code=204)
+
+
+async def open_round(request: Request) -> Response:
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    await state.call(lambda: campaigns.open_round(state.database, name, actor=token.actor))
+    return await _shown(state, name)
+
+
+async def close_round(request: Request) -> Response:
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    await state.call(lambda: campaigns.close_round(state.database, name, actor=token.actor))
+    return await _shown(state, name)
+
+
+async def publish(request: Request) -> Response:
+    """Start the release in a process of its own; `release` tells how far it is."""
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    data = await read_json(request, 1 << 16, state.settings.timeout)
+    if set(data) - {"count", "again"} or not isinstance(data.get("again", False), bool):
+        raise Refused(ServerProblem.BAD_REQUEST, "known are count, an integer, and again, true or false")
+    count = _integer(data, "count", 0)
+    if not 0 <= count <= releases.MAX_COUNT:
+        raise Refused(ServerProblem.BAD_REQUEST, f"count is from 1 to {releases.MAX_COUNT:,}")
+    again = bool(data.get("again"))
+    attempt = await state.call(lambda: releases.begin(state.database, name, actor=token.actor, again=again))
+    state.start_release(name, attempt, count)
+    return await _shown(state, name, status=202)
+
+
+async def tallies(request: Request) -> Response:
+    """The tally of one round."""
+    state, name = State.of(request), request.path_params["name"]
+    await state.operator(request, "read", name)
+    number = int(request.path_params["round"])
+    found = await state.read(lambda session: campaigns.tallies_of(session, campaigns.find(session, name)))
+    for _, tally in found:
+        if tally.round == number - 1:
+            return Response(tally.to_json(), media_type=TALLY_TYPE)
+    raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, f"round {number} has too few reports or was not opened")
+
+
+async def estimates(request: Request) -> Response:
+    state, name = State.of(request), request.path_params["name"]
+    await state.operator(request, "read", name)
+    return JsonAnswer(
+        await state.read(lambda session: views.estimated(session, campaigns.find(session, name)))
+    )
+
+
+async def download(request: Request) -> Response:
+    """A file of the release."""
+    state, name = State.of(request), request.path_params["name"]
+    file = request.path_params["file"]
+    await state.operator(request, "read", name)
+    parts = await state.read(lambda session: releases.parts_of(session, name, file))
+    if not parts:
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no file {file[:80]!r}")
+
+    def stream() -> Iterator[bytes]:
+        for part in parts:
+            with state.database.reading() as session:
+                yield releases.part(session, name, file, part)
+
+    return StreamingResponse(
+        stream(),
+        media_type=releases.media_type(file),
+        headers={"content-disposition": f'attachment; filename="{name}-{file}"'},
+    )
+
+
+async def roads(request: Request) -> Response:
+    """Take a file of the road network that the release goes by."""
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    body = await read_body(request, state.settings.max_upload, 600.0)
+    file = request.path_params["file"]
+    await state.call(lambda: releases.keep_roads(state.database, name, {file: body}, actor=token.actor))
+    return Response(status_code=204)
+
+
+async def audit(request: Request) -> Response:
+    """What operators did."""
+    state = State.of(request)
+    await state.operator(request, "read", EVERY)
+    return JsonAnswer({"entries": await state.read(lambda session: list(campaigns.audit_log(session)))})
+
+
+async def metrics(request: Request) -> Response:
+    state = State.of(request)
+    await state.operator(request, "read", EVERY)
+    return Response(state.metrics.text(state.intake.waiting), media_type="text/plain; version=0.0.4")
+
+
+async def _shown(state: State, name: str, status: int = 200) -> Response:
+    shown = await state.read(lambda session: views.overview(session, campaigns.find(session, name)))
+    return JsonAnswer(shown, status_code=status)
+
+
+def _planned(data: dict[str, Any]) -> Plan:
+    bounds, grid = data.get("bounds"), data.get("grid", "auto")
+    epsilon = data.get("epsilon")
+    if not isinstance(bounds, list) or len(bounds) != 4 or not all(map(_is_number, bounds)):
+        raise Refused(ServerProblem.BAD_REQUEST, "bounds are four numbers [x0, y0, x1, y1]")
+    if not (_is_number(epsilon) or isinstance(epsilon, str)):
+        raise Refused(ServerProblem.BAD_REQUEST, "epsilon is a number, or a decimal in a string")
+    if grid != "auto" and (isinstance(grid, bool) or not isinstance(grid, int)):
+        raise Refused(ServerProblem.BAD_REQUEST, "grid is a number of cells per side, or auto")
+    x0, y0, x1, y1 = map(float, bounds)
+    crs = data.get("crs")
+    if crs is not None and not isinstance(crs, str):
+        raise Refused(ServerProblem.BAD_REQUEST, "crs is the name of a coordinate system")
+    return plan_from_facts(_integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _text(data: dict[str, Any], key: str, default: str | None = None) -> str:
+    value = data.get(key, default)
+    if not isinstance(value, str):
+        raise Refused(ServerProblem.BAD_REQUEST, f"{key} is a text")
+    return value
+
+
+def _integer(data: dict[str, Any], key: str, default: int | None = None) -> int:
+    value = data.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**53) < value < 2**53:
+        raise Refused(ServerProblem.BAD_REQUEST, f"{key} is an integer")
+    return value

@@ -1,0 +1,61 @@
+"""The two pages and what they load: files of this package and the browser client, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from ldptrace.server.campaigns import find
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.state import State
+
+FOLDER = Path(__file__).parent / "assets"
+TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+
+
+@cache
+def client_folder() -> Path:
+    """The browser client: inside an installed package, beside `src` in the repository."""
+    inside = FOLDER / "client"
+    return inside if inside.is_dir() else Path(__file__).parents[3] / "clients" / "js"
+
+
+@cache
+def _assets() -> dict[str, bytes]:
+    """Everything that pages may load, by its name. A name that is not here is not looked for on the disk."""
+    files = {path.name: path for path in FOLDER.iterdir() if path.suffix in TYPES}
+    client = client_folder()
+    files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
+    files["client/index.js"] = client / "index.js"
+    return {name: path.read_bytes() for name, path in files.items()}
+
+
+async def operator(request: Request) -> Response:
+    return _file("operator.html")
+
+
+async def contributor(request: Request) -> Response:
+    """The page of one campaign."""
+    state, name = State.of(request), request.path_params["name"]
+    campaign = await state.read(lambda session: find(session, name))
+    if campaign.state == "draft":
+        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+    return _file("contributor.html")
+
+
+async def home(request: Request) -> Response:
+    return RedirectResponse("/operate", status_code=307)
+
+
+async def asset(request: Request) -> Response:
+    return _file(request.path_params["path"])
+
+
+def _file(name: str) -> Response:
+    data = _assets().get(name)
+    if data is None:
+        raise Refused(ServerProblem.NOT_FOUND)
+    return Response(data, media_type=TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})

@@ -1,0 +1,38 @@
+"""A campaign's plan from public facts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ldptrace.curator.planning import choose_plan
+from ldptrace.errors import InputError
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.server.campaigns import TWO_ROUNDS
+
+
+def plan_from_facts(
+    users: int,
+    epsilon: float | str,
+    grid: int | Literal["auto"],
+    bounds: Bounds,
+    crs: str | None = None,
+    method: str = "single-report",
+) -> Plan:
+    """The plan for so many expected users; N by the smallest predicted error unless it is given.
+
+    >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
+    6
+    """
+    budget = epsilon_fraction(epsilon)
+    if users < 1 or users > 10**12:
+        raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")
+    if method in TWO_ROUNDS:
+        return Plan.paper(Grid(bounds, 6 if grid == "auto" else grid), budget, method=method, crs=crs)
+    if method != "single-report":
+        raise InputError(
+            f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
+        )
+    plan, _ = choose_plan(users, budget, bounds, n=None if grid == "auto" else grid)
+    return plan if crs is None else plan.changed(crs=crs)

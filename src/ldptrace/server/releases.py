@@ -1,0 +1,176 @@
+"""What a campaign publishes: estimates, model, synthetic trips and how well they fit, as files in the database.
+
+Made once, by one worker, from tallies of closed rounds with enough reports. After that nothing can be sent any
+more, and the ids of the reports, which had to be known only for that, are deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ldptrace.server.campaigns import find, note, tallies_of
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.publication import Tell, write_release
+from ldptrace.server.storage import Database, Session
+
+MAX_COUNT = 10_000_000
+PART = 1 << 20
+# Files of the road network have this before their name.
+ROADS = "roads/"
+MEDIA_TYPES = {
+    ".json": "application/json",
+    ".geojson": "application/geo+json",
+    ".csv": "text/csv; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".npz": "application/octet-stream",
+    ".html": "text/html; charset=utf-8",
+}
+
+
+def begin(database: Database, name: str, *, actor: str, again: bool = False) -> str:
+    """Claim the release; returns the number of this attempt. With `again` an attempt that hangs is replaced.
+
+    Refused unless every round is closed and has enough reports.
+    """
+    attempt = secrets.token_hex(8)
+    with database.writing() as session:
+        campaign = find(session, name, lock=True)
+        if campaign.state == "published":
+            raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published already")
+        if campaign.state != "closed" or campaign.round < campaign.rounds:
+            raise Refused(
+                ServerProblem.WRONG_STATE,
+                f"campaign {name} is {campaign.state} in round {campaign.round} of {campaign.rounds}: it is "
+                "published when all rounds are closed",
+            )
+        tallies_of(session, campaign, whole=True)
+        running = session.row("SELECT state FROM releases WHERE campaign = ?", name)
+        if running is not None and running[0] == "running" and not again:
+            raise Refused(ServerProblem.WRONG_STATE, f"the release of campaign {name} is being made")
+        session.run("DELETE FROM releases WHERE campaign = ?", name)
+        session.run(
+            "INSERT INTO releases (campaign, attempt, state, stage, done, error) VALUES (?, ?, 'running', ?, 0, '')",
+            name,
+            attempt,
+            "waiting for the worker",
+        )
+        note(session, actor, "publish", name, "begun")
+    return attempt
+
+
+class Attempt:
+    """One attempt at a release. Whatever it writes is refused once another attempt has replaced it."""
+
+    def __init__(self, database: Database, name: str, number: str) -> None:
+        self._database = database
+        self._name = name
+        self._number = number
+
+    def tell(self, stage: str, done: int) -> None:
+        """Write how far it is, for the page that shows it."""
+        with self._writing() as session:
+            session.run("UPDATE releases SET stage = ?, done = ? WHERE campaign = ?", stage, done, self._name)
+
+    def fail(self, error: str) -> None:
+        """Say why the release was not made; it can be begun again."""
+        with contextlib.suppress(Refused), self._writing() as session:
+            session.run(
+                "UPDATE releases SET state = 'failed', error = ? WHERE campaign = ?", error[:500], self._name
+            )
+            note(session, "worker", "publish", self._name, "failed")
+
+    def make(self, count: int, tell: Tell | None = None) -> None:
+        """Make the release: `count` synthetic trips, 0 for as many as there are reports."""
+        name = self._name
+        with self._database.reading() as session:
+            campaign = find(session, name)
+            tallies = tallies_of(session, campaign, whole=True)
+            network = {
+                file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)
+            }
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder)
+            write_release(campaign, tallies, network, count, out, tell or self.tell)
+            files = sorted(path for path in out.iterdir() if path.is_file())
+            with self._writing() as session:
+                session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE 'roads/%'", name)
+            for path in files:
+                for number, data in enumerate(_cut(path.read_bytes())):
+                    with self._writing() as session:
+                        _keep_part(session, name, path.name, number, data)
+        with self._writing() as session:
+            for (key,) in session.rows("SELECT key FROM rounds WHERE campaign = ?", name):
+                session.run("DELETE FROM ids WHERE round = ?", key)
+            session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
+            session.run(
+                "UPDATE releases SET state = 'done', stage = 'done', done = 100 WHERE campaign = ?", name
+            )
+            note(session, "worker", "publish", name, f"{len(files)} files")
+        self._database.tidy()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Session]:
+        with self._database.writing() as session:
+            current = session.row(
+                f"SELECT attempt, state FROM releases WHERE campaign = ?{session.for_update}", self._name
+            )
+            if current != (self._number, "running"):
+                raise Refused(ServerProblem.WRONG_STATE, "another attempt has replaced this release")
+            yield session
+
+
+def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor: str) -> None:
+    """Keep the files of a road network with the campaign."""
+    with database.writing() as session:
+        campaign = find(session, name)
+        if campaign.state == "published":
+            raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published")
+        note(session, actor, "roads", name, ", ".join(sorted(files)))
+    for file, data in files.items():
+        with database.writing() as session:
+            session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, ROADS + file)
+            for number, piece in enumerate(_cut(data)):
+                _keep_part(session, name, ROADS + file, number, piece)
+
+
+def parts_of(session: Session, name: str, file: str) -> list[int]:
+    """Numbers of the parts of a file."""
+    found = session.rows("SELECT part FROM files WHERE campaign = ? AND name = ? ORDER BY part", name, file)
+    return [number for (number,) in found]
+
+
+def part(session: Session, name: str, file: str, number: int) -> bytes:
+    """One part of a file."""
+    found = session.row(
+        "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, number
+    )
+    return b"" if found is None else bytes(found[0])
+
+
+def media_type(file: str) -> str:
+    return MEDIA_TYPES.get(Path(file).suffix, "application/octet-stream")
+
+
+def road_files(session: Session, name: str) -> list[str]:
+    """Names of the files of the campaign's road network."""
+    found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
+    return sorted(file for (file,) in found)
+
+
+def _cut(data: bytes) -> list[bytes]:
+    """Parts of a file, small enough that writing one makes nobody wait."""
+    return [data[start : start + PART] for start in range(0, max(len(data), 1), PART)]
+
+
+def _keep_part(session: Session, name: str, file: str, number: int, data: bytes) -> None:
+    session.run(
+        "INSERT INTO files (campaign, name, part, data) VALUES (?, ?, ?, ?)", name, file, number, data
+    )
+
+
+def _whole(session: Session, name: str, file: str) -> bytes:
+    return b"".join(part(session, name, file, number) for number in parts_of(session, name, file))

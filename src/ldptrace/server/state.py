@@ -1,0 +1,109 @@
+"""What the requests of one process share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from ldptrace.server.counting import warm_up
+from ldptrace.server.intake import Intake
+from ldptrace.server.limits import RateLimit, Settings
+from ldptrace.server.metrics import Metrics
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.releases import Attempt
+from ldptrace.server.storage import Database, Session
+from ldptrace.server.tokens import Token, holder
+
+T = TypeVar("T")
+log = logging.getLogger("ldptrace.server")
+
+
+class State:
+    """Database, intake, limits and numbers of one process."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database = database
+        self.settings = settings
+        self.metrics = Metrics()
+        self.rate = RateLimit(settings.rate, settings.burst)
+        self.intake = Intake(database, self.metrics.counted)
+        self.ready = False
+        # The intake has a thread of its own, so that nothing here can make devices wait.
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
+        self._releases: set[asyncio.Task[None]] = set()
+
+    @staticmethod
+    def of(request: Request) -> State:
+        state: State = request.app.state.shared
+        return state
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run something that waits, for the database for example, in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """Read from the database."""
+
+        def run() -> T:
+            with self.database.reading() as session:
+                return work(session)
+
+        return await self.call(run)
+
+    async def token(self, request: Request) -> Token:
+        """The valid token that came with a request."""
+        kind, _, text = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            raise Refused(ServerProblem.UNAUTHORIZED)
+        return await self.read(lambda session: holder(session, text.strip()))
+
+    async def operator(self, request: Request, scope: str, campaign: str) -> Token:
+        """The token of an operator who may do this."""
+        token = await self.token(request)
+        if not token.allows(scope, campaign):
+            raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
+        return token
+
+    def start_release(self, name: str, attempt: str, count: int) -> None:
+        """Make a release in a process of its own, so that collecting never waits for it."""
+        task = asyncio.create_task(self._release(name, attempt, count))
+        self._releases.add(task)
+        task.add_done_callback(self._releases.discard)
+
+    async def _release(self, name: str, attempt: str, count: int) -> None:
+        worker = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "ldptrace.server.worker", name, attempt, str(count)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            # The address of the database may hold a password: it is not among the arguments.
+            await worker.communicate(self.database.url.encode())
+            log.info("the release of campaign %s ended with status %s", name, worker.returncode)
+        finally:
+            if worker.returncode is None:
+                worker.terminate()
+                await worker.wait()
+            if worker.returncode != 0:
+                failed = Attempt(self.database, name, attempt)
+                await self.call(lambda: failed.fail("the process that made it was ended"))
+
+    async def warm_up(self) -> None:
+        """Compile what counts reports before the first one comes."""
+        await self.call(warm_up)
+        self.ready = True
+        log.info("ready")
+
+    async def stop(self) -> None:
+        await self.intake.stop()
+        for task in list(self._releases):
+            task.cancel()
+        await asyncio.gather(*self._releases, return_exceptions=True)
+        self._threads.shutdown()

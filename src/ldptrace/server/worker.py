@@ -1,0 +1,35 @@
+"""The process that makes a release: `python -m ldptrace.server.worker NAME ATTEMPT COUNT`, the database on its stdin."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+
+from ldptrace.errors import LdptraceError
+from ldptrace.server import releases
+from ldptrace.server.storage import open_database
+
+
+def main(name: str, number: str, count: int, url: str) -> int:
+    """Make the release; what goes wrong is written where the operator sees it."""
+    database = open_database(url=url)
+    warnings.simplefilter("ignore")
+    attempt = releases.Attempt(database, name, number)
+    try:
+        attempt.make(count)
+    except Exception as error:
+        told = str(error) if isinstance(error, LdptraceError) else f"{type(error).__name__}: {error}"
+        attempt.fail(told)
+        return 1
+    finally:
+        database.close()
+    return 0
+
+
+if __name__ == "__main__":
+    # Collecting comes first.
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(10)
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.stdin.read().strip()))
