@@ -225,7 +225,7 @@ def counts_of(session: Session, name: str) -> list[RoundCounts]:
 def rejections_of(session: Session, name: str) -> dict[str, int]:
     """Reports that were not counted, by problem."""
     found = session.rows("SELECT problem, reports FROM rejections WHERE campaign = ? ORDER BY problem", name)
-    return {problem: reports for problem, reports in found}
+    return dict(found)
 
 
 def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> list[tuple[Plan, Tally]]:

@@ -24,6 +24,7 @@ from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
 
 Codes = NDArray[np.uint8]
+_DUPLICATE = Problem.DUPLICATE.number
 _ID = slice(3 + PLAN_BYTES, 3 + PLAN_BYTES + ID_BYTES)
 
 
@@ -113,34 +114,37 @@ class Counter:
         known = seen.known(session, ids, round_.groups, round_.generation)
         receiver = Receiver(round_.plan, round_.number, b"".join(known))
         codes = _received(receiver, submissions, size)
+        accepted: dict[bytes, bytes] = {}
         left_out = False
-        room = most - round_.counted
         for pieces, part, submission in zip(reports, codes, submissions, strict=True):
-            for place in np.flatnonzero(part == 0).tolist():
+            for place in np.flatnonzero((part == 0) | (part == _DUPLICATE)).tolist():
+                piece = pieces[place]
+                number = piece[_ID]
+                if number in known:
+                    continue
+                if number in accepted:
+                    part[place] = _DUPLICATE
+                    continue
+                # Not counted so far; a first copy in the same transaction may have been refused.
                 problem = None
                 if not round_.open:
                     problem = ServerProblem.ROUND_CLOSED
-                elif room <= 0:
+                elif round_.counted + len(accepted) >= most:
                     problem = ServerProblem.CAMPAIGN_FULL
                 elif admission and not _admitted(session, campaign, submission, place, len(pieces)):
                     problem = ServerProblem.NOT_ADMITTED
                 if problem is None:
-                    room -= 1
+                    accepted[number] = piece
+                    part[place] = 0
                 else:
                     part[place] = problem.number
                     left_out = True
-        accepted = [
-            piece
-            for pieces, part in zip(reports, codes, strict=True)
-            for piece, code in zip(pieces, part.tolist(), strict=True)
-            if code == 0
-        ]
         if accepted:
             if left_out:
                 receiver = Receiver(round_.plan, round_.number)
-                receiver.receive(b"".join(accepted))
+                receiver.receive(b"".join(accepted.values()))
             _add_tally(session, round_, receiver)
-            groups, generation = seen.add(session, [piece[_ID] for piece in accepted])
+            groups, generation = seen.add(session, list(accepted))
             session.run(
                 "UPDATE rounds SET counted = counted + ?, groups = ?, generation = ? WHERE key = ?",
                 len(accepted),

@@ -60,7 +60,6 @@ class Intake:
         self._wake.set()
         if self._task is not None:
             await self._task
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._database.close)
         self._thread.shutdown()
 
     async def submit(self, campaign: str, submission: Submission) -> Codes:

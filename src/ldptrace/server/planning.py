@@ -28,8 +28,9 @@ def plan_from_facts(
     budget = epsilon_fraction(epsilon)
     if users < 1 or users > 10**12:
         raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")
+    area = Grid(bounds, 6 if grid == "auto" else grid)
     if method in TWO_ROUNDS:
-        return Plan.paper(Grid(bounds, 6 if grid == "auto" else grid), budget, method=method, crs=crs)
+        return Plan.paper(area, budget, method=method, crs=crs)
     if method != "single-report":
         raise InputError(
             f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"

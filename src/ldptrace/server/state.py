@@ -107,3 +107,4 @@ class State:
             task.cancel()
         await asyncio.gather(*self._releases, return_exceptions=True)
         self._threads.shutdown()
+        self.database.close_all()

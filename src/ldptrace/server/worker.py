@@ -1,4 +1,4 @@
-"""The process that makes a release: `python -m ldptrace.server.worker NAME ATTEMPT COUNT`, the database on its stdin."""
+"""The process that makes a release: arguments NAME ATTEMPT COUNT, the address of the database on its stdin."""
 
 from __future__ import annotations
 

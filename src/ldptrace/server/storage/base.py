@@ -5,9 +5,10 @@ Statements are written once, with `?` for parameters. There is no ORM: a dozen t
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ldptrace.errors import LdptraceError
@@ -51,8 +52,12 @@ class Session(ABC):
 class Database(ABC):
     """A database that several threads and processes use at once; each thread has its own connection."""
 
-    # How the worker process and other commands name this database.
-    url: str
+    def __init__(self, url: str) -> None:
+        # How the worker process and other commands name this database.
+        self.url = url
+        self._local = threading.local()
+        self._open: set[Any] = set()
+        self._lock = threading.Lock()
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
@@ -67,8 +72,33 @@ class Database(ABC):
         """Free what deleted rows left behind, as far as it can be done while others work."""
 
     @abstractmethod
+    def _connect(self) -> Any:
+        """A new connection."""
+
+    def connection(self) -> Any:
+        """The connection of this thread, opened if it has none."""
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect()
+            with self._lock:
+                self._open.add(connection)
+        return connection
+
     def close(self) -> None:
         """Close this thread's connection."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            with self._lock:
+                self._open.discard(connection)
+            connection.close()
+
+    def close_all(self) -> None:
+        """Close the connections of all threads, which have ended."""
+        with self._lock:
+            for connection in self._open:
+                connection.close()
+            self._open.clear()
 
     def prepare(self) -> None:
         """Make the tables where they are missing; refuse a database of another version."""
@@ -79,23 +109,16 @@ class Database(ABC):
             found = session.row("SELECT value FROM meta WHERE key = 'version'")
             if found is None:
                 session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
-            elif found[0] != str(VERSION):
-                raise StorageUnavailable(
-                    f"the database {self.url} has version {found[0]}, this program writes version {VERSION}"
-                )
+        if found is not None and found[0] != str(VERSION):
+            self.close()
+            raise StorageUnavailable(
+                f"the database has version {found[0]}, this program writes version {VERSION}"
+            )
 
     @abstractmethod
     def _words(self) -> dict[str, str]:
         """The types of this database, for `statements`."""
 
+    @abstractmethod
     def _lock_schema(self, session: Session) -> None:
         """Keep another process from making the tables at the same moment."""
-
-
-@contextmanager
-def closing(database: Database) -> Iterator[Database]:
-    """Close the connection of this thread afterwards."""
-    try:
-        yield database
-    finally:
-        database.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -53,9 +52,8 @@ class PostgresDatabase(Database):
             import psycopg
         except ImportError:
             raise InputError('PostgreSQL needs the extra "server": pip install "ldptrace[server]"') from None
+        super().__init__(url)
         self._psycopg = psycopg
-        self.url = url
-        self._local = threading.local()
         self.prepare()
 
     @contextmanager
@@ -67,7 +65,7 @@ class PostgresDatabase(Database):
     @contextmanager
     def writing(self) -> Iterator[Session]:
         try:
-            connection = self._connection()
+            connection = self.connection()
             with connection.transaction():
                 yield PostgresSession(connection)
         except self._psycopg.Error as error:
@@ -79,22 +77,12 @@ class PostgresDatabase(Database):
         """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
         try:
             for table in ("fresh", "tallies", "rounds"):
-                self._connection().execute(f"VACUUM {table}")
+                self.connection().execute(f"VACUUM {table}")
         except self._psycopg.Error:
             self.close()
 
-    def close(self) -> None:
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            self._local.connection = None
-            connection.close()
-
-    def _connection(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)
-        if connection is None or connection.closed:
-            connection = self._psycopg.connect(self.url, autocommit=True, connect_timeout=5)
-            self._local.connection = connection
-        return connection
+    def _connect(self) -> psycopg.Connection[Row]:
+        return self._psycopg.connect(self.url, autocommit=True, connect_timeout=5)
 
     def _words(self) -> dict[str, str]:
         serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,9 +54,8 @@ class SqliteDatabase(Database):
     def __init__(self, data: str | os.PathLike[str]) -> None:
         folder = Path(data)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        super().__init__(str(folder))
         self.path = folder / FILE
-        self.url = str(folder)
-        self._local = threading.local()
         if not self.path.exists():
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         self.prepare()
@@ -75,20 +73,14 @@ class SqliteDatabase(Database):
     def tidy(self) -> None:
         """Empty the write-ahead log, which holds the last changes in their order."""
         try:
-            self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error:
             self.close()
-
-    def close(self) -> None:
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            self._local.connection = None
-            connection.close()
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Session]:
         try:
-            connection = self._connection()
+            connection = self.connection()
             connection.execute(begin)
             try:
                 yield SqliteSession(connection)
@@ -102,23 +94,22 @@ class SqliteDatabase(Database):
             self.close()
             raise StorageUnavailable(f"the database {self.path} cannot be used: {error}") from error
 
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(
-                self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            self._local.connection = connection
-            for pragma in (
-                "journal_mode = WAL",
-                "synchronous = FULL",
-                "secure_delete = ON",
-                "foreign_keys = OFF",
-                "temp_store = MEMORY",
-            ):
-                connection.execute(f"PRAGMA {pragma}").fetchall()
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "secure_delete = ON",
+            "temp_store = MEMORY",
+        ):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 
     def _words(self) -> dict[str, str]:
         serial = "INTEGER PRIMARY KEY"
         return {"integer": "INTEGER", "blob": "BLOB", "serial": serial, "clustered": " WITHOUT ROWID"}
+
+    def _lock_schema(self, session: Session) -> None:
+        """There is one writer at a time."""

@@ -1,0 +1,182 @@
+"""The life of a campaign, its tokens, and what is left when it is over."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused
+from ldptrace.server import campaigns, tokens, views
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, StorageUnavailable, open_database
+from ldptrace.server.storage.postgres import without_password
+from server_kit import GRID, SINGLE, TELLING, Postgres, drawn, opened, telling_report
+
+
+def state(database: Database, name: str = "trips") -> tuple[str, int]:
+    with database.reading() as session:
+        found = campaigns.find(session, name)
+    return found.state, found.round
+
+
+def refused(problem: ServerProblem, call: object, *arguments: object, **options: object) -> None:
+    with pytest.raises(Refused) as caught:
+        call(*arguments, **options)  # type: ignore[operator]
+    assert caught.value.problem is problem
+
+
+def test_one_round(database: Database) -> None:
+    campaigns.create(database, "trips", SINGLE, actor="me", title="Trips", min_reports=5)
+    assert state(database) == ("draft", 0)
+    refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="me")
+    campaigns.open_round(database, "trips", actor="me")
+    assert state(database) == ("open", 1)
+    refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="me")
+    refused(ServerProblem.WRONG_STATE, campaigns.delete, database, "trips", actor="me")
+    campaigns.close_round(database, "trips", actor="me")
+    assert state(database) == ("closed", 1)
+    # A closed round is closed: its ids may go, so it must not be opened again.
+    refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="me")
+    with database.reading() as session:
+        log = [(entry["actor"], entry["action"]) for entry in campaigns.audit_log(session, "trips")]
+    assert log == [("me", "create"), ("me", "open"), ("me", "close")]
+
+
+def test_two_rounds_are_one_chain(database: Database) -> None:
+    plan = Plan.paper(GRID, 1)
+    campaigns.create(database, "trips", plan, actor="me", min_reports=40)
+    first = campaigns.open_round(database, "trips", actor="me").plan
+    counter = Counter(database)
+    counter.count("trips", [Submission(report) for report in drawn(first, 39)])
+    campaigns.close_round(database, "trips", actor="me")
+    # The second round says something about the first: not below the smallest number.
+    refused(ServerProblem.NOT_ENOUGH_REPORTS, campaigns.open_round, database, "trips", actor="me")
+
+
+def test_the_second_round_extends_the_first(database: Database) -> None:
+    plan = Plan.paper(GRID, 1)
+    campaigns.create(database, "trips", plan, actor="me", min_reports=40)
+    campaigns.open_round(database, "trips", actor="me")
+    counter = Counter(database)
+    counter.count("trips", [Submission(report) for report in drawn(plan, 40)])
+    campaigns.close_round(database, "trips", actor="me")
+    second = campaigns.open_round(database, "trips", actor="me")
+    assert (second.state, second.round, second.rounds) == ("open", 2, 2)
+    assert second.plan.root == plan.id
+    assert second.plan.extends == plan.id
+    counter.count("trips", [Submission(report) for report in drawn(second.plan, 5)])
+    with database.reading() as session:
+        # The first round has enough reports to be seen, the second has not.
+        assert [tally.round for _, tally in campaigns.tallies_of(session, second)] == [0]
+        with pytest.raises(Refused):
+            campaigns.tallies_of(session, second, whole=True)
+        shown = views.overview(session, second)
+    assert shown["reports"] == 45
+    assert [entry["reports"] for entry in shown["round_reports"]] == [40, 5]
+
+
+def test_below_the_smallest_number_there_are_counts_only(database: Database) -> None:
+    opened(database, "trips", SINGLE, min_reports=10, users=1000)
+    counter = Counter(database)
+    reports = drawn(SINGLE, 10)
+    counter.count("trips", [Submission(report) for report in reports[:9]])
+    with database.reading() as session:
+        campaign = campaigns.find(session, "trips")
+        shown = views.overview(session, campaign)
+        refused(ServerProblem.NOT_ENOUGH_REPORTS, views.estimated, session, campaign)
+    assert shown["reports"] == 9
+    assert not shown["enough"]
+    assert {entry["reports"] for entry in shown["predicted"]} >= {9, 10, 1000, 2000}
+    counter.count("trips", [Submission(reports[9])])
+    with database.reading() as session:
+        found = views.estimated(session, campaigns.find(session, "trips"))
+    assert len(found["density"]["values"]) == 36
+
+
+def test_what_cannot_be_a_campaign(database: Database) -> None:
+    for name in ("", "-a", "a-", "A", "a/b", "..", "a" * 65, "ä"):
+        with pytest.raises(InputError, match="named with"):
+            campaigns.create(database, name, SINGLE, actor="me")
+    with pytest.raises(InputError, match="smallest number"):
+        campaigns.create(database, "a", SINGLE, actor="me", min_reports=0)
+    with pytest.raises(InputError, match="title"):
+        campaigns.create(database, "a", SINGLE, actor="me", title="x\n")
+    unpadded = Plan.paper(GRID, 1, method="paper-unpadded").paper_second_round(4)
+    with pytest.raises(PlanRefused):
+        campaigns.create(database, "a", unpadded, actor="me")
+    with pytest.raises(InputError, match="first plan of its chain"):
+        campaigns.create(database, "a", Plan.paper(GRID, 1).paper_second_round(4), actor="me")
+    campaigns.create(database, "a", SINGLE, actor="me")
+    refused(ServerProblem.CAMPAIGN_EXISTS, campaigns.create, database, "a", SINGLE, actor="me")
+
+
+def test_deleting_leaves_nothing_of_the_campaign(database: Database) -> None:
+    opened(database, "other", TELLING)
+    opened(database, "trips", TELLING)
+    counter = Counter(database)
+    for name in ("other", "trips"):
+        counter.count(name, [Submission(telling_report(value)) for value in range(5)])
+    tokens.create_token(database, "trips", "read", "", actor="me")
+    campaigns.close_round(database, "trips", actor="me")
+    campaigns.delete(database, "trips", actor="me")
+    with database.reading() as session:
+        for table in ("rounds", "tokens", "rejections", "files", "admissions", "releases"):
+            assert session.rows(f"SELECT 1 FROM {table} WHERE campaign = 'trips'") == [], table
+        for table in ("tallies", "ids", "fresh"):
+            assert session.rows(f"SELECT DISTINCT round FROM {table} WHERE round > 1") == [], table
+        assert campaigns.counts_of(session, "other")[0].reports == 5
+        assert "delete" in [entry["action"] for entry in campaigns.audit_log(session, "trips")]
+
+
+def test_tokens(database: Database) -> None:
+    campaigns.create(database, "trips", SINGLE, actor="me")
+    text, kept = tokens.create_token(database, "trips", "read", "a laptop", actor="me")
+    with database.reading() as session:
+        assert tokens.holder(session, text) == kept
+        stored = session.rows("SELECT id, hash FROM tokens")
+    assert text.split("_")[2] not in str(stored)
+    assert kept.allows("read", "trips")
+    assert not kept.allows("manage", "trips")
+    assert not kept.allows("read", "other")
+    for wrong in (text[:-1] + "x", text[:-1], text + "0", "", "ldpt_00000000_" + text[-64:], "x" * 5000):
+        with database.reading() as session:
+            refused(ServerProblem.UNAUTHORIZED, tokens.holder, session, wrong)
+    tokens.revoke_token(database, kept.id, actor="me")
+    with database.reading() as session:
+        refused(ServerProblem.UNAUTHORIZED, tokens.holder, session, text)
+        assert tokens.tokens_of(session)[0].revoked
+    with pytest.raises(InputError, match="no valid token"):
+        tokens.revoke_token(database, kept.id, actor="me")
+    with pytest.raises(InputError, match="scope"):
+        tokens.create_token(database, "trips", "all", "", actor="me")
+    refused(ServerProblem.NO_SUCH_CAMPAIGN, tokens.create_token, database, "no", "read", "", actor="me")
+
+
+def test_admission_is_decided_before_a_campaign_is_open(database: Database) -> None:
+    opened(database, "trips", SINGLE)
+    refused(ServerProblem.WRONG_STATE, tokens.create_admissions, database, "trips", 3, actor="me")
+    with pytest.raises(InputError, match="admission tokens"):
+        tokens.create_admissions(database, "trips", 0, actor="me")
+
+
+def test_a_database_of_another_version_is_refused(address: str) -> None:
+    database = open_database(url=address)
+    with database.writing() as session:
+        session.run("UPDATE meta SET value = '99' WHERE key = 'version'")
+    database.close()
+    with pytest.raises(StorageUnavailable, match="version 99"):
+        open_database(url=address)
+
+
+def test_addresses_of_databases(postgres: Postgres) -> None:
+    with pytest.raises(InputError, match="not both"):
+        open_database("data", postgres.url())
+    with pytest.raises(InputError, match="postgresql://"):
+        open_database(url="mysql://me:secret@host/name")
+    gone = f"postgresql://me:secret@127.0.0.1:{postgres.port}/missing"
+    with pytest.raises(StorageUnavailable) as caught:
+        open_database(url=gone)
+    assert "secret" not in str(caught.value)
+    assert without_password("postgresql://host/name") == "postgresql://host/name"

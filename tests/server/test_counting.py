@@ -1,0 +1,204 @@
+"""Counting in one transaction: the same as a receiver, whatever came before and whoever else counts."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from ldptrace.curator.receive import Receiver
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import Problem
+from ldptrace.server import campaigns, seen
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, open_database
+from ldptrace.server.tokens import admission_hash, create_admissions
+from server_kit import GRID, SINGLE, TELLING, VALUES, counts, drawn, opened, reports_counted, telling_report
+
+COUNTED, DUPLICATE = 0, Problem.DUPLICATE.number
+
+
+def codes(counter: Counter, name: str, *bodies: bytes) -> list[list[int]]:
+    return [part.tolist() for part in counter.count(name, [Submission(body) for body in bodies])]
+
+
+def test_it_counts_what_a_receiver_counts(database: Database) -> None:
+    opened(database, "trips", SINGLE, min_reports=1)
+    reports = drawn(SINGLE, 60)
+    bad = [b"", b"\x02" + reports[0][1:], reports[1][:-1], reports[2][:18] + b"\xff" + reports[2][19:]]
+    bodies = [b"".join(reports[:30]), *reports[30:], *bad, reports[3], b"".join(reports[5:9]) + b"\x01tail"]
+    counter = Counter(database)
+    got = codes(counter, "trips", *bodies[:20]) + codes(counter, "trips", *bodies[20:])
+    receiver = Receiver(SINGLE)
+    expected = [receiver.receive(body).tolist() if body else [Problem.WRONG_SIZE.number] for body in bodies]
+    assert got == expected
+    with database.reading() as session:
+        [(_, tally)] = campaigns.tallies_of(session, campaigns.find(session, "trips"))
+        rejected = campaigns.rejections_of(session, "trips")
+    assert tally == receiver.tally
+    assert rejected == {"duplicate": 5, "unknown-group": 1, "unknown-version": 1, "wrong-size": 3}
+
+
+def test_a_round_for_everyone(database: Database) -> None:
+    plan = Plan.paper(GRID, 1)
+    opened(database, "trips", plan, min_reports=1)
+    reports = drawn(plan, 20)
+    Counter(database).count("trips", [Submission(report) for report in reports])
+    receiver = Receiver(plan)
+    receiver.receive(b"".join(reports))
+    with database.reading() as session:
+        assert campaigns.tallies_of(session, campaigns.find(session, "trips"))[0][1] == receiver.tally
+
+
+@pytest.mark.parametrize(("fold", "settle"), [(2, 7), (3, 1000), (1000, 5), (64, 1 << 15)])
+def test_ids_are_known_wherever_they_are(
+    database: Database, monkeypatch: pytest.MonkeyPatch, fold: int, settle: int
+) -> None:
+    monkeypatch.setattr(seen, "FOLD", fold)
+    monkeypatch.setattr(seen, "SETTLE", settle)
+    opened(database, "trips", TELLING)
+    # Two counters are two processes: each sees what the other one wrote.
+    counters = [Counter(database), Counter(database)]
+    sent: list[bytes] = []
+    for value in range(40):
+        sent.append(telling_report(value))
+        assert codes(counters[value % 2], "trips", sent[-1]) == [[COUNTED]]
+        for one in (sent[value // 2], sent[-1], sent[0]):
+            assert codes(counters[value % 3 == 0], "trips", one) == [[DUPLICATE]]
+    assert counts(database, "trips")[:41] == [1] * 40 + [0]
+    assert codes(Counter(database), "trips", b"".join(sent)) == [[DUPLICATE] * 40]
+
+
+def test_a_transaction_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened(database, "trips", TELLING)
+    counter = Counter(database)
+    first, second = telling_report(1), telling_report(2)
+    codes(counter, "trips", first)
+    original = seen.SeenIds.add
+
+    def add_and_fail(self: seen.SeenIds, *arguments: object) -> tuple[int, int]:
+        original(self, *arguments)  # type: ignore[arg-type]
+        raise OSError("power cut")
+
+    monkeypatch.setattr(seen.SeenIds, "add", add_and_fail)
+    with pytest.raises(OSError, match="power cut"):
+        codes(counter, "trips", second)
+    monkeypatch.undo()
+    assert reports_counted(database, "trips") == 1
+    assert codes(counter, "trips", second, first) == [[COUNTED], [DUPLICATE]]
+    assert counts(database, "trips")[:4] == [0, 1, 1, 0]
+
+
+def test_processes_that_count_at_once(address: str) -> None:
+    """Every report is sent by two of four threads, each with a connection of its own."""
+    database = open_database(url=address)
+    opened(database, "trips", TELLING)
+    reports = [telling_report(value) for value in range(400)]
+    answers: list[list[int]] = [[] for _ in reports]
+
+    def send(worker: int) -> None:
+        own = open_database(url=address)
+        counter = Counter(own)
+        for value in range(worker % 2, 400, 2):
+            answers[value].append(int(counter.count("trips", [Submission(reports[value])])[0][0]))
+        own.close()
+
+    threads = [threading.Thread(target=send, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(sorted(pair) == [COUNTED, DUPLICATE] for pair in answers)
+    assert counts(database, "trips")[:401] == [1] * 400 + [0]
+    assert reports_counted(database, "trips") == 400
+    database.close()
+
+
+def test_late_reports_are_refused_unless_they_were_counted(database: Database) -> None:
+    opened(database, "trips", TELLING)
+    early, late = telling_report(1), telling_report(2)
+    counter = Counter(database)
+    codes(counter, "trips", early)
+    campaigns.close_round(database, "trips", actor="test")
+    closed = ServerProblem.ROUND_CLOSED.number
+    assert codes(counter, "trips", late, early, late + early) == [[closed], [DUPLICATE], [closed, DUPLICATE]]
+    assert codes(Counter(database), "trips", late, early) == [[closed], [DUPLICATE]]
+    assert sum(counts(database, "trips")) == 1
+
+
+def test_a_report_of_an_earlier_round_is_known(database: Database) -> None:
+    plan = Plan.paper(GRID, 1)
+    opened(database, "trips", plan, min_reports=3)
+    reports = drawn(plan, 4)
+    counter = Counter(database)
+    codes(counter, "trips", *reports[:3])
+    campaigns.close_round(database, "trips", actor="test")
+    second = campaigns.open_round(database, "trips", actor="test").plan
+    assert len(second.rounds) == 2
+    closed = ServerProblem.ROUND_CLOSED.number
+    [new] = drawn(second, 1)
+    assert codes(counter, "trips", reports[0], reports[3], new, new) == [
+        [DUPLICATE],
+        [closed],
+        [COUNTED],
+        [DUPLICATE],
+    ]
+
+
+def test_a_campaign_that_is_full(database: Database) -> None:
+    opened(database, "trips", TELLING, min_reports=1, max_reports=3)
+    reports = [telling_report(value) for value in range(5)]
+    full = ServerProblem.CAMPAIGN_FULL.number
+    counter = Counter(database)
+    assert codes(counter, "trips", b"".join(reports)) == [[0, 0, 0, full, full]]
+    assert codes(counter, "trips", reports[4], reports[0]) == [[full], [DUPLICATE]]
+    assert counts(database, "trips")[:6] == [1, 1, 1, 0, 0, 0]
+
+
+def test_admission_tokens_count_once(database: Database) -> None:
+    campaigns.create(database, "trips", TELLING, actor="test")
+    tokens = [admission_hash(text) for text in create_admissions(database, "trips", 3, actor="test")]
+    campaigns.open_round(database, "trips", actor="test")
+    reports = [telling_report(value) for value in range(5)]
+    counter = Counter(database)
+    refused = ServerProblem.NOT_ADMITTED.number
+
+    def send(body: bytes, *hashes: bytes) -> list[int]:
+        return [int(code) for code in counter.count("trips", [Submission(body, hashes)])[0]]
+
+    assert send(reports[0]) == [refused]
+    assert send(reports[0], admission_hash("invented")) == [refused]
+    assert send(reports[0], tokens[0]) == [COUNTED]
+    # The answer was lost: the same report with the same token is a duplicate, another report has no token.
+    assert send(reports[0], tokens[0]) == [DUPLICATE]
+    assert send(reports[1], tokens[0]) == [refused]
+    assert send(reports[1] + reports[2], tokens[1]) == [refused, refused]
+    # A copy that was refused does not make the next one a duplicate, which would pass for acknowledged.
+    assert send(reports[4] + reports[4], tokens[0], tokens[0]) == [refused, refused]
+    assert send(reports[1] + reports[2] + reports[3], tokens[1], tokens[1], tokens[2]) == [0, refused, 0]
+    assert counts(database, "trips")[:5] == [1, 1, 0, 1, 0]
+    with database.reading() as session:
+        assert session.rows("SELECT hash FROM admissions") == []
+
+
+def test_campaigns_that_cannot_be_answered(database: Database) -> None:
+    campaigns.create(database, "draft", SINGLE, actor="test")
+    counter = Counter(database)
+    assert codes(counter, "draft", drawn(SINGLE, 1)[0]) == [[ServerProblem.NOT_OPEN.number]]
+    with pytest.raises(Refused) as refused:
+        codes(counter, "nowhere", drawn(SINGLE, 1)[0])
+    assert refused.value.problem is ServerProblem.NO_SUCH_CAMPAIGN
+
+
+def test_random_bytes_are_never_counted(database: Database) -> None:
+    opened(database, "trips", TELLING)
+    rng = np.random.default_rng(1)
+    counter = Counter(database)
+    for _ in range(30):
+        bodies = [os.urandom(int(rng.integers(0, 200))) for _ in range(5)]
+        assert all(code for part in codes(counter, "trips", *bodies) for code in part)
+    assert sum(counts(database, "trips")) == 0
+    assert len(counts(database, "trips")) == VALUES + 1

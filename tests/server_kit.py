@@ -1,0 +1,232 @@
+"""What tests of the server share: databases, a server in a process of its own, reports that can be told apart."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from ldptrace.device import Reporter
+from ldptrace.protocol.exact import ratio_at_most
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Ask, Plan, Round
+from ldptrace.protocol.questions import Length
+from ldptrace.protocol.randomizers import GRR
+from ldptrace.protocol.reports import Report, plan_prefix
+from ldptrace.server import campaigns
+from ldptrace.server.storage import Database
+
+GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
+SINGLE = Plan.single_report(GRID, 1)
+TYPE = {"Content-Type": "application/vnd.ldptrace.reports"}
+# Reports of this plan name one item each; a report per item makes every loss and every double visible.
+VALUES = 4_096
+TELLING = Plan(
+    "telling",
+    GRID,
+    1,  # type: ignore[arg-type]
+    (Round((Ask(Length(6, VALUES), GRR(VALUES, 1, ratio_at_most(1))),), "everyone"),),
+)
+REPOSITORY = Path(__file__).parents[1]
+
+
+def telling_report(value: int) -> bytes:
+    """A report of the plan `TELLING` that names this item."""
+    return Report(plan_prefix(TELLING), 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
+
+
+def drawn(plan: Plan, count: int) -> list[bytes]:
+    """Reports of devices that all made the same trip."""
+    reporter = Reporter(plan)
+    return [reporter.report([(0.5, 0.5), (2.5, 3.5), (5.5, 3.0)]) for _ in range(count)]
+
+
+def opened(database: Database, name: str, plan: Plan, **options: Any) -> None:
+    """A campaign that is open."""
+    campaigns.create(database, name, plan, actor="test", **options)
+    campaigns.open_round(database, name, actor="test")
+
+
+def counts(database: Database, name: str) -> list[int]:
+    """The counts of the first question of the first round."""
+    with database.reading() as session:
+        row = session.row(
+            "SELECT counts FROM tallies JOIN rounds ON rounds.key = tallies.round "
+            "WHERE campaign = ? AND number = 0 AND ask = 0",
+            name,
+        )
+    assert row is not None
+    data = bytes(row[0])
+    return [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+
+
+def reports_counted(database: Database, name: str) -> int:
+    with database.reading() as session:
+        return sum(entry.reports for entry in campaigns.counts_of(session, name))
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """`ldptrace serve` in a process of its own, with everything it said."""
+
+    arguments: list[str]
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+    log: Path = field(default_factory=lambda: Path(tempfile.mkstemp(suffix=".log")[1]))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, **options: Any) -> None:
+        command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "serve"]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(self.port), *self.arguments], stderr=log, stdout=log, **options
+            )
+        self.wait()
+
+    def wait(self, seconds: float = 60) -> None:
+        """Until it can count reports."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                if self.ask("GET", "/readyz")[0] == 200:
+                    return
+            assert self.process is not None
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not start: {self.log.read_text()}")
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """One request on a connection of its own: status, and the JSON or the bytes of the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            data = answer.read()
+            kind = answer.headers.get("content-type", "")
+            return answer.status, json.loads(data) if "json" in kind and data else data
+        finally:
+            connection.close()
+
+    def post(self, campaign: str, body: bytes, **headers: str) -> tuple[int, Any]:
+        return self.ask("POST", f"/v1/campaigns/{campaign}/reports", body, TYPE | headers)
+
+    def kill(self) -> None:
+        """SIGKILL: no time to say goodbye."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        """SIGTERM, and its exit status."""
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(60)
+
+
+@contextlib.contextmanager
+def running(*arguments: str, **options: Any) -> Iterator[Server]:
+    """A server that is ended afterwards."""
+    server = Server(list(arguments))
+    server.start(**options)
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.poll() is None:
+            server.stop()
+        server.log.unlink()
+
+
+class Postgres:
+    """A PostgreSQL server of its own, in a temporary folder, on a port of the machine."""
+
+    def __init__(self) -> None:
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        found += [Path(path).parent for path in [shutil.which("initdb")] if path]
+        assert found, "the tests of the server need PostgreSQL: install Debian's package postgresql"
+        self._bin = found[-1]
+        self.port = free_port()
+        self.folder = Path(tempfile.mkdtemp(prefix="ldptrace-pg-"))
+        self._as: list[str] = []
+        if os.getuid() == 0:
+            # PostgreSQL refuses to run as root.
+            shutil.chown(self.folder, "postgres")
+            self._as = ["runuser", "-u", "postgres", "--"]
+        self._run(
+            "initdb", "-D", "data", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C"
+        )
+        self._process = subprocess.Popen(
+            [
+                *(
+                    *self._as,
+                    str(self._bin / "postgres"),
+                    "-D",
+                    str(self.folder / "data"),
+                    "-p",
+                    str(self.port),
+                ),
+                *("-h", "127.0.0.1", "-k", str(self.folder), "-c", "fsync=off", "-c", "max_connections=60"),
+            ],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            cwd=self.folder,
+        )
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with contextlib.suppress(psycopg.OperationalError):
+                self.execute("SELECT 1")
+                return
+            time.sleep(0.05)
+        raise AssertionError("PostgreSQL did not start")
+
+    def url(self, name: str = "postgres") -> str:
+        return f"postgresql://postgres:not-asked-for@127.0.0.1:{self.port}/{name}"
+
+    def new(self) -> str:
+        """The address of an empty database."""
+        name = f"t{os.urandom(6).hex()}"
+        self.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def execute(self, sql: str) -> list[Any]:
+        with psycopg.connect(self.url(), autocommit=True, connect_timeout=5) as connection:
+            cursor = connection.execute(sql)  # type: ignore[call-overload]
+            return cursor.fetchall() if cursor.description else []
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+        self._process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [*self._as, str(self._bin / program), *arguments],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
