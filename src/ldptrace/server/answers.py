@@ -51,6 +51,9 @@ def problem_answer(problem: AnyProblem, detail: str = "") -> Response:
         answer.headers["www-authenticate"] = "Bearer"
     if problem.status in (429, 503):
         answer.headers["retry-after"] = "1"
+    if problem.status in (408, 413):
+        # The rest of the body is not read.
+        answer.headers["connection"] = "close"
     return answer
 
 

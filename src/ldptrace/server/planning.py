@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ldptrace.curator.planning import choose_plan
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
@@ -25,6 +24,8 @@ def plan_from_facts(
     >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
     6
     """
+    from ldptrace.curator.planning import choose_plan
+
     budget = epsilon_fraction(epsilon)
     if users < 1 or users > 10**12:
         raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.campaigns import Campaign, estimates_of
+from ldptrace.server.releases import Tell
 
-# Told how far it is: a stage and a percentage.
-Tell = Callable[[str, int], None]
 FORMATS = ("parquet", "csv", "geojson")
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import contextlib
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ldptrace.server.campaigns import find, note, tallies_of
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.publication import Tell, write_release
 from ldptrace.server.storage import Database, Session
 
 MAX_COUNT = 10_000_000
 PART = 1 << 20
 # Files of the road network have this before their name.
 ROADS = "roads/"
+
+# Told how far a release is: a stage and a percentage.
+Tell = Callable[[str, int], None]
 MEDIA_TYPES = {
     ".json": "application/json",
     ".geojson": "application/geo+json",
@@ -85,6 +87,9 @@ class Attempt:
 
     def make(self, count: int, tell: Tell | None = None) -> None:
         """Make the release: `count` synthetic trips, 0 for as many as there are reports."""
+        # Models and file formats are for the worker; a server starts without them.
+        from ldptrace.server.publication import write_release
+
         name = self._name
         with self._database.reading() as session:
             campaign = find(session, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from typing import Any
 
 import uvicorn
@@ -59,11 +60,12 @@ class GuardedProtocol(_Protocol):
 
 def serve(database: Database, host: str, port: int, settings: Settings, proxies: str) -> None:
     """Run until told to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
+    # Before anything else: a port that is taken is told at once.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family, backlog=2048)
     logs.configure()
     config = uvicorn.Config(
         create_app(database, settings),
-        host=host,
-        port=port,
         http=GuardedProtocol,
         ws="none",
         access_log=False,
@@ -77,4 +79,6 @@ def serve(database: Database, host: str, port: int, settings: Settings, proxies:
         timeout_graceful_shutdown=GRACE,
         lifespan="on",
     )
-    uvicorn.Server(config).run()
+    address, number = listening.getsockname()[:2]
+    log.info("listening at http://%s:%d", f"[{address}]" if ":" in address else address, number)
+    uvicorn.Server(config).run(sockets=[listening])

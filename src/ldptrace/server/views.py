@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ldptrace.curator import Estimate, Estimates
-from ldptrace.curator.planning import standard_errors
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
 from ldptrace.server.campaigns import (
@@ -41,6 +40,9 @@ def public(campaign: Campaign) -> dict[str, Any]:
 
 def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
     """What operators see at any time: counts and predicted errors."""
+    # Statistics take a second to load, which a server that only counts need not spend.
+    from ldptrace.curator.planning import standard_errors
+
     rounds = counts_of(session, campaign.name)
     reports = sum(entry.reports for entry in rounds)
     newest = rounds[-1].reports if rounds else 0

@@ -78,7 +78,7 @@ class Database(ABC):
     def connection(self) -> Any:
         """The connection of this thread, opened if it has none."""
         connection = getattr(self._local, "connection", None)
-        if connection is None:
+        if connection is None or connection not in self._open:
             connection = self._local.connection = self._connect()
             with self._lock:
                 self._open.add(connection)
