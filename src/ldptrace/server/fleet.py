@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Reporter
+from ldptrace.device.track import Point
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.wire import Answer, Connection, ConnectionEnded, Target
@@ -210,10 +211,11 @@ def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
     return trips
 
 
-def points_of(trips: Trajectories, number: int) -> list[tuple[float, float]]:
-    """The points of one trajectory."""
+def points_of(trips: Trajectories, number: int) -> list[Point]:
+    """The points of one trajectory, with their times where it has them."""
     part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
-    return list(zip(trips.x[part].tolist(), trips.y[part].tolist(), strict=True))
+    columns = [trips.x, trips.y] if trips.t is None else [trips.x, trips.y, trips.t]
+    return list(zip(*(column[part].tolist() for column in columns), strict=True))
 
 
 def _garbage(report: bytes, chance: random.Random) -> bytes:

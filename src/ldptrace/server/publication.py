@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ldptrace.core.placement import place
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
 from ldptrace.io import write
-from ldptrace.models.base import MobilityModel
-from ldptrace.models.markov import MarkovModel
-from ldptrace.models.path.model import PathModel
-from ldptrace.protocol.exact import decimal_text
+from ldptrace.models import MobilityModel, PathModel, fit_model
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import promise
 from ldptrace.server.campaigns import Campaign, estimates_of
 from ldptrace.server.releases import Tell
 
@@ -39,61 +36,42 @@ def write_release(
     for part, tally in tallies:
         _text(out / f"plan-{tally.round + 1}.json", part.to_json())
         _text(out / f"tally-{tally.round + 1}.json", tally.to_json())
+    _text(out / "estimates.json", estimates.to_json())
     tell("fit the model", 10)
-    model: MobilityModel
-    if plan.method == "single-report":
-        model = PathModel.from_estimates(plan.grid, estimates)
-    else:
-        model = MarkovModel.from_estimates(plan.grid, estimates)
+    model = fit_model(estimates)
     model.save(out / "model.npz")
     tell("sample", 60)
-    # Nothing of this is private: the model already holds everything it knows about the reports.
-    rng = np.random.default_rng()
-    reports = (
-        sum(tallies[-1][1].users) if plan.rounds[-1].assignment == "partition" else tallies[-1][1].users[0]
-    )
-    paths = model.sample(count or reports, rng)
-    trips = place(paths, rng, style="neighbours")
-    if plan.crs is not None:
-        trips = Trajectories(trips.x, trips.y, trips.offsets, crs=plan.crs)
-    promise = _promise(campaign, plan, reports)
-    for place_, kind in enumerate(FORMATS):
-        tell(f"write {kind}", 75 + 6 * place_)
-        write(trips, out / f"synthetic.{kind}", metadata={"ldptrace": json.dumps(promise)})
+    # Post-processing: the model already holds everything that is known about the reports.
+    reports = _reports(tallies)
+    trips = model.sample(count or reports, np.random.default_rng())
+    for place, kind in enumerate(FORMATS):
+        tell(f"write {kind}", 75 + 6 * place)
+        write(trips, out / f"synthetic.{kind}")
     tell("scorecard", 92)
-    card = promise | {
+    card = {
+        "campaign": campaign.name,
+        "title": campaign.title,
+        "reports": reports,
         "trips": len(trips),
+        "promise": promise(plan),
         "fit": _fit(model),
+        "explanation": model.explain().splitlines(),
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
     }
     _text(out / "scorecard.json", json.dumps(card, indent=1))
 
 
-def _promise(campaign: Campaign, plan: Plan, reports: int) -> dict[str, Any]:
-    """What was promised to those who took part, as plain data."""
-    return {
-        "campaign": campaign.name,
-        "title": campaign.title,
-        "method": plan.method,
-        "epsilon": decimal_text(plan.epsilon),
-        "reports": reports,
-        "plan_id": plan.id,
-        "plan": plan.document(),
-    }
+def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
+    """Reports of the newest round."""
+    plan, tally = tallies[-1]
+    together = plan.rounds[tally.round].assignment == "everyone"
+    return tally.users[0] if together else sum(tally.users)
 
 
 def _fit(model: MobilityModel) -> list[dict[str, Any]]:
-    """How well the model matches the answers, in units of their standard errors."""
-    return [
-        {
-            "question": match.question,
-            "users": match.users,
-            "answers": match.answers,
-            "chi2": match.chi2,
-            "largest": match.largest,
-        }
-        for match in (model.matches if isinstance(model, PathModel) else ())
-    ]
+    """How well the model matches the answers to each question, in units of their standard errors."""
+    matches = model.matches if isinstance(model, PathModel) else ()
+    return [asdict(match) for match in matches]
 
 
 def _text(path: Path, text: str) -> None:
