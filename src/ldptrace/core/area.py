@@ -1,0 +1,222 @@
+"""A public area, such as the land of a city by the sea: which points and cells are in it, and points drawn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from ldptrace.core.parallel import map_chunks
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+MOST_ROWS = 4096  # strips in which the edges of polygons are looked up
+FINENESS = 24  # parts per side of a cell that are land or not
+TRIES = 8  # draws of a point in a part that the border cuts, before its middle is taken
+HALVINGS = 12  # of the way from the water to the shore
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """Polygons; ring `r` is the points `offsets[r]:offsets[r + 1]` and belongs to polygon `polygon[r]`.
+
+    Inside of a polygon is what an odd number of its rings surround, so that holes are rings like others; inside
+    of the area is what is inside of any polygon.
+
+    >>> ring = Area.of([[[(0, 0), (4, 0), (4, 4), (0, 4)], [(1, 1), (3, 1), (3, 3), (1, 3)]]])
+    >>> ring.contains([0.5, 2.0, 9.0], [0.5, 2.0, 0.5]).tolist()
+    [True, False, False]
+    """
+
+    x: Floats
+    y: Floats
+    offsets: Ints
+    polygon: Ints
+
+    def __post_init__(self) -> None:
+        for name, kind in (
+            ("x", np.float64),
+            ("y", np.float64),
+            ("offsets", np.int64),
+            ("polygon", np.int64),
+        ):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
+        sizes = np.diff(self.offsets)
+        if len(self.y) != len(self.x) or len(self.offsets) == 0 or self.offsets[-1] != len(self.x):
+            raise InputError("the rings of an area do not fit its points")
+        if len(self.polygon) != len(sizes) or np.any(np.diff(self.polygon) < 0):
+            raise InputError("the rings of an area must come polygon by polygon")
+        if len(sizes) == 0 or sizes.min() < 3:
+            raise InputError("an area needs at least one polygon, and a polygon at least three points")
+        if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
+            raise InputError("the corners of an area must be finite numbers")
+
+    @staticmethod
+    def of(polygons: Sequence[Sequence[Sequence[tuple[float, float]]]]) -> Area:
+        """From lists: polygons of rings of (x, y)."""
+        rings = [(number, ring) for number, polygon in enumerate(polygons) for ring in polygon]
+        points = np.array([point[:2] for _, ring in rings for point in ring], dtype=np.float64).reshape(-1, 2)
+        offsets = np.cumsum([0, *(len(ring) for _, ring in rings)])
+        return Area(points[:, 0], points[:, 1], offsets, np.array([number for number, _ in rings]))
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """The smallest box around the area."""
+        return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
+
+    def contains(self, x: ArrayLike, y: ArrayLike) -> Flags:
+        """Which points lie in the area."""
+        px, py = (np.ascontiguousarray(axis, dtype=np.float64).ravel() for axis in (x, y))
+        inside = np.zeros(len(px), dtype=np.bool_)
+        strips = self._strips
+
+        def look(_: int, start: int, stop: int) -> None:
+            _contains(px[start:stop], py[start:stop], *strips, inside[start:stop])
+
+        map_chunks(look, len(px))
+        return inside.reshape(np.shape(x))
+
+    @cached_property
+    def _strips(self) -> tuple[float, float, Ints, Ints, Floats, Ints]:
+        """Edges by horizontal strip: where strips begin and how high they are, edges of each, their ends, polygon."""
+        after = np.arange(1, len(self.x) + 1)
+        after[self.offsets[1:] - 1] = self.offsets[:-1]
+        owner = np.repeat(self.polygon, np.diff(self.offsets))
+        edges = np.stack([self.x, self.y, self.x[after], self.y[after]], axis=1)
+        low, high = np.minimum(edges[:, 1], edges[:, 3]), np.maximum(edges[:, 1], edges[:, 3])
+        bottom, top = float(low.min()), float(high.max())
+        rows = min(MOST_ROWS, max(1, len(edges)))
+        height = max((top - bottom) / rows, 1e-300)
+        first = np.clip(((low - bottom) / height).astype(np.int64), 0, rows - 1)
+        last = np.clip(((high - bottom) / height).astype(np.int64), 0, rows - 1)
+        count = last - first + 1
+        edge = np.repeat(np.arange(len(edges)), count)
+        row = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
+        order = np.lexsort((owner[edge], row))
+        begins = np.searchsorted(row[order], np.arange(rows + 1))
+        return bottom, height, begins, edge[order], edges, owner
+
+    def land(self, grid: Grid) -> Land:
+        """What of the cells of a grid is in the area."""
+        fine = grid.n * FINENESS
+        middle = (np.arange(fine) + 0.5) / FINENESS
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        column, row = np.meshgrid(np.arange(fine), np.arange(fine), indexing="ij")
+        inside = self.contains(ox + middle[column.ravel()] * sx, oy + middle[row.ravel()] * sy)
+        column, row = column.ravel()[inside], row.ravel()[inside]
+        cell = (column // FINENESS) * grid.n + row // FINENESS
+        order = np.argsort(cell, kind="stable")
+        if len(order) == 0:
+            box = ",".join(f"{value:.9g}" for value in self.bounds())
+            raise InputError(
+                f"no part of the area lies in the bounds {','.join(f'{value:.9g}' for value in grid.bounds)}; "
+                f"it lies in {box}"
+            )
+        first = np.searchsorted(cell[order], np.arange(grid.cells + 1))
+        return Land(self, grid, column[order] / FINENESS, row[order] / FINENESS, first)
+
+
+@dataclass(frozen=True, eq=False)
+class Land:
+    """The area in the cells of a grid: small squares of it, those of cell `c` at `first[c]:first[c + 1]`.
+
+    `column` and `row` are the lower corners of the squares, in cells.
+    """
+
+    area: Area
+    grid: Grid
+    column: Floats
+    row: Floats
+    first: Ints
+
+    @property
+    def share(self) -> Floats:
+        """The part of every cell that is in the area."""
+        return np.diff(self.first) / FINENESS**2
+
+    @cached_property
+    def cells(self) -> Flags:
+        """Which cells have something of the area."""
+        return np.diff(self.first) > 0
+
+    def draw(self, cells: NDArray[np.integer], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """A uniform point of the area in each of the cells, in units of cells from the origin of the grid."""
+        count = np.diff(self.first)[cells]
+        if np.any(count == 0):
+            raise InputError(f"cell {int(cells[count == 0][0])} has no part in the area")
+        square = np.empty(len(cells), dtype=np.int64)
+        x, y = np.empty(len(cells)), np.empty(len(cells))
+        todo = np.arange(len(cells))
+        for _ in range(TRIES):
+            chosen, u, v = rng.random((3, len(todo)))
+            square[todo] = self.first[cells[todo]] + (chosen * count[todo]).astype(np.int64)
+            x[todo] = self.column[square[todo]] + u / FINENESS
+            y[todo] = self.row[square[todo]] + v / FINENESS
+            todo = todo[~self.contains(x[todo], y[todo])]
+            if len(todo) == 0:
+                return x, y
+        x[todo], y[todo] = self.column[square[todo]] + 0.5 / FINENESS, self.row[square[todo]] + 0.5 / FINENESS
+        return x, y
+
+    def contains(self, x: Floats, y: Floats) -> Flags:
+        """Which points, in units of cells, lie in the area."""
+        (ox, oy), (sx, sy) = self.grid.origin, self.grid.step
+        return self.area.contains(ox + x * sx, oy + y * sy)
+
+    def ashore(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """The points, those outside of the area moved to its border, towards the nearest part of it."""
+        outside = np.flatnonzero(~self.area.contains(x, y))
+        if len(outside) == 0:
+            return x, y
+        shore_x, shore_y = self._middles
+        scale = np.array(self.grid.step)
+        _, near = self._tree.query(np.c_[x[outside], y[outside]] / scale)
+        wet, dry = np.zeros(len(outside)), np.ones(len(outside))
+        dx, dy = shore_x[near] - x[outside], shore_y[near] - y[outside]
+        for _ in range(HALVINGS):
+            half = (wet + dry) / 2
+            inside = self.area.contains(x[outside] + half * dx, y[outside] + half * dy)
+            dry, wet = np.where(inside, half, dry), np.where(inside, wet, half)
+        moved_x, moved_y = x.copy(), y.copy()
+        moved_x[outside] += dry * dx
+        moved_y[outside] += dry * dy
+        return moved_x, moved_y
+
+    @cached_property
+    def _middles(self) -> tuple[Floats, Floats]:
+        (ox, oy), (sx, sy) = self.grid.origin, self.grid.step
+        return ox + (self.column + 0.5 / FINENESS) * sx, oy + (self.row + 0.5 / FINENESS) * sy
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(np.stack(self._middles, axis=1) / np.array(self.grid.step))
+
+
+@numba.njit(cache=True, nogil=True)
+def _contains(x, y, bottom, height, begins, edge, edges, owner, inside):  # type: ignore[no-untyped-def]
+    """Crossings of the half line to the right of each point with the edges of each polygon."""
+    rows = len(begins) - 1
+    for k in range(len(x)):
+        row = (y[k] - bottom) / height
+        if not 0.0 <= row <= rows:
+            continue
+        strip = min(int(row), rows - 1)
+        polygon, odd = -1, False
+        for slot in range(begins[strip], begins[strip + 1]):
+            e = edge[slot]
+            if owner[e] != polygon:
+                if odd:
+                    break
+                polygon = owner[e]
+            x0, y0, x1, y1 = edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3]
+            if (y0 > y[k]) != (y1 > y[k]) and x[k] < x0 + (y[k] - y0) / (y1 - y0) * (x1 - x0):
+                odd = not odd
+        inside[k] = odd
