@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,22 +32,36 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 PYTHON = Path(sys.executable)
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """Language and text of the examples that can be run. A block that says `elsewhere` is not for this machine."""
-    found = []
+@dataclass(frozen=True)
+class Example:
+    """Python code, or one shell command and whether the page shows that it is refused."""
+
+    language: str
+    text: str
+    refused: bool = False
+
+
+def examples(page: Path) -> list[Example]:
+    """What a page shows and can be run. A block that says `elsewhere` is not for this machine."""
+    found: list[Example] = []
     for language, words, text in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if language in ("sh", "console", "python") and "elsewhere" not in words:
-            found.append((language, commands(language, text) if language != "python" else text))
-    return [(language, text) for language, text in found if text.strip()]
+        if language == "python" and "elsewhere" not in words:
+            found.append(Example("python", text))
+        elif language in ("sh", "console") and "elsewhere" not in words:
+            found += shell(language, text.replace("\\\n", " "))
+    return found
 
 
-def commands(language: str, text: str) -> str:
-    """The lines of a shell example that are typed, without those that are passed over."""
-    joined = text.replace("\\\n", " ")
-    lines = joined.splitlines()
+def shell(language: str, text: str) -> list[Example]:
+    """The commands that are typed, without those that are passed over."""
     if language == "console":
-        lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    return "\n".join(line for line in lines if not PASSED_OVER.match(line))
+        typed = re.findall(r"^\$ (.*)\n(error: )?", text, re.M)
+        found = [Example("sh", command, bool(error)) for command, error in typed]
+    elif "<<" in text or re.search(r"^(for|while|if) |^[A-Za-z_]+=", text, re.M):
+        found = [Example("sh", text)]
+    else:
+        found = [Example("sh", line) for line in text.splitlines() if line.strip()]
+    return [example for example in found if not PASSED_OVER.match(example.text)]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +71,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_shell(
         """
         ldptrace generate city -o trips.parquet --trajectories 2000 --seed 1
+        ldptrace synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000
         ldptrace plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json > /dev/null
         printf 'id,x,y\\n1,500,500\\n1,3000,4000\\n' > trip.csv
         mkdir reports
@@ -83,36 +99,61 @@ def run_shell(text: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.stem)
 def test_examples_run_as_written(page: Path, workshop: Path, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workshop, folder)
-    names = folder / "names.py"
-    so_far = ""
-    for language, text in blocks(page):
-        if language == "python":
-            # Earlier blocks of the page run again: cheap, and no state hides between them.
-            so_far += text + "\n"
-            names.write_text(so_far, encoding="utf-8")
-            run_shell(f"{PYTHON} -W ignore names.py", folder)
-        else:
-            # A refusal that a page shows is an example too.
-            refused = re.compile(r"^error: ", re.M)
-            expected = {m.group(1) for m in re.finditer(r"^\$ (.*)\nerror: ", page.read_text(), re.M)}
-            for line in split_lines(text):
-                if line.strip() in expected:
-                    with pytest.raises(AssertionError, match=refused):
-                        run_shell(line, folder)
-                else:
-                    run_shell(line, folder)
+    with Interpreter(folder) as interpreter:
+        for example in examples(page):
+            if example.language == "python":
+                interpreter.run(example.text)
+            elif example.refused:
+                with pytest.raises(AssertionError, match=r"(?m)^ *error: "):
+                    run_shell(example.text, folder)
+            else:
+                run_shell(example.text, folder)
 
 
-def split_lines(text: str) -> list[str]:
-    """Commands one by one where a block holds one on each line; a here-document or a loop stays whole."""
-    if "<<" in text or re.search(r"^(for|while|if) ", text, re.M) or re.search(r"^[A-Za-z_]+=", text, re.M):
-        return [text]
-    return [line for line in text.splitlines() if line.strip()]
+class Interpreter:
+    """A Python session that stays open between the examples of a page."""
+
+    SESSION = """
+import sys, traceback, warnings
+warnings.simplefilter("ignore")
+names, answer = {"__name__": "page"}, sys.stdout
+sys.stdout = sys.stderr
+for line in sys.stdin:
+    try:
+        exec(compile(bytes.fromhex(line).decode(), "example", "exec"), names)
+        text = ""
+    except BaseException:
+        text = traceback.format_exc()
+    print(text.encode().hex(), file=answer, flush=True)
+"""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", self.SESSION],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __enter__(self) -> Interpreter:
+        return self
+
+    def run(self, text: str) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(text.encode().hex(), file=self.process.stdin, flush=True)
+        problem = bytes.fromhex(self.process.stdout.readline()).decode()
+        assert not problem, f"{text}\n{problem}"
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
 
 
 def test_there_are_examples() -> None:
-    assert len([page for page in PAGES if blocks(page)]) >= 5
+    assert len([page for page in PAGES if examples(page)]) >= 5
