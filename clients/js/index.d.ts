@@ -21,9 +21,8 @@ export class ReportRejected extends Error {
 }
 
 /** t is in seconds since the beginning of 1970 on the device's own clock (see `localSeconds`). */
-export type Point =
-  | readonly [x: number | string, y: number | string]
-  | readonly [x: number | string, y: number | string, t: number | string | null];
+/** What is no number, or no point at all, is answered like everything else. */
+export type Point = readonly [x: number, y: number] | readonly [x: number, y: number, t: number | null];
 
 /** All that a question may look at. */
 export interface Trip {

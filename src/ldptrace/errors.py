@@ -3,6 +3,7 @@
     LdptraceError
     ├── InputError          what a user gave cannot be used (exit code 2)
     │   ├── FormatError     a file is not what it says it is
+    │   │   └── NothingUsable   it is, but no trajectory in it can be used
     │   └── PlanError       a plan is malformed or promises what it does not keep
     └── ProtocolError       bytes from a device or a curator break the protocol
 
@@ -24,6 +25,13 @@ class InputError(LdptraceError, ValueError):
 
 class FormatError(InputError):
     """A file is not in the format its name or `--format` says."""
+
+
+class NothingUsable(FormatError):
+    """A trajectory file whose content cannot be used: none of it, or values that are no numbers.
+
+    Apart from other errors, because a device answers such a file like every other trajectory.
+    """
 
 
 class PlanError(InputError):

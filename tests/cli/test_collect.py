@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from ldptrace.cli.audit import register as register_audit
-from ldptrace.cli.collect import register
+from ldptrace.cli.collect import own_points, register
+from ldptrace.device import Reporter
 from ldptrace.errors import LdptraceError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -66,6 +69,84 @@ def test_every_trajectory_is_answered(text: str) -> None:
     result = run("report", "--plan", "plan.json", "--trajectory", "odd.csv", "-o", "report")
     assert result.exit_code == 0, result.output
     assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
+
+
+def line(*coordinates: str) -> str:
+    return '{"type":"LineString","coordinates":[' + ",".join(coordinates) + "]}"
+
+
+ODD_FILES = {
+    "home.geojson": '{"type":"Point","coordinates":[1,1]}',
+    "home as a feature.geojson": '{"type":"Feature","geometry":{"type":"Point","coordinates":[1,1]},"properties":{}}',
+    "places.geojson": '{"type":"FeatureCollection","features":['
+    + ",".join(['{"type":"Feature","geometry":{"type":"Point","coordinates":[1,1]},"properties":{}}'] * 2)
+    + "]}",
+    "nothing.geojson": '{"type":"FeatureCollection","features":[]}',
+    "no features.geojson": '{"type":"FeatureCollection","features":[null,7,"x",{}]}',
+    "no geometry.geojson": '{"type":"Feature","geometry":null,"properties":null}',
+    "null.geojson": line("[1,null]", "[2,2]"),
+    "nulls.geojson": line("null", "null"),
+    "numbers.geojson": line("1", "2"),
+    "text.geojson": line('["1","2"]', '["a","b"]'),
+    "deep.geojson": line("[[1,2]]", "[[3,4]]"),
+    "huge.geojson": line(f"[1{'0' * 400},1]", "[1,1]"),
+    "thousands of digits.geojson": line(f"[1{'0' * 5000},1]", f"[-1{'0' * 9000},1]"),
+    "infinite.geojson": line("[1e999,1]", "[-1e999,1]"),
+    "no numbers.geojson": line("[NaN,NaN]", "[NaN,1]"),
+    "not on earth.geojson": line("[1,1000]", "[5000,2000]"),
+    "odd times.geojson": '{"type":"Feature","geometry":'
+    + line("[1,1]", "[2,2]")
+    + ',"properties":{"times":7}}',
+    "words.csv": "id,x,y\n1,here,there\n1,there,here\n",
+    "header.csv": "id,x,y\n",
+    "ragged.csv": "id,x,y\n1\n2,3,4,5,6\n",
+    "empty places.csv": "id,x,y\n1,,\n",
+    "infinite.csv": "id,x,y\n1,inf,-inf\n1,nan,1e400\n",
+    "empty.csv": "",
+    "words.gpx": '<gpx><trk><trkseg><trkpt lat="x" lon="y"/></trkseg></trk></gpx>',
+    "nothing.gpx": "<gpx/>",
+    "words.dat": "#0:\n>0:a,b;\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILES)
+@pytest.mark.usefixtures("folder")
+def test_whatever_is_in_a_trajectory_file_it_is_answered(name: str) -> None:
+    Path(name).write_text(ODD_FILES[name])
+    result = run("report", "--plan", "plan.json", "--trajectory", name, "-o", "report")
+    assert result.exit_code == 0, result.output
+    assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3), st.lists))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, coordinates: object) -> None:
+    file = tmp_path_factory.mktemp("odd") / "odd.geojson"
+    file.write_text(json.dumps({"type": "LineString", "coordinates": coordinates}))
+    points, _ = own_points(file, None, None)
+    assert len(Reporter(PLAN).report(points)) == report_bytes(PLAN.rounds[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("not.geojson", "{"),
+        ("other.geojson", '{"type":"Topology"}'),
+        ("bomb.geojson", "[" * 100_000),
+        ("columns.csv", "a,b\n1,2\n"),
+        ("photo.parquet", "PNG"),
+        ("page.gpx", "<html></html>"),
+        ("trip.xyz", "1 2 3"),
+        ("missing.csv", None),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_no_trajectory_file_is_the_callers_mistake(name: str, text: str | None, folder: Path) -> None:
+    if text is not None:
+        Path(name).write_text(text)
+    assert error_of("report", "--plan", "plan.json", "--trajectory", name, "-o", "report")
+    assert not Path("report").exists()
+    assert not (folder / "ledger.json").exists()
 
 
 @pytest.mark.usefixtures("folder")

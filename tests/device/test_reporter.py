@@ -3,7 +3,10 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +64,52 @@ def test_points_on_the_borders_of_cells_agree_too(n: int, data: st.DataObject) -
     points = [(value, 41.2) for value in (np.nextafter(edge, -9), edge, np.nextafter(edge, 9))]
     expected = CellPaths.from_trajectories(Trajectories.from_lists([points]), grid).cells.tolist()
     assert cell_path(points, grid) == expected
+
+
+class Broken:
+    """What a program might hand over by mistake."""
+
+    def __iter__(self) -> Iterator[object]:
+        yield (1.0, 1.0)
+        raise RuntimeError("the sensor fell off")
+
+    def __getitem__(self, place: int) -> object:
+        raise RuntimeError("no such thing")
+
+    def __float__(self) -> float:
+        raise RuntimeError("not a number either")
+
+
+ODD_TRAJECTORIES: dict[str, Any] = {
+    "None": None,
+    "a number": 7,
+    "broken": Broken(),
+    "broken points": [Broken(), (Broken(), Broken(), Broken())],
+    "points of None": [None, (None, None), (None, None, None)],
+    "points without coordinates": [(), (1.0,), {}, {"x": 1}, "xy", b"xy", 5],
+    "huge integers": [(10**400, -(10**400)), (1 << 2000, 0)],
+    "truth values": [(True, False)],
+    "complex": [(1j, 2j)],
+    "exact": [(Fraction(1, 3), Decimal("2.5")), (Decimal("NaN"), Decimal("Infinity"))],
+    "odd times": [(1.0, 1.0, None), (2.0, 2.0, "noon"), (3.0, 3.0, 10**400), (4.0, 4.0, Broken())],
+    "numpy": np.array([[1.0, 2.0, 3.0], [4.0, np.nan, np.inf]]),
+}
+
+
+@pytest.mark.parametrize("trajectory", ODD_TRAJECTORIES)
+@pytest.mark.parametrize("name", PLANS)
+def test_whatever_a_trajectory_is_it_is_answered(name: str, trajectory: str) -> None:
+    plan = PLANS[name]
+    for _ in range(20):
+        report = Reporter(plan).report(ODD_TRAJECTORIES[trajectory])
+        read_report(report, plan, len(plan.rounds) - 1)
+
+
+def test_coordinates_that_are_no_numbers_are_where_the_protocol_says() -> None:
+    assert cell_path([(10**400, -(10**400)), (None, 10**400)], GRID) == [30, 25, 20, 15, 10, 5]  # type: ignore[list-item]
+    assert cell_path([("5", True)], GRID) == [0]  # type: ignore[list-item]
+    assert cell_path([(Fraction(11, 2), Decimal("5.5"))], GRID) == [35]  # type: ignore[list-item]
+    assert cell_path(None, GRID) == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -20,21 +20,40 @@ function index(value, { origin, step }, n) {
 
 const LAST_CLOCK = 1e12;
 
+/** x, y or t of a point as a double, NaN for what is no number: whatever is wrong with it, a device answers. */
+function part(point, place) {
+  try {
+    const value = point[place];
+    return typeof value === "number" || typeof value === "bigint" ? Number(value) : NaN;
+  } catch {
+    return NaN;
+  }
+}
+
+/** The points; none where they cannot be had. */
+function listed(points) {
+  try {
+    return [...points];
+  } catch {
+    return [];
+  }
+}
+
 /** A time as the device's clock showed it, or null for what cannot be one. */
 function clock(point) {
-  const told = point?.[2] ?? "";
-  const seconds = told === "" || typeof told === "boolean" ? NaN : Number(told);
+  const seconds = part(point, 2);
   return Math.abs(seconds) < LAST_CLOCK ? seconds : null;
 }
 
 /** What the questions may look at: cells, points, and the device's clock at both ends where both are known. */
 export function tripOf(points, grid) {
-  const track = [...points];
+  const track = listed(points);
   const [departure, arrival] = [clock(track[0]), clock(track.at(-1))];
   const known = departure !== null && arrival !== null;
+  const places = track.map((point) => [part(point, 0), part(point, 1)]);
   return {
-    path: cellPath(track, grid),
-    points: track.map((point) => [Number(point[0]), Number(point[1])]),
+    path: cells(places, grid),
+    points: places,
     departure: known ? departure : null,
     arrival: known ? arrival : null,
   };
@@ -46,14 +65,18 @@ export function localSeconds(unix) {
 }
 
 /** Cells of a trajectory of [x, y] points: adjacent, different, outsiders clamped. */
-export function cellPath(points, { bounds, n }) {
+export function cellPath(points, grid) {
+  return tripOf(points, grid).path;
+}
+
+function cells(places, { bounds, n }) {
   const [x0, y0, x1, y1] = bounds;
   const [x, y] = [axis(x0, x1, n), axis(y0, y1, n)];
   const path = [];
   let i = -1;
   let j = -1;
-  for (const point of points) {
-    const [i2, j2] = [index(Number(point[0]), x, n), index(Number(point[1]), y, n)];
+  for (const place of places) {
+    const [i2, j2] = [index(place[0], x, n), index(place[1], y, n)];
     if (path.length === 0) {
       [i, j] = [i2, j2];
       path.push(i * n + j);

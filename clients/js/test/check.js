@@ -56,7 +56,7 @@ const checks = {
   paths(v) {
     const grid = { bounds: v.bounds.map(Number), n: v.n };
     const trip = ldptrace.tripOf(numbers(v.points), grid);
-    const path = ldptrace.cellPath(v.points, grid);
+    const path = ldptrace.cellPath(numbers(v.points), grid);
     return same([path, trip.path, trip.departure, trip.arrival], [v.path, v.path, time(v.departure), time(v.arrival)]);
   },
   questions(v) {
@@ -83,7 +83,7 @@ const checks = {
   async reports(v, vectors) {
     const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors));
     const { source, used } = replay(v.random);
-    return hex(reporter.draw(v.points, v.round, source)) === v.report && used();
+    return hex(reporter.draw(numbers(v.points), v.round, source)) === v.report && used();
   },
   async tallies(v, vectors) {
     const found = ldptrace.tally(bytes(v.batch), await planOf(v.plan, vectors), v.round);
@@ -181,6 +181,18 @@ export async function deviceFailures(vectors) {
   expect("fresh draws differ", new Set(draws).size === draws.length);
   const clock = ldptrace.localSeconds(1.7e9);
   expect("the local clock", new Date(1.7e12).getHours() === Math.floor(clock / 3600) % 24);
+  const broken = { get 0() { throw new Error("no such thing"); } };
+  const odd = [null, undefined, 7, {}, "xy", [null], [undefined, {}, "xy", 5], [broken], [[null, undefined, null]]];
+  odd.push([[10n ** 400n, -(10n ** 400n)]], [["1", true, "noon"]], [[Symbol("x"), broken]], [[NaN, Infinity, -Infinity]]);
+  odd.push((function* () { yield [1, 1]; throw new Error("the sensor fell off"); })());
+  for (const [number, points] of odd.entries()) {
+    const answer = await problemOf(() => free.report(points).length);
+    expect(`odd trajectory ${number} is answered`, answer === null);
+  }
+  const square = { bounds: [0, 0, 6, 6], n: 6 };
+  const path = ldptrace.cellPath([[10n ** 400n, -(10n ** 400n)], [null, 10n ** 400n]], square);
+  expect("huge numbers are at the border, what is no number in the first row", same(path, [30, 25, 20, 15, 10, 5]));
+  expect("text and truth values are no numbers", same(ldptrace.cellPath([["5", true]], square), [0]));
   expect("moves have their numbers", moveItem(0, 1, 2) === 0);
   return failed;
 }

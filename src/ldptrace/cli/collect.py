@@ -10,7 +10,7 @@ import typer
 
 from ldptrace.cli.common import CrsOption, FormatOption, note
 from ldptrace.cli.decode import decode
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import InputError, NothingUsable
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
@@ -105,20 +105,19 @@ def own_points(
 ) -> tuple[list[tuple[float, float]], str | None]:
     """The points of one trajectory of the file, drawn at random where there are several.
 
-    A file without any is an empty trajectory, which is answered like every other: silence would tell.
+    A file that is missing or is not a trajectory file is an error. What its content is, is not: where nothing in it
+    can be used, that is an empty trajectory, which is answered like every other. Silence would tell.
     """
     from ldptrace.io import read
     from ldptrace.protocol.randomness import Source
 
     try:
         found = read(path, format=format, crs=crs, min_points=0)
-    except FormatError as error:
-        if "no trajectories in it" not in str(error):
-            raise
+    except NothingUsable:
         return [], crs
-    except InputError as error:
-        if "the file is empty" not in str(error):
-            raise
+    except InputError:
+        raise
+    except Exception:  # whatever a reader stumbles over in the content, the device answers
         return [], crs
     chosen = Source().below(len(found))
     start, stop = found.offsets[chosen], found.offsets[chosen + 1]

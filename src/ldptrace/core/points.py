@@ -14,7 +14,7 @@ from ldptrace.core.gathered import Gathered, is_number, split_ids
 from ldptrace.core.lists import gather_lists, is_list
 from ldptrace.core.plane import WGS84
 from ldptrace.core.timestamps import NUMBER, read_times
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, NothingUsable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -134,12 +134,12 @@ def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int =
         good = pc.match_substring_regex(column, NUMBER).fill_null(True)
         if 2 * (pc.sum(good).as_py() or 0) < len(column):
             row = pc.index(good, False).as_py()
-            raise FormatError(
+            raise NothingUsable(
                 f"{place} {row + first}: column {name} holds {column[row].as_py()!r}, not a number"
             )
         column = pc.utf8_trim_whitespace(pc.if_else(good, column, None))
     elif not (is_number(kind) or pa.types.is_decimal(kind)):
-        raise FormatError(f"column {name} must hold numbers, it holds {kind}")
+        raise NothingUsable(f"column {name} must hold numbers, it holds {kind}")
     values: Floats = column.cast(pa.float64()).to_numpy()
     return values
 

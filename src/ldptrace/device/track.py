@@ -5,11 +5,15 @@ The same path that `ldptrace.core.paths.CellPaths` computes for many trajectorie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import axis_cell, towards
 from ldptrace.protocol.trips import Trip, clock
+
+# Values that Python would read as numbers, and that are none.
+NO_NUMBERS = (bool, str, bytes, bytearray)
 
 # x and y, and where it is known t: seconds since the beginning of 1970 on the device's own clock.
 Point = Sequence[float]
@@ -18,15 +22,18 @@ Point = Sequence[float]
 def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
     """All that the questions may look at. Without a time at both ends, or with a broken one, times are unknown.
 
+    Every trajectory has a trip, whatever is wrong with it: what cannot be read as points is no points.
+
     >>> trip_of([(0.5, 0.5, 30.0), (2.5, 2.5, 90.0)], Grid((0, 0, 3, 3), 3)).seconds
     60.0
     >>> trip_of([(0.5, 0.5), (2.5, 2.5)], Grid((0, 0, 3, 3), 3)).seconds is None
     True
     """
-    track = list(points)
-    times = [clock(point[2]) if len(point) > 2 else None for point in (track[:1] + track[-1:])]
+    track = _listed(points)
+    times = [clock(_part(point, 2)) for point in (track[:1] + track[-1:])]
     departure, arrival = times if times and None not in times else (None, None)
-    return Trip(cell_path(track, grid), [(point[0], point[1]) for point in track], departure, arrival)
+    places = [(coordinate(_part(point, 0)), coordinate(_part(point, 1))) for point in track]
+    return Trip(_cells(places, grid), places, departure, arrival)
 
 
 def cell_path(points: Iterable[Point], grid: Grid) -> list[int]:
@@ -35,11 +42,47 @@ def cell_path(points: Iterable[Point], grid: Grid) -> list[int]:
     >>> cell_path([(0.5, 0.5), (0.6, 0.5), (2.5, 2.5), (99, 2.5)], Grid((0, 0, 3, 3), 3))
     [0, 4, 8]
     """
+    return list(trip_of(points, grid).path)
+
+
+def coordinate(value: object) -> float:
+    """A coordinate as a double: not a number where it is none, infinite where it is beyond the range.
+
+    >>> coordinate(3), coordinate(None), coordinate("3"), coordinate(-(10**400))
+    (3.0, nan, nan, -inf)
+    """
+    if isinstance(value, NO_NUMBERS):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    except Exception:  # whatever it is, it is no number
+        return math.nan
+
+
+def _listed(points: Iterable[Point]) -> list[Point]:
+    """The points; none where they cannot be had, because a device that was asked answers."""
+    try:
+        return list(points)
+    except Exception:
+        return []
+
+
+def _part(point: Point, place: int) -> object:
+    """x, y or t of a point, None where it has none."""
+    try:
+        return point[place]
+    except Exception:
+        return None
+
+
+def _cells(places: list[tuple[float, float]], grid: Grid) -> list[int]:
     (ox, oy), (sx, sy), n = grid.origin, grid.step, grid.n
     path: list[int] = []
     i = j = -1
-    for point in points:
-        i2, j2 = axis_cell(point[0], ox, sx, n), axis_cell(point[1], oy, sy, n)
+    for x, y in places:
+        i2, j2 = axis_cell(x, ox, sx, n), axis_cell(y, oy, sy, n)
         if not path:
             i, j = i2, j2
             path.append(i * n + j)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.report import Parsed, by_reason, count, total
 from ldptrace.protocol.grid import Bounds
 
@@ -22,7 +22,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
     trajectories, notes = parsed.trajectories, list(parsed.notes)
     if len(trajectories) == 0:
         reasons = by_reason(parsed.dropped or parsed.dropped_points)
-        raise FormatError(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
+        raise NothingUsable(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
     reasons_of_points: dict[str, int] = dict(parsed.dropped_points)
     reasons_of_trajectories: dict[str, int] = dict(parsed.dropped)
 
@@ -46,7 +46,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
         reasons_of_trajectories = total([reasons_of_trajectories, {reason: int(short.sum())}])
         trajectories = trajectories.take(~short)
         if len(trajectories) == 0:
-            raise FormatError(
+            raise NothingUsable(
                 f"nothing in it can be used: {by_reason(total([reasons_of_trajectories, reasons_of_points]))}"
             )
 
@@ -111,7 +111,7 @@ def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
             if max(abs(x0), abs(x1)) <= 90 and max(abs(y0), abs(y1)) <= 360
             else "these are not degrees; say what they are with crs, for example EPSG:3857"
         )
-        raise FormatError(f"latitudes go from {y0:g} to {y1:g} where -90 to 90 is possible: {hint}")
+        raise NothingUsable(f"latitudes go from {y0:g} to {y1:g} where -90 to 90 is possible: {hint}")
     return _without(trajectories, away)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.report import Parsed, Reading, total
 from ldptrace.io.tables import from_points
@@ -137,7 +137,7 @@ def _without_broken_rows(source: Path | pa.Buffer, delimiter: str) -> tuple[pa.T
     if len(broken) > table.num_rows:
         row = broken[0]
         line = text.partition(row.text)[0].count("\n") + 1
-        raise FormatError(
+        raise NothingUsable(
             f"line {line}: {row.actual_columns} columns where the first line has {row.expected_columns}"
         )
     return table, len(broken)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.trajectories import Ints, Trajectories
-from ldptrace.errors import FormatError
+from ldptrace.errors import NothingUsable
 from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
 
@@ -32,7 +32,7 @@ def read_file(path: Path, _: Reading) -> Parsed:
             block_x = block_y = np.empty(0)
         blank = sum(not line or line.isspace() for line in lines)
         if len(bodies) + len(heads) + blank != len(lines) or len(block_x) != sum(counts):
-            raise FormatError(_first_broken(lines, lines_before))
+            raise NothingUsable(_first_broken(lines, lines_before))
         x.append(block_x)
         y.append(block_y)
         sizes += counts

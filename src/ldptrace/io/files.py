@@ -11,7 +11,7 @@ import numpy as np
 from ldptrace.core.columns import Names
 from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import formats
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.clean import clean
@@ -97,7 +97,7 @@ def read_with_report(
         if reading.names != Names() and not kind.tabular:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:
-            raise InputError(f"{source}: the file is empty")
+            raise NothingUsable(f"{source}: the file is empty")
         parsed = kind.read(files, reading)
         if not kind.holds_promise and len(files) == 1:
             with naming(source):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from ldptrace.core.gathered import split_ids
 from ldptrace.core.plane import WGS84
 from ldptrace.core.timestamps import read_times
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.tables import from_points
@@ -38,10 +39,7 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 def read_file(path: Path, reading: Reading) -> Parsed:
     """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
     with _no_collection():
-        try:
-            document = json.loads(read_bytes(path))
-        except json.JSONDecodeError as error:
-            raise FormatError(f"line {error.lineno}: this is not JSON: {error.msg}") from None
+        document = _document(read_bytes(path))
         features = _features(document)
         if _only_points(features):
             return _points(features, document, reading)
@@ -56,11 +54,11 @@ def read_file(path: Path, reading: Reading) -> Parsed:
                     times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
                     owners.append(number)
             except (AttributeError, KeyError, TypeError):
-                raise FormatError(_broken(number)) from None
+                raise NothingUsable(_broken(number)) from None
             if not owners or owners[-1] != number:
                 others[f"geometry is {(feature.get('geometry') or {}).get('type', 'missing')}"] += 1
         if not lines and others:
-            raise FormatError(f"there are no lines in it, only: {', '.join(others)}")
+            raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
         x, y = (_axis(lines, owners, axis) for axis in (0, 1))
         ids, extra = _columns([features[owner] for owner in owners])
         if all(time is None for time in times) and lines:
@@ -124,6 +122,20 @@ def _write(trajectories: Trajectories, path: Path, points: pa.LargeStringArray, 
     write_chunks(path, [head.encode(), joined(features), b"\n]}\n"])
 
 
+def _document(data: bytes) -> Json:
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"line {error.lineno}: this is not JSON: {error.msg}") from None
+    except UnicodeDecodeError:
+        raise
+    except RecursionError:
+        raise FormatError("it is nested too deep to be GeoJSON") from None
+    except ValueError:
+        # Python does not read integers of thousands of digits; as coordinates they are infinite.
+        return json.loads(data, parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
+
+
 def _features(document: Json) -> list[Json]:
     kind = document.get("type") if isinstance(document, dict) else None
     if kind == "FeatureCollection" and isinstance(document.get("features"), list):
@@ -132,6 +144,8 @@ def _features(document: Json) -> list[Json]:
         return [document]
     if kind in {"LineString", "MultiLineString"}:
         return [{"geometry": document}]
+    if kind in {"Point", "MultiPoint", "Polygon", "MultiPolygon", "GeometryCollection"}:
+        raise NothingUsable(f"there are no lines in it, only: geometry is {kind}")
     raise FormatError("expected a GeoJSON FeatureCollection, Feature, LineString or MultiLineString")
 
 
@@ -159,13 +173,23 @@ def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
 def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
     try:
         return np.fromiter((point[axis] for line in lines for point in line), dtype=np.float64)
+    except OverflowError:
+        return np.array([_double(point[axis]) for line in lines for point in line])
     except (TypeError, IndexError, KeyError, ValueError):
         for line, owner in zip(lines, owners, strict=True):
             for point in line:
                 pair = point[:2] if isinstance(point, list) else []
                 if len(pair) < 2 or not all(isinstance(value, int | float) for value in pair):
-                    raise FormatError(_broken(owner)) from None
+                    raise NothingUsable(_broken(owner)) from None
         raise
+
+
+def _double(value: float) -> float:
+    """Integers beyond the range of doubles are infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _broken(number: int) -> str:
@@ -207,17 +231,24 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
     try:
         places = [feature["geometry"]["coordinates"] for feature in features]
         columns: dict[str, Any] = {
-            axis: pa.array([float(place[number]) for place in places]) for number, axis in enumerate("xy")
+            axis: pa.array([_double(place[number]) for place in places]) for number, axis in enumerate("xy")
         }
     except (TypeError, IndexError, KeyError, ValueError):
-        raise FormatError("a point needs coordinates [x,y]") from None
+        raise NothingUsable("a point needs coordinates [x,y]") from None
     _, about = _columns(features, unique=False)
     if about is not None:
         columns |= {name: about[name] for name in about.column_names if name not in columns}
     if TIMES in columns:
         # This is how a trajectory of one point is written: a line needs two.
         columns["t"] = pc.list_element(columns.pop(TIMES), 0)
-    parsed = from_points(pa.table(columns), reading)
+    if len(features) == 1:
+        # A lone point is a trajectory of one point, also without a name.
+        columns.setdefault(ID, pa.array([0]))
+    try:
+        parsed = from_points(pa.table(columns), reading)
+    except FormatError as error:
+        # A device answers one point, so several that belong to nobody must not be told apart by an error.
+        raise NothingUsable(str(error)) from None
     promised = from_document(document.get(KEY))
     found = replace(parsed.trajectories, crs=_crs(document), provenance=promised)
     return replace(parsed, trajectories=found)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import dates, joined, joined_lists, paste, read_bytes, strings, write_chunks
 
@@ -124,7 +124,7 @@ class _Document:
             try:
                 lon, lat = float(attributes["lon"]), float(attributes["lat"])
             except (KeyError, ValueError):
-                raise FormatError(
+                raise NothingUsable(
                     f"{self._line()}: a point needs numbers lat and lon, got {attributes}"
                 ) from None
             self.x.append(lon)

@@ -13,7 +13,7 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Ints, Trajectories
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.report import Parsed, Reading, naming
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import read_bytes
@@ -96,7 +96,7 @@ def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
         try:
             tables.append(_rows(text, log))
         except pa.ArrowInvalid:
-            raise FormatError(_first_broken(batch, log)) from None
+            raise NothingUsable(_first_broken(batch, log)) from None
     schema = pa.schema(list(log.columns.items()))
     return pa.concat_tables(tables) if tables else schema.empty_table(), np.array(sizes, dtype=np.int64)
 

@@ -14,7 +14,7 @@ from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.gathered import split_ids
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import joined, pairs
 
@@ -47,7 +47,7 @@ def read_table(source: Path | pa.Buffer) -> Parsed:
             parts.append(_points(chunk))
         except (pa.ArrowInvalid, ValueError):
             before = sum(len(earlier) for earlier in polylines.chunks[:number])
-            raise FormatError(_first_broken(chunk, before + 2)) from None
+            raise NothingUsable(_first_broken(chunk, before + 2)) from None
     x, y, sizes = (np.concatenate([part[k] for part in parts]) if parts else np.empty(0) for k in range(3))
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     ids, extra = split_ids(table[TRIP], TRIP) if TRIP in table.column_names else (None, {})
