@@ -42,12 +42,15 @@ class Example:
 
 
 def examples(page: Path) -> list[Example]:
-    """What a page shows and can be run. A block that says `elsewhere` is not for this machine."""
+    """What a page shows and can be run. A block that says `elsewhere` is not for this machine, one that
+    names a file is run by a test of its own."""
     found: list[Example] = []
     for language, words, text in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if language == "python" and "elsewhere" not in words:
+        if "elsewhere" in words or "file=" in words:
+            continue
+        if language == "python":
             found.append(Example("python", text))
-        elif language in ("sh", "console") and "elsewhere" not in words:
+        elif language in ("sh", "console"):
             found += shell(language, text.replace("\\\n", " "))
     return found
 
