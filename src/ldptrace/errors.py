@@ -9,7 +9,8 @@
 
 A message says what is wrong, where, what is allowed and what was given, in one sentence.
 Warnings that concern the privacy claim are `PrivacyWarning`; a model that does not match its
-statistics is a `FitWarning`.
+statistics is a `FitWarning`; data that was left out is a `DataWarning`; a result that is mostly noise a
+`NoiseWarning`.
 """
 
 from __future__ import annotations
@@ -48,3 +49,11 @@ class PrivacyWarning(UserWarning):
 
 class FitWarning(UserWarning):
     """A fitted model does not match the statistics it was fitted to."""
+
+
+class DataWarning(UserWarning):
+    """Some of the data was left out or changed before it was used."""
+
+
+class NoiseWarning(UserWarning):
+    """So few users or so little epsilon that the result is mostly noise."""

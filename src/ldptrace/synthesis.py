@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.planning import TRIP, choose_grid
+from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
 from ldptrace.engines.local import Memory
-from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
+from ldptrace.io.clean import check_inside, unwrap
+from ldptrace.io.files import trajectories_of
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
-from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
 from ldptrace.protocol.words import explain
 from ldptrace.simulation.channels import Mode
 from ldptrace.simulation.streams import EXPERIMENT, Streams
+from ldptrace.simulation.unit import Unit, UnitName, play_devices
 
 PAPER_GRID = 6
 
@@ -38,6 +41,12 @@ class Run:
     seconds: dict[str, float]
     # Why this run is not eps-LDP for the whole trajectory, where it is not.
     leaks: str | None = None
+    # Whose privacy it is: a user's, a trip's, or a trajectory's where nobody says whose it is.
+    unit: Unit = field(default_factory=lambda: Unit("trajectory", ""))
+    # Users who took part: one report each.
+    users: int = 0
+    # That the result is mostly noise, where it is.
+    noise: str | None = None
 
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""
@@ -47,9 +56,14 @@ class Run:
             "summary": self.method.summary,
             "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
             "leaks": self.leaks,
+            "unit": self.unit.name,
+            "users": self.users,
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,
-            "notes": list(self.synthesis.notes),
+            "notes": [
+                *(said for said in (self.unit.sentence, _sentence(self.noise)) if said),
+                *self.synthesis.notes,
+            ],
             "explanation": [] if plan is None else explain(plan),
             "plan": None if plan is None else plan.document(),
             "plan_id": None if plan is None else plan.id,
@@ -57,7 +71,7 @@ class Run:
 
 
 def synthesize(
-    real: Trajectories,
+    real: Any,
     epsilon: float,
     *,
     bounds: Bounds,
@@ -67,12 +81,16 @@ def synthesize(
     seed: int | None = None,
     sample_seed: int | None = None,
     simulation: Mode = "counts",
+    unit: UnitName = "user",
     **options: Any,
 ) -> Trajectories:
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
 
-    Every trajectory of `real` plays one user's device; points outside `bounds` count for the nearest border
-    cell, as on a device. `bounds` are public knowledge about the area, not taken from the data.
+    `real` is whatever `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
+    Every trajectory plays one user's device; where a column says whose is whose, one of each user does
+    (`unit="trip"`: all do, and what is promised holds for each trip only). Points outside `bounds` count for
+    the nearest border cell, as on a device. `bounds` are public knowledge about the area, not taken from the
+    data.
 
     The devices draw from the operating system. With a `seed` they repeat the same draws every time, for
     experiments: do not release such a result, whoever guesses the seed can test guesses about a user.
@@ -88,13 +106,14 @@ def synthesize(
         seed=seed,
         sample_seed=sample_seed,
         simulation=simulation,
+        unit=unit,
         **options,
     )
     return run.trajectories
 
 
 def run_method(
-    real: Trajectories,
+    real: Any,
     epsilon: float,
     *,
     bounds: Bounds,
@@ -105,6 +124,7 @@ def run_method(
     sample_seed: int | None = None,
     simulation: Mode = "counts",
     pilot: float | None = None,
+    unit: UnitName = "user",
     stages: Stages | None = None,
     **options: Any,
 ) -> Run:
@@ -114,14 +134,21 @@ def run_method(
     `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far they travel, and N and m
     are chosen by their private answers.
     """
-    chosen = _checked(method, real, count, simulation, options)
+    chosen = _checked(method, count, simulation, options)
     epsilon_fraction(epsilon)
+    bounds = checked_bounds(bounds)
+    real = unwrap(trajectories_of(real), bounds)
+    if len(real) == 0:
+        raise InputError("there are no trajectories: at least one user is needed")
+    if said := check_inside(real, bounds):
+        warnings.warn(said, DataWarning, stacklevel=3)
     leaks = chosen.leak(options)
     if leaks:
         warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
     stages = stages or Stages()
     streams = Streams.of(seed, sample_seed)
-    crowd, asked = Memory(real), None
+    everyone, whose = play_devices(real, unit, streams.devices)
+    crowd, asked = Memory(everyone), None
     if pilot is not None:
         if "trip" not in chosen.options:
             raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
@@ -130,6 +157,9 @@ def run_method(
         options = {"trip": asked.trip} | options
     users = crowd.users - (0 if asked is None else asked.users)
     area = Grid(bounds, _cells(grid, chosen, users, epsilon, options))
+    noise = mostly_noise(users, epsilon, area.n, trip=options.get("trip", TRIP))
+    if noise:
+        warnings.warn(noise, NoiseWarning, stacklevel=3)
     with stages("discretise"):
         crowd.paths(area)
     synthesis = chosen.run(
@@ -162,6 +192,9 @@ def run_method(
         streams.seeded,
         stages.seconds,
         leaks,
+        whose,
+        crowd.users,
+        noise,
     )
     labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
     return replace(run, trajectories=labelled)
@@ -185,12 +218,13 @@ def _pilot_note(asked: Pilot, rest: int) -> str:
     )
 
 
-def _checked(
-    name: str | Method, real: Trajectories, count: int | None, simulation: str, options: dict[str, Any]
-) -> Method:
+def _sentence(said: str | None) -> str | None:
+    """What was said as a warning, as a sentence of its own."""
+    return None if said is None else f"{said[0].upper()}{said[1:]}."
+
+
+def _checked(name: str | Method, count: int | None, simulation: str, options: dict[str, Any]) -> Method:
     chosen = name if isinstance(name, Method) else method(name)
-    if len(real) == 0:
-        raise InputError("there are no trajectories: at least one user is needed")
     if count is not None and count < 0:
         raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
     if simulation not in ("counts", "devices"):

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
+from ldptrace.errors import DataWarning, InputError
 from ldptrace.evaluation import METRICS, Scorecard, evaluate, resilience
 from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.protocol.grid import Grid
@@ -294,10 +294,10 @@ def test_sets_of_different_sizes() -> None:
     assert values(card)["pattern_error_scaled"] < values(card)["pattern_error"]
 
 
-def test_coordinates_must_be_finite() -> None:
-    broken = Trajectories.from_lists([line((1, 1), (math.nan, 2))])
-    with pytest.raises(InputError, match="not finite"):
-        evaluate(drifting_walks(20, 1), broken)
+def test_coordinates_that_are_no_numbers_are_left_out_and_said() -> None:
+    broken = Trajectories.from_lists([line((1, 1), (math.nan, 2), (1.5, 1.5))])
+    with pytest.warns(DataWarning, match=r"left out 1 point \(not a number\)"):
+        evaluate(drifting_walks(20, 1), broken, bounds=SQUARE, attacks=False)
 
 
 def test_repeat_must_be_positive() -> None:

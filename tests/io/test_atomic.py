@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.io.atomic import atomic_path
+from ldptrace.io.atomic import atomic_path, check_output
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
@@ -43,3 +45,59 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match="is a folder"), atomic_path(tmp_path):
         pass
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    kept, link = tmp_path / "kept.txt", tmp_path / "link.txt"
+    kept.write_text("old")
+    link.symlink_to(kept)
+    with atomic_path(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert kept.read_text() == "new"
+
+
+def test_a_link_to_nowhere_is_filled(tmp_path: Path) -> None:
+    link = tmp_path / "link.txt"
+    link.symlink_to(tmp_path / "later.txt")
+    with atomic_path(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert (tmp_path / "later.txt").read_text() == "new"
+
+
+def test_a_pipe_gets_the_bytes_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    found: list[str] = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+    reader.start()
+    with atomic_path(pipe) as temporary:
+        assert temporary.name == "pipe.csv"
+        temporary.write_text("through")
+    reader.join()
+    assert found == ["through"]
+    assert pipe.is_fifo()
+
+
+def test_a_device_stays_a_device() -> None:
+    with atomic_path("/dev/null") as temporary:
+        temporary.write_text("gone")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_standard_output_gets_the_bytes(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    with atomic_path("-") as temporary:
+        temporary.write_bytes(b"\xff\x00")
+    assert capsysbinary.readouterr().out == b"\xff\x00"
+
+
+def test_nothing_replaces_its_own_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("data")
+    (tmp_path / "same.csv").symlink_to(path)
+    for name in ("a.csv", "same.csv"):
+        with pytest.raises(InputError, match="is what is read: give another name, or --force"):
+            check_output(tmp_path / name, [path])
+    check_output(path, [path], force=True)
+    check_output(tmp_path / "b.csv", [path])

@@ -29,7 +29,7 @@ def test_public_length_is_told(real: Trajectories) -> None:
 
 def test_hidden_length_is_no_leak(real: Trajectories) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", PrivacyWarning)
         run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="ngram", seed=1, hide_length=True)
     assert run.privacy()["leaks"] is None
 
@@ -58,9 +58,9 @@ def test_full_method_publishes_visits(tmp_path: Path) -> None:
     assert np.array_equal(run.trajectories.x, walks.pois.x[visits.poi])
     assert np.array_equal(run.trajectories.t, visits.t)
     with pytest.raises(InputError, match="pois"):
-        run_method(real, 1.0, bounds=BOUNDS, method="ngram-full")
+        run_method(real, 1.0, bounds=real.bounds(), method="ngram-full")
     with pytest.raises(InputError, match="there is no file"):
-        run_method(real, 1.0, bounds=BOUNDS, method="ngram-full", pois="nowhere.csv")
+        run_method(real, 1.0, bounds=real.bounds(), method="ngram-full", pois="nowhere.csv")
 
 
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.PrivacyWarning")

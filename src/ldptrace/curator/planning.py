@@ -37,6 +37,8 @@ QUERY = 1 / 9
 GRIDS = (6, 12, 18, 24)
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
+# Predicted errors: from here on a result is called mostly noise, and what one would rather have.
+TOO_MUCH, ENOUGH = 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,27 @@ def choose_plan(
     view = outlook(users, epsilon, n, trip=trip)
     plan = Plan.single_report(Grid(bounds, n), epsilon, most_moves=view.most_moves, cap=view.cap)
     return plan, view
+
+
+def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:
+    """A sentence where the predicted error is so large that what comes out tells little about the users.
+
+    >>> mostly_noise(200_000, 1.0, 6) is None
+    True
+    >>> mostly_noise(10, 1.0, 6).partition(":")[0]
+    'this will be mostly noise'
+    """
+    # Other methods allow grids that no report of one user could be about.
+    view = outlook(users, epsilon, min(n, 100), trip=trip)
+    if view.error < TOO_MUCH:
+        return None
+    needed = users * (view.noise / ENOUGH) ** 2
+    return (
+        f"this will be mostly noise: with {users:,} user{'' if users == 1 else 's'} and epsilon "
+        f"{float(epsilon_fraction(epsilon)):g} the predicted error of the traffic in a ninth of the map is "
+        f"{view.error:,.0%}, so that the result shows what is assumed rather than what the users did; about "
+        f"{float(f'{needed:.1g}'):,.0f} users would bring it to {ENOUGH:.0%}"
+    )
 
 
 def moves_law(mean: float) -> NDArray[np.float64]:

@@ -41,6 +41,7 @@ from ldptrace.evaluation.portrait import (
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
 from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
 from ldptrace.evaluation.streets import StreetMap, spacing
+from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 
@@ -49,8 +50,8 @@ FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
 
 
 def evaluate(
-    real: Trajectories,
-    *synthetic: Trajectories,
+    real: Any,
+    *synthetic: Any,
     grid: int | Grid = GRID,
     bounds: Bounds | None = None,
     roads: RoadNetwork | None = None,
@@ -64,7 +65,7 @@ def evaluate(
     outside: Outside = "drop",
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Measure synthetic sets against a real one.
+    """Measure synthetic sets against a real one; each is whatever `ldptrace.read` takes.
 
     Bounds are the real set's when none are given, as in the reference. With `roads` trips are matched to streets,
     and what the map gives by itself stands beside every set. `timezone` says whose clocks count for times since 1970
@@ -84,6 +85,7 @@ def evaluate(
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(seed)
     labels = list(names) if names is not None else _labels(len(synthetic))
+    real, synthetic = trajectories_of(real), tuple(map(trajectories_of, synthetic))
     with stages("prepare"):
         real, published, area, notes, origin = _prepare(real, synthetic, labels, grid, bounds, outside)
         real, *published = (in_zone(item, timezone) for item in (real, *published))
@@ -146,8 +148,8 @@ def evaluate(
 
 
 def resilience(
-    real: Trajectories,
-    *synthetic: Trajectories,
+    real: Any,
+    *synthetic: Any,
     grid: int | Grid = GRID,
     bounds: Bounds | None = None,
     seed: int | None = None,
@@ -158,6 +160,7 @@ def resilience(
     """The two attacks alone: for each synthetic set, by its name, each attack by its name."""
     stages = stages or Stages()
     labels = list(names) if names is not None else _labels(len(synthetic))
+    real, synthetic = trajectories_of(real), tuple(map(trajectories_of, synthetic))
     with stages("prepare"):
         real, published, area, *_ = _prepare(real, synthetic, labels, grid, bounds, outside)
         paths = CellPaths.from_trajectories(real, area)

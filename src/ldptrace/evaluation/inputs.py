@@ -10,6 +10,7 @@ import numpy as np
 from ldptrace.core.tables import inside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.io.clean import unwrap
 from ldptrace.protocol.grid import Bounds, Grid
 
 Outside = Literal["drop", "clamp"]
@@ -41,6 +42,7 @@ def confine(
     """The set without trajectories that leave the bounds, or with their points clamped; and what was done."""
     if outside not in ("drop", "clamp"):
         raise InputError(f"outside is 'drop' or 'clamp', got {outside!r}")
+    trajectories = unwrap(trajectories, area.bounds)
     notes = []
     usable = trajectories.sizes > 0
     empty = int(np.count_nonzero(~usable))

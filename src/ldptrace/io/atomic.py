@@ -1,23 +1,30 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all; links, pipes and devices stay what they are."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ldptrace.errors import InputError
+
+STDOUT = "-"
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary name beside `path`: renamed to it when the block ends well, removed when it does not.
 
-    The temporary name ends like `path`, so that writers who look at the extension see the right one.
+    The temporary name ends like `path`, so that writers who look at the extension see the right one. Behind a
+    link, the file it points to is replaced and the link stays. What is no file (a pipe, a device, "-" for
+    standard output) gets the bytes when the block ends well.
 
-    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_path(Path(folder, "a.txt")) as temporary:
     ...         _ = temporary.write_text("whole")
@@ -25,10 +32,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     ['a.txt']
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError(f"cannot write {target}: it is a folder")
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist")
+    if is_stream(target):
+        with tempfile.TemporaryDirectory(prefix="ldptrace-") as folder:
+            temporary = Path(folder, target.name if str(target) != STDOUT else "output")
+            yield temporary
+            _copy(temporary, target)
+        return
+    check_output(target)
+    target = Path(os.path.realpath(target)) if target.is_symlink() else target
     temporary = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
     try:
         yield temporary
@@ -36,3 +47,48 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def is_stream(path: Path) -> bool:
+    """Whether bytes are passed on there rather than kept: standard output, a pipe, a device.
+
+    >>> is_stream(Path("-")), is_stream(Path("/dev/null")), is_stream(Path("a.csv"))
+    (True, True, False)
+    """
+    if str(path) == STDOUT:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    # /dev/stdout may lead to a file; replacing that would cut off whoever has it open.
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or path.parts[:2] in {("/", "dev"), ("/", "proc")}
+
+
+def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> None:
+    """Say before the work, not after it, that something cannot be written, or would replace its own input."""
+    if is_stream(path):
+        return
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise InputError(
+            f"cannot write {path}: the folder {folder if path.is_symlink() else path.parent} does not exist"
+        )
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write {path}: the folder {folder} does not allow it")
+    for source in inputs:
+        if not force and path.exists() and source.exists() and path.samefile(source):
+            raise InputError(f"{path} is what is read: give another name, or --force to replace it")
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as data:
+        if str(target) == STDOUT:
+            sys.stdout.flush()
+            shutil.copyfileobj(data, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return
+        with target.open("wb") as stream:
+            shutil.copyfileobj(data, stream)

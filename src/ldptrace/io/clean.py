@@ -14,6 +14,8 @@ from ldptrace.protocol.grid import Bounds
 
 Mask = NDArray[np.bool_]
 
+# Share of the points outside the bounds that is worth a word.
+MANY = 0.1
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)
 
 
@@ -34,7 +36,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
             )
         trajectories = replace(trajectories, t=None)
 
-    trajectories, unusable = _finite(trajectories)
+    trajectories, unusable = finite(trajectories)
     reasons_of_points = total([reasons_of_points, unusable])
     if trajectories.is_geographic:
         trajectories, dropped = _on_earth(trajectories)
@@ -88,7 +90,8 @@ def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:
     return replace(trajectories, x=trajectories.x + 360 * turns)
 
 
-def _finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
+def finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
+    """Without points that are no finite numbers, and how many there were of each kind."""
     x, y = trajectories.x, trajectories.y
     # The extremes are finite if and only if all values are, and cost no mask.
     if trajectories.points == 0 or np.isfinite([x.min(), x.max(), y.min(), y.max()]).all():
@@ -96,7 +99,7 @@ def _finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
     nan = np.isnan(x) | np.isnan(y)
     infinite = (np.isinf(x) | np.isinf(y)) & ~nan
     kept, _ = _without(trajectories, nan | infinite)
-    return kept, {"not a number": int(nan.sum()), "infinite": int(infinite.sum())}
+    return kept, total([{"not a number": int(nan.sum()), "infinite": int(infinite.sum())}])
 
 
 def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
@@ -142,6 +145,19 @@ def _without(trajectories: Trajectories, points: Mask) -> tuple[Trajectories, in
         t=None if trajectories.t is None else trajectories.t[kept],
         offsets=before[trajectories.offsets],
     ), int(np.count_nonzero(points))
+
+
+def check_inside(trajectories: Trajectories, bounds: Bounds) -> str | None:
+    """Bounds that miss all points are refused; a word where they miss many, for those who clamp them."""
+    away = _outside(trajectories, bounds)
+    if away is None:
+        return None
+    if away.all():
+        raise InputError(_miss(trajectories, bounds, "clamp"))
+    share = float(away.mean())
+    if share < MANY:
+        return None
+    return f"{share:.0%} of the points lie outside the bounds and count for the nearest border cell"
 
 
 def _miss(trajectories: Trajectories, bounds: Bounds, outside: str) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ldptrace.core.columns import Names
 from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError, NothingUsable
+from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import formats
-from ldptrace.io.atomic import atomic_path
-from ldptrace.io.clean import clean
+from ldptrace.io.atomic import atomic_path, is_stream
+from ldptrace.io.clean import clean, finite
+from ldptrace.io.held import held
 from ldptrace.io.provenance import read_beside, write_beside
-from ldptrace.io.report import Parsed, Reading, ReadReport, count, naming
+from ldptrace.io.report import Parsed, Reading, ReadReport, by_reason, count, naming
 from ldptrace.io.sources import STDIN, files_of
 from ldptrace.protocol.grid import Bounds, checked_bounds
 
@@ -24,7 +27,7 @@ PathLike = str | os.PathLike[str]
 
 
 def read(
-    path: PathLike,
+    path: Any,
     *,
     format: str | None = None,
     crs: str | None = None,
@@ -40,6 +43,8 @@ def read(
     split_gap: float | None = None,
 ) -> Trajectories:
     """Trajectories of a file, of a folder of files of one format, of an archive, or of a pipe ("-": stdin).
+
+    A data frame (pandas, geopandas, movingpandas) or an Arrow table is read in the same way.
 
     Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
     that say no zone are the clocks of `timezone`. `split_gap` cuts where time goes on by more seconds.
@@ -70,7 +75,7 @@ def read(
 
 
 def read_with_report(
-    path: PathLike,
+    path: Any,
     *,
     format: str | None = None,
     crs: str | None = None,
@@ -92,7 +97,74 @@ def read_with_report(
         zone(timezone)
     box = None if bounds is None else checked_bounds(bounds)
     reading = Reading(names or Names(), timezone, single=split_gap is not None)
-    source = Path(path)
+    if isinstance(path, str | os.PathLike):
+        source, name, kind, parsed = _from_path(Path(path), format, reading)
+    else:
+        source, name, kind, parsed = (
+            Path(type(path).__name__),
+            type(path).__name__,
+            "table",
+            held(path, reading),
+        )
+    if crs is not None:
+        parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=crs))
+    with naming(source):
+        if split_gap is not None:
+            parsed = _cut(parsed, split_gap)
+        parsed = clean(parsed, bounds=box, outside=outside, min_points=min_points)
+    kept = parsed.trajectories
+    if timezone is not None and kept.t is not None:
+        kept = replace(kept, timezone=timezone)
+    report = ReadReport(
+        name,
+        kind,
+        parsed.rows,
+        len(kept),
+        kept.points,
+        parsed.dropped,
+        parsed.dropped_points,
+        parsed.notes,
+    )
+    return kept, report
+
+
+def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
+    """Write trajectories (or a data frame of them); the file appears whole or not at all.
+
+    What was promised about them goes with them: into the file, or beside it where the format has no place.
+    """
+    target = Path(path)
+    if not isinstance(trajectories, Trajectories):
+        trajectories = trajectories_of(trajectories)
+    kind = formats.for_writing(target, format)
+    for name in ("x", "y", "t"):
+        values = getattr(trajectories, name)
+        if values is not None and len(values) and not np.isfinite([values.min(), values.max()]).all():
+            raise InputError(f"cannot write {target}: column {name} holds values that are not finite")
+    assert kind.write is not None
+    with atomic_path(target) as temporary:
+        kind.write(trajectories, temporary)
+    if not is_stream(target):
+        write_beside(target, None if kind.holds_promise else trajectories.provenance)
+
+
+def trajectories_of(data: Any) -> Trajectories:
+    """What somebody holds as trajectories: they themselves, a data frame, an Arrow table, or a file's name.
+
+    Points that are no finite numbers are left out with a warning, as every reader leaves them out.
+    """
+    if isinstance(data, Trajectories):
+        found, dropped = finite(data)
+        left_out = [f"{count(sum(dropped.values()), 'point')} ({by_reason(dropped)})"] if dropped else []
+    else:
+        found, report = read_with_report(data)
+        left_out = report.left_out()
+    if left_out:
+        warnings.warn(f"left out {' and '.join(left_out)}", DataWarning, stacklevel=3)
+    return found
+
+
+def _from_path(source: Path, format: str | None, reading: Reading) -> tuple[Path, str, str, Parsed]:
     with files_of(source, format) as (kind, files):
         if reading.names != Names() and not kind.tabular:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
@@ -104,43 +176,7 @@ def read_with_report(
                 promised, said = read_beside(files[0])
             kept = replace(parsed.trajectories, provenance=promised)
             parsed = replace(parsed, trajectories=kept, notes=(*parsed.notes, *said))
-    if crs is not None:
-        parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=crs))
-    with naming(source):
-        if split_gap is not None:
-            parsed = _cut(parsed, split_gap)
-        parsed = clean(parsed, bounds=box, outside=outside, min_points=min_points)
-    kept = parsed.trajectories
-    if timezone is not None and kept.t is not None:
-        kept = replace(kept, timezone=timezone)
-    report = ReadReport(
-        "standard input" if str(source) == STDIN else str(source),
-        kind.name,
-        parsed.rows,
-        len(kept),
-        kept.points,
-        parsed.dropped,
-        parsed.dropped_points,
-        parsed.notes,
-    )
-    return kept, report
-
-
-def write(trajectories: Trajectories, path: PathLike, *, format: str | None = None) -> None:
-    """Write trajectories; the file appears whole or not at all.
-
-    What was promised about them goes with them: into the file, or beside it where the format has no place.
-    """
-    target = Path(path)
-    kind = formats.for_writing(target, format)
-    for name in ("x", "y", "t"):
-        values = getattr(trajectories, name)
-        if values is not None and len(values) and not np.isfinite([values.min(), values.max()]).all():
-            raise InputError(f"cannot write {target}: column {name} holds values that are not finite")
-    assert kind.write is not None
-    with atomic_path(target) as temporary:
-        kind.write(trajectories, temporary)
-    write_beside(target, None if kind.holds_promise else trajectories.provenance)
+    return source, "standard input" if str(source) == STDIN else str(source), kind.name, parsed
 
 
 def _cut(parsed: Parsed, gap: float) -> Parsed:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, mfjson, parquet, porto
+from ldptrace.io.atomic import is_stream
 from ldptrace.io.provenance import BESIDE
 from ldptrace.io.report import Parsed, Reading, each
 from ldptrace.io.text import natural
@@ -77,6 +78,8 @@ def of_path(path: Path) -> Format | None:
 def for_writing(path: Path, name: str | None) -> Format:
     """The format to write, by name or extension."""
     chosen = of_path(path) if name is None else named(name)
+    if chosen is None and is_stream(path):
+        chosen = FORMATS["csv"]
     writable = [kind for kind in FORMATS.values() if kind.write is not None]
     if chosen is None or chosen.write is None:
         what = f"the extension of {path} is not known" if chosen is None else f"{chosen.name} is only read"

@@ -74,13 +74,17 @@ class ReadReport:
     def line(self) -> str:
         """One line for a person."""
         kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
-        left_out = [
+        left_out = self.left_out()
+        parts = [kept, *([f"left out {' and '.join(left_out)}"] if left_out else []), *self.notes]
+        return f"{self.source}: {'; '.join(parts)}"
+
+    def left_out(self) -> list[str]:
+        """What was left out, with the reasons, in words."""
+        return [
             f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
             for reasons, noun in ((self.dropped, "trajectory"), (self.dropped_points, "point"))
             if reasons
         ]
-        parts = [kept, *([f"left out {' and '.join(left_out)}"] if left_out else []), *self.notes]
-        return f"{self.source}: {'; '.join(parts)}"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

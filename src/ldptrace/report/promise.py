@@ -40,7 +40,8 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     factor = _factor(epsilon)
     method = privacy.get("method")
     leaks = privacy.get("leaks")
-    headline = f"ε = {epsilon} for each user" + (f", by the method {method}." if method else ".")
+    unit = "trip" if privacy.get("unit") == "trip" else "user"
+    headline = f"ε = {epsilon} for each {unit}" + (f", by the method {method}." if method else ".")
     facts = [
         (label, str(privacy[name]))
         for name, label in (

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ldptrace as lt
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import DataWarning, InputError, NoiseWarning
+
+BOUNDS = (0.0, 0.0, 1.0, 1.0)
+
+
+def walks(count: int = 300) -> Trajectories:
+    rng = np.random.default_rng(1)
+    return Trajectories(rng.random(4 * count), rng.random(4 * count), np.arange(0, 4 * count + 1, 4))
+
+
+def test_bounds_that_miss_the_data_are_refused() -> None:
+    with pytest.raises(InputError, match="no point lies in the bounds 5,5,6,6: the data span"):
+        lt.synthesize(walks(), 1.0, bounds=(5, 5, 6, 6))
+
+
+def test_many_points_outside_are_said() -> None:
+    with pytest.warns(DataWarning, match="of the points lie outside the bounds"):
+        lt.synthesize(walks(), 1.0, bounds=(0, 0, 0.5, 0.5), grid=4, seed=1)
+
+
+def test_points_that_are_no_numbers_are_left_out_and_said() -> None:
+    broken = walks()
+    broken.x[3] = np.nan
+    with pytest.warns(DataWarning, match=r"left out 1 point \(not a number\)"):
+        synthetic = lt.synthesize(broken, 1.0, bounds=BOUNDS, grid=4, seed=1)
+    assert np.isfinite(synthetic.x).all()
+
+
+@pytest.mark.parametrize(
+    ("users", "epsilon", "word"), [(10, 1.0, "with 10 users"), (300, 0.01, "epsilon 0.01")]
+)
+def test_mostly_noise_is_said_before_and_after(users: int, epsilon: float, word: str) -> None:
+    with pytest.warns(NoiseWarning, match=word):
+        synthetic = lt.synthesize(walks(users), epsilon, bounds=BOUNDS, seed=1)
+    assert synthetic.provenance is not None
+    assert any("mostly noise" in said for said in synthetic.provenance["notes"])
+
+
+def test_checks_come_before_the_work() -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        lt.synthesize("nowhere.parquet", -1.0, bounds=BOUNDS)
+    with pytest.raises(InputError, match="x0 < x1"):
+        lt.synthesize("nowhere.parquet", 1.0, bounds=(1, 0, 0, 1))
+    with pytest.raises(InputError, match="no such file"):
+        lt.synthesize("nowhere.parquet", 1.0, bounds=BOUNDS)
+
+
+def test_across_the_antimeridian() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.uniform(178, 182, 800)
+    fiji = Trajectories(
+        np.where(x > 180, x - 360, x), rng.uniform(-18, -16, 800), np.arange(0, 801, 4), crs="EPSG:4326"
+    )
+    with pytest.raises(InputError, match=r"run across the antimeridian.*as in 177,-20,183,-12"):
+        lt.synthesize(fiji, 1.0, bounds=(177, -20, -177, -12))
+    synthetic = lt.synthesize(fiji, 1.0, bounds=(177, -20, 183, -12), grid=4, seed=1)
+    assert 177 <= synthetic.x.min() < synthetic.x.max() <= 183
+    card = lt.evaluate(fiji, synthetic, bounds=(177, -20, 183, -12), grid=4, seed=1, attacks=False)
+    assert card.document()["metrics"]["length_error"]["value"] < 0.5
