@@ -18,8 +18,14 @@ from ldptrace.protocol.lattice import turn
 Floats = NDArray[np.float64]
 
 
-def random_expectation(n: int, lengths: int, rng: np.random.Generator, scale: float = 0.8) -> Expectation:
-    graph = MoveGraph(Grid((0.0, 0.0, 1.0, 1.0), n))
+def random_expectation(
+    n: int,
+    lengths: int,
+    rng: np.random.Generator,
+    scale: float = 0.8,
+    land: NDArray[np.bool_] | None = None,
+) -> Expectation:
+    graph = MoveGraph(Grid((0.0, 0.0, 1.0, 1.0), n), land)
     size = Layout(graph.cells, graph.moves, lengths).size
     return Expectation.at(graph, lengths, rng.normal(0, scale, size))
 
@@ -35,20 +41,23 @@ def turns_of(graph: MoveGraph, path: tuple[int, ...]) -> list[int]:
 
 
 def all_paths(graph: MoveGraph, cells: int) -> Iterator[tuple[int, ...]]:
-    """All paths with so many cells."""
+    """All paths with so many cells, on land where there is water."""
+    dry = np.ones(graph.cells, dtype=bool) if graph.land is None else graph.land
     if cells == 1:
-        yield from ((cell,) for cell in range(graph.cells))
+        yield from ((cell,) for cell in range(graph.cells) if dry[cell])
         return
     for path in all_paths(graph, cells - 1):
         for e in range(graph.first[path[-1]], graph.first[path[-1] + 1]):
-            yield (*path, int(graph.target[e]))
+            if dry[graph.target[e]]:
+                yield (*path, int(graph.target[e]))
 
 
 def probabilities(model: Expectation) -> dict[tuple[int, ...], float]:
     """Probability of every path, by its definition."""
     graph, layout, x = model.graph, model.layout, model.potentials
-    out = np.diff(graph.first)
-    move = np.exp(x[layout.move]) / out[graph.source]
+    dry = np.ones(graph.cells, dtype=bool) if graph.land is None else graph.land
+    out = np.bincount(graph.source, weights=dry[graph.source] & dry[graph.target], minlength=graph.cells)
+    move = np.exp(x[layout.move]) / np.maximum(out, 1)[graph.source]
     length = np.exp(x[layout.length] + base_length(graph.grid.n, layout.lengths))
     length /= length.sum()
     chances: dict[tuple[int, ...], float] = {}

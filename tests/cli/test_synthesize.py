@@ -142,3 +142,19 @@ def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (tmp_path / "report.html").stat().st_size > 10_000
     assert (tmp_path / "density.png").read_bytes().startswith(b"\x89PNG")
     assert "report.html" in capsys.readouterr().out
+
+
+def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    land, out, model = tmp_path / "land.geojson", tmp_path / "s.parquet", tmp_path / "model.npz"
+    ring = [[0, 0], [20000, 0], [20000, 9000], [9000, 20000], [0, 20000], [0, 0]]
+    land.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1, "--area", land)
+    assert run("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
+    for made in (lt.read(out), lt.PathModel.load(model).sample(500, np.random.default_rng(1), spacing=300.0)):
+        assert (made.x + made.y).max() <= 29_000
+    promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
+    assert any("an area that is public" in note for note in promise["notes"])
+    capsys.readouterr()
+    assert run("synthesize", trips, "-o", tmp_path / "p.parquet", "--method", "paper", *arguments) == 2
+    assert "has no option 'area'" in capsys.readouterr().err
+    assert not (tmp_path / "p.parquet").exists()

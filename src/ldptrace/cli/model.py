@@ -19,16 +19,23 @@ def register(app: typer.Typer) -> None:
 def fit(
     estimates: Annotated[Path, typer.Argument(help="Estimates, as `ldptrace estimate` writes them.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")],
+    area: Annotated[
+        Path | None,
+        typer.Option(
+            "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
+        ),
+    ] = None,
 ) -> None:
     """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
     from ldptrace.curator import Estimates
+    from ldptrace.io.area import read_area
     from ldptrace.models import fit_model
 
     with Progress() as stages:
         with stages("read"):
             found = Estimates.from_json(estimates.read_bytes())
         with stages("fit model"):
-            model = fit_model(found)
+            model = fit_model(found, None if area is None else read_area(area))
         with stages("write"):
             model.save(output)
     typer.echo(model.explain())

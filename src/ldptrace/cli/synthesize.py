@@ -65,6 +65,12 @@ def synthesize(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
     ] = None,
+    area: Annotated[
+        Path | None,
+        typer.Option(
+            "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
+        ),
+    ] = None,
     pilot: Annotated[
         float | None,
         typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
@@ -88,6 +94,7 @@ def synthesize(
 ) -> None:
     """Make a private synthetic copy of a data set: every trajectory plays one device."""
     from ldptrace.io import write
+    from ldptrace.io.area import read_area
     from ldptrace.methods import method as find_method
     from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run_method
@@ -98,11 +105,14 @@ def synthesize(
         with stages("read"):
             box = parse_bounds(bounds)
             real = read_input(source, format=format, crs=crs, bounds=box, outside=outside)
-            area = public_bounds(real, box, bounds_from_data)
+            extent = public_bounds(real, box, bounds_from_data)
+            options = parse_options(option or [])
+            if area is not None:
+                options["area"] = read_area(area)
         run = run_method(
             real,
             epsilon,
-            bounds=area,
+            bounds=extent,
             grid=cells,
             pilot=pilot,
             method=method,
@@ -110,7 +120,7 @@ def synthesize(
             seed=seed,
             simulation=simulation.value,
             stages=stages,
-            **parse_options(option or []),
+            **options,
         )
         with stages("write"):
             write(run.trajectories, output)

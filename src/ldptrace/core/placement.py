@@ -10,6 +10,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.area import Land
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -26,13 +27,18 @@ _INSET = 0.05
 
 
 def place(
-    paths: CellPaths, rng: np.random.Generator, style: Style = "uniform", spacing: float | None = None
+    paths: CellPaths,
+    rng: np.random.Generator,
+    style: Style = "uniform",
+    spacing: float | None = None,
+    land: Land | None = None,
 ) -> Trajectories:
     """One point per cell; a path of a single cell gets two, as in the published code.
 
     `uniform` draws every point uniformly from its cell: paths zigzag, and are half as long again as real ones.
     `neighbours` then moves every inner point to the middle of its two neighbours, as near as its cell allows, and
-    the ends a little towards theirs. `spacing` re-samples the result (see `respace`).
+    the ends a little towards theirs. `spacing` re-samples the result (see `respace`). With `land`, every point is
+    in the public area: drawn from what its cell has of it, and moved only where that stays in it.
     """
     if style not in STYLES:
         raise InputError(f"points are placed {' or '.join(STYLES)}, not {style!r}")
@@ -44,20 +50,27 @@ def place(
 
     def fill(number: int, start: int, stop: int) -> None:
         part = slice(offsets[start], offsets[stop])
-        points = sources[number].random((2, part.stop - part.start))
-        x[part], y[part] = i[part] + points[0], j[part] + points[1]
+        if land is None:
+            points = sources[number].random((2, part.stop - part.start))
+            x[part], y[part] = i[part] + points[0], j[part] + points[1]
+        else:
+            x[part], y[part] = land.draw(cells[part], sources[number])
         if style == "neighbours":
-            x[part] = _between(x[part], i[part], offsets[start : stop + 1])
-            y[part] = _between(y[part], j[part], offsets[start : stop + 1])
+            moved_x = _between(x[part], i[part], offsets[start : stop + 1])
+            moved_y = _between(y[part], j[part], offsets[start : stop + 1])
+            good = slice(None) if land is None else land.contains(moved_x, moved_y)
+            x[part][good], y[part][good] = moved_x[good], moved_y[good]
 
     map_chunks(fill, len(paths))
     x0, y0, x1, y1 = paths.grid.bounds
     placed = Trajectories(np.clip(ox + x * sx, x0, x1), np.clip(oy + y * sy, y0, y1), offsets)
-    return placed if spacing is None else respace(placed, spacing)
+    return placed if spacing is None else respace(placed, spacing, land)
 
 
-def respace(trajectories: Trajectories, spacing: float) -> Trajectories:
+def respace(trajectories: Trajectories, spacing: float, land: Land | None = None) -> Trajectories:
     """Points at equal distances along each trajectory, at most `spacing` apart; first and last point stay.
+
+    With `land`, points that would be outside of the area are moved to its border.
 
     >>> line = Trajectories.from_lists([[(0, 0), (3, 0), (3, 3)]])
     >>> respace(line, 2.0).x.tolist()
@@ -78,7 +91,8 @@ def respace(trajectories: Trajectories, spacing: float) -> Trajectories:
         _walk(x, y, along, offsets, new, start, stop, points)
 
     map_chunks(walk, len(trajectories))
-    return replace(trajectories, x=points[0], y=points[1], offsets=new, t=None)
+    x, y = (points[0], points[1]) if land is None else land.ashore(points[0], points[1])
+    return replace(trajectories, x=x, y=y, offsets=new, t=None)
 
 
 def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -89,7 +89,8 @@ class Synthesis:
             raise InputError("this method has no model to draw from")
         own = child(rng, number)
         if isinstance(self.model, LatticeModel):
-            return place(self.model.sample_paths(count, own), own, style=self.placement)
+            paths = self.model.sample_paths(count, own)
+            return place(paths, own, style=self.placement, land=self.model.land)
         return self.model.sample(count, own)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ldptrace.core.area import Area
 from ldptrace.curator.estimates import Estimates
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, InputError
 from ldptrace.models.base import LatticeModel, MobilityModel, read_model
 from ldptrace.models.markov import MarkovModel
 from ldptrace.models.path.model import PathModel
@@ -13,10 +14,18 @@ from ldptrace.models.path.model import PathModel
 MODELS: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel)}
 
 
-def fit_model(estimates: Estimates) -> MobilityModel:
-    """The model that goes with what was asked: the paper's chain for its questions, the path model otherwise."""
-    paper = {"steps", "combined-steps"} & set(estimates)
-    return MarkovModel.fit(estimates) if paper else PathModel.fit(estimates)
+def fit_model(estimates: Estimates, area: Area | None = None) -> MobilityModel:
+    """The model that goes with what was asked: the paper's chain for its questions, the path model otherwise.
+
+    The path model keeps to a public `area`; the paper's chain knows none.
+    """
+    if {"steps", "combined-steps"} & set(estimates):
+        if area is not None:
+            raise InputError(
+                "the paper's model cannot keep to an area; make the plan for one report per user"
+            )
+        return MarkovModel.fit(estimates)
+    return PathModel.fit(estimates, area)
 
 
 def load_model(path: str | Path) -> MobilityModel:

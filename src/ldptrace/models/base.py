@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.area import Land
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
 from ldptrace.core.trajectories import Trajectories
@@ -98,13 +99,20 @@ class LatticeModel(MobilityModel):
 
     placement: ClassVar[Style]
 
+    @property
+    def land(self) -> Land | None:
+        """Where in the cells points may be; None: everywhere."""
+        return None
+
     @abstractmethod
     def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Independent cell paths."""
 
     def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
-        placed = place(self.sample_paths(checked_count(count), rng), rng, style=self.placement)
-        drawn = placed if spacing is None else respace(placed, spacing)
+        placed = place(
+            self.sample_paths(checked_count(count), rng), rng, style=self.placement, land=self.land
+        )
+        drawn = placed if spacing is None else respace(placed, spacing, self.land)
         return self.labelled(drawn)
 
 

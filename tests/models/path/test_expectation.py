@@ -47,6 +47,15 @@ def test_expected_answers_are_exact(n: int, lengths: int, rng: np.random.Generat
         np.testing.assert_allclose(answer, enumerated(model, name, ASKED[name]), atol=1e-12, err_msg=name)
 
 
+def test_expected_answers_are_exact_where_cells_are_closed(rng: np.random.Generator) -> None:
+    # Two parts that do not touch: an angle of three cells and a corner of its own.
+    land = np.array([True, True, False, True, False, False, False, False, True])
+    model = random_expectation(3, 4, rng, land=land)
+    for name, answer in model.answers(ASKED).items():
+        np.testing.assert_allclose(answer, enumerated(model, name, ASKED[name]), atol=1e-12, err_msg=name)
+    assert not model.answers(ASKED)["visits"][~land].any()
+
+
 def test_steps_back_and_forth_are_exact(rng: np.random.Generator) -> None:
     model = random_expectation(2, 5, rng)
     graph = model.graph

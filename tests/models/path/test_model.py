@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import random_paths
+from ldptrace.core.area import Area
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.errors import FitWarning, FormatError, InputError
@@ -143,3 +144,41 @@ def test_turns_nobody_was_asked_about_stay_out_of_the_model(
         warnings.simplefilter("ignore", FitWarning)
         model = PathModel.fit(without)
     assert np.abs(model.turn).max() < 1e-3 < np.abs(fitted.turn).max()
+
+
+COAST = Area.of([[[(0, 0), (3.4, 0), (2.6, 1.2), (1.4, 1.4), (0.6, 4.0), (0, 4)]]])
+
+
+@pytest.fixture(scope="module")
+def ashore() -> PathModel:
+    """Fitted to people who live by a coast, in a grid of which a part is water."""
+    open_cells = COAST.land(GRID).cells
+    paths = random_paths(40_000, GRID, np.random.default_rng(3))
+    paths = paths.take(paths.sizes > 0)
+    dry = np.minimum.reduceat(open_cells[paths.cells], paths.offsets[:-1])
+    paths = paths.take(dry.astype(bool))
+    return PathModel.fit(estimates(paths, 2.0, np.random.default_rng(4)), COAST)
+
+
+def test_paths_and_points_stay_in_the_area(ashore: PathModel, rng: np.random.Generator) -> None:
+    land = COAST.land(GRID)
+    assert 0 < (~land.cells).sum() < GRID.cells
+    assert land.cells[ashore.sample_paths(20_000, rng).cells].all()
+    for spacing in (None, 0.3):
+        trips = ashore.sample(5000, rng, spacing=spacing)
+        assert COAST.contains(trips.x, trips.y).all()
+    assert f"{(~land.cells).sum()} of 16 cells have no part in the area" in ashore.explain()
+
+
+def test_a_saved_model_keeps_its_area(ashore: PathModel, tmp_path: Path) -> None:
+    ashore.save(tmp_path / "model.npz")
+    again = PathModel.load(tmp_path / "model.npz")
+    one, other = (model.sample(200, np.random.default_rng(5)) for model in (ashore, again))
+    np.testing.assert_array_equal(one.x, other.x)
+
+
+def test_an_area_must_have_room_for_a_move(walkers: CellPaths) -> None:
+    answers = estimates(walkers, 1.0, np.random.default_rng(2))
+    islet = Area.of([[[(0.2, 0.2), (0.8, 0.2), (0.5, 0.8)]]])
+    with pytest.raises(InputError, match="no two neighbouring cells"):
+        PathModel.fit(answers, islet)

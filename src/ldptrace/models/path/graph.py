@@ -29,6 +29,8 @@ class MoveGraph:
     """
 
     grid: Grid
+    # Which cells a path may enter, where an area says so; None: all.
+    land: NDArray[np.bool_] | None = None
 
     @property
     def cells(self) -> int:
@@ -54,6 +56,16 @@ class MoveGraph:
     @cached_property
     def target(self) -> Ints:
         return grid_moves(self.grid.n)[:, 2].astype(np.int64)
+
+    @cached_property
+    def open_cells(self) -> Floats:
+        """1 for cells that a path may enter, 0 for others."""
+        return np.ones(self.cells) if self.land is None else self.land.astype(np.float64)
+
+    @cached_property
+    def open_moves(self) -> Floats:
+        """1 for moves between cells that a path may enter, 0 for others."""
+        return self.open_cells[self.source] * self.open_cells[self.target]
 
     @cached_property
     def first(self) -> Ints:

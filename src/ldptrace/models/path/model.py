@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.area import Area, Land
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style
 from ldptrace.curator.estimates import Estimates
-from ldptrace.errors import FitWarning
+from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays, checked_count
 from ldptrace.models.fit import fit_potentials
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
@@ -32,6 +33,7 @@ from ldptrace.protocol.lattice import TURNS, move_count
 from ldptrace.protocol.plan import Plan
 
 Floats = NDArray[np.float64]
+AREA = ("x", "y", "offsets", "polygon")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +56,19 @@ class PathModel(LatticeModel):
     scales: Mapping[str, float] | None = None
 
     plan: Plan | None = None
+    # Where paths and points may be, where that is known: public.
+    area: Area | None = None
 
     kind: ClassVar[str] = "path"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
     placement: ClassVar[Style] = "neighbours"
 
     @classmethod
-    def fit(cls, estimates: Estimates) -> PathModel:
+    def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
         """Fit to all noisy answers at once, each weighted by its known variance.
 
-        Questions that nobody was asked have no weight; a question the model does not use is refused.
+        Paths keep to the cells that have a part in the public `area`, and points to the area itself. Questions
+        that nobody was asked have no weight; a question the model does not use is refused.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         observations = [
@@ -71,7 +76,7 @@ class PathModel(LatticeModel):
             for name in cls.questions
             if name in estimates and estimates[name].users > 0
         ]
-        graph = MoveGraph(estimates.plan.grid)
+        graph = _graph(estimates.plan.grid, area)
         lengths = len(estimates["length"].frequencies) if "length" in estimates else 3 * graph.grid.n + 2
         layout = Layout(graph.cells, graph.moves, lengths)
         base = Expectation.at(graph, lengths, np.zeros(layout.size))
@@ -90,11 +95,17 @@ class PathModel(LatticeModel):
             matches=matches,
             scales={name: math.sqrt(variance) for name, variance in fit.variances.items()},
             plan=estimates.plan,
+            area=area,
         )
 
     @cached_property
+    def land(self) -> Land | None:
+        """What of the cells is in the area."""
+        return None if self.area is None else self.area.land(self.grid)
+
+    @cached_property
     def _sampler(self) -> PathSampler:
-        graph = MoveGraph(self.grid)
+        graph = _graph(self.grid, self.area)
         layout = Layout(graph.cells, graph.moves, len(self.length))
         potentials = np.concatenate([self.start, self.end, self.move, self.turn, np.zeros(len(self.length))])
         messages = Messages.along(graph, weights_of(graph, layout, potentials), len(self.length) - 1)
@@ -110,6 +121,9 @@ class PathModel(LatticeModel):
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
             lines += [f"  {name:<20}{scale:>7.3f}" for name, scale in self.scales.items()]
+        if self.land is not None:
+            closed = int((~self.land.cells).sum())
+            lines.append(f"{closed} of {self.grid.cells} cells have no part in the area: no path enters them")
         return "\n".join(lines)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -117,7 +131,9 @@ class PathModel(LatticeModel):
             "matches": [asdict(match) for match in self.matches],
             "scales": list((self.scales or {}).items()),
         }
-        return header, {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
+        columns = {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
+        area = {} if self.area is None else {f"area_{name}": getattr(self.area, name) for name in AREA}
+        return header, columns | area
 
     @classmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> PathModel:
@@ -125,4 +141,16 @@ class PathModel(LatticeModel):
         sizes = {"length": None, "start": cells, "end": cells, "move": moves, "turn": TURNS}
         columns = checked_arrays(arrays, sizes)
         matches = tuple(Match(**match) for match in header["matches"])
-        return PathModel(grid, **columns, matches=matches, scales=dict(header["scales"]) or None, plan=plan)
+        area = Area(*(arrays[f"area_{name}"] for name in AREA)) if "area_x" in arrays else None
+        scales = dict(header["scales"]) or None
+        return PathModel(grid, **columns, matches=matches, scales=scales, plan=plan, area=area)
+
+
+def _graph(grid: Grid, area: Area | None) -> MoveGraph:
+    """The moves of the grid, those that leave the area closed."""
+    if area is None:
+        return MoveGraph(grid)
+    graph = MoveGraph(grid, area.land(grid).cells)
+    if not graph.open_moves.any():
+        raise InputError("no two neighbouring cells have a part in the area, so no path could move")
+    return graph

@@ -49,13 +49,12 @@ class Layout:
 
 def weights_of(graph: MoveGraph, layout: Layout, potentials: Floats) -> Weights:
     """Factors of a path's weight w, the base measure (an equal chance of all moves out of a cell) included."""
-    out = np.diff(graph.first).astype(np.float64)
-    move = np.exp(shifted(potentials[layout.move])) / out[graph.source]
+    out = np.maximum(graph.by_source(graph.open_moves), 1.0)
+    move = graph.open_moves * np.exp(shifted(potentials[layout.move])) / out[graph.source]
     bend = np.exp(shifted(potentials[layout.turn]))
     step = np.where(graph.following >= 0, move[graph.following] * bend[graph.turns], 0.0)
-    return Weights(
-        np.exp(shifted(potentials[layout.start])), move, step, np.exp(shifted(potentials[layout.end]))
-    )
+    start, end = (graph.open_cells * np.exp(shifted(potentials[kind])) for kind in (layout.start, layout.end))
+    return Weights(start, move, step, end)
 
 
 def base_length(n: int, lengths: int) -> Floats:

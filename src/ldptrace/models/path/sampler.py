@@ -106,7 +106,12 @@ def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True, nogil=True)
 def _alias_rows(weights, threshold, other):  # type: ignore[no-untyped-def]
     for row in range(len(weights)):
-        _alias(weights[row] / weights[row].sum(), threshold[row], other[row])
+        total = weights[row].sum()
+        if total > 0.0:
+            _alias(weights[row] / total, threshold[row], other[row])
+        else:  # nothing can follow: no path comes here
+            threshold[row] = 1.0
+            other[row] = 0
 
 
 @numba.njit(cache=True, nogil=True)
