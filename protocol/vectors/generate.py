@@ -14,21 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from draws import InGroup, Ordinary, Recorder, replayed, sources
-from faults import changed_byte, flipped_bit, refused, rejected
+from faults import changed_byte, flipped_bit, rejected
 from ledgers import scenarios
 from material import EXAMPLES, middle_question, plans, trajectories
+from refusals import refused
 
 from ldptrace.device import Reporter, trip_of
 from ldptrace.errors import PlanError
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, moves
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT, MAX_N
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem, ReportRejected
-from ldptrace.protocol.questions import QUESTIONS, Question
+from ldptrace.protocol.questions import QUESTIONS, Links, Question, Steps, Turns
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
-from ldptrace.protocol.reports import read_report, report_bytes
+from ldptrace.protocol.randomness import BytesReader, Source
+from ldptrace.protocol.reports import Report, plan_prefix, read_report, report_bytes
 from ldptrace.protocol.round import Round
 from ldptrace.protocol.trips import Trip
 
@@ -204,7 +207,35 @@ def answers() -> list[dict[str, Any]]:
                             "slots": slots,
                         }
                     )
-    return _without_repeats(vectors)
+    return _without_repeats([*vectors, *_every_move()])
+
+
+def _every_move() -> Iterator[dict[str, Any]]:
+    """Each turn between two of the eight directions, each move and each link of a small grid: no table has a gap."""
+    n, centre = 5, (2, 2)
+    for before in range(8):
+        for after in range(8):
+            path = [centre]
+            for number in (before, after):
+                path.append((path[-1][0] + DIRECTION_DI[number], path[-1][1] + DIRECTION_DJ[number]))
+            yield _answered(f"direction {before}, then {after}", Turns(n), [i * n + j for i, j in path])
+    for here, number, there in moves(3):
+        yield _answered(f"from {here} in direction {number}", Steps(3, 1), [here, there])
+        yield _answered(f"from {here} in direction {number}", Links(3, 1), [here, there])
+
+
+def _answered(name: str, asked: Question, path: list[int]) -> dict[str, Any]:
+    """An answer that needs no luck."""
+    return {
+        "name": name,
+        "n": asked.n,
+        "question": asked.parameters(),
+        "path": path,
+        "random": "",
+        "domain": asked.domain,
+        "capacity": asked.capacity,
+        "slots": asked.answer(Trip(path), Source(BytesReader(b""))),
+    }
 
 
 def perturbed() -> list[dict[str, Any]]:
@@ -321,17 +352,28 @@ def tallies(made: dict[str, Plan]) -> list[dict[str, Any]]:
         batch[11] = changed_byte(batch[11], 18, 200)
         batch.append(batch[1])
         batch.append(batch[4][:-1])
-        codes, document = _plain_tally(plan, number, batch)
-        vectors.append(
-            {
-                "plan": name,
-                "round": number,
-                "batch": b"".join(batch).hex(),
-                "problems": codes,
-                "tally": document,
-            }
-        )
+        vectors.append(_counted(name, plan, number, batch))
+        vectors.append(_counted(name, plan, number, []))
+        vectors.append(_counted(name, plan, number, [batch[0][:1]]))
+        vectors.append(_counted(name, plan, number, [b"\2"]))
+        # A report that is not counted leaves no trace: its id may come again. Ids of zeros are ids.
+        spoilt = changed_byte(batch[0], 18, 200)
+        zero = batch[2][:19] + bytes(16) + batch[2][35:]
+        vectors.append(_counted(name, plan, number, [spoilt, batch[0], batch[0], zero, batch[2], zero]))
+    largest = made["most payload"]
+    head = Report(plan_prefix(largest), 0, 0, bytes(16), b"").encode()
+    full = largest.rounds[0].payload_bytes
+    for zeros in (0, full - 1, full):
+        codes, document = _plain_tally(largest, 0, [head + bytes(zeros)])
+        told = {"batch": head.hex(), "zeros": zeros, "problems": codes, "tally": document}
+        vectors.append({"plan": "most payload", "round": 0} | told)
     return vectors
+
+
+def _counted(name: str, plan: Plan, number: int, batch: list[bytes]) -> dict[str, Any]:
+    codes, document = _plain_tally(plan, number, batch)
+    told = {"batch": b"".join(batch).hex(), "zeros": 0, "problems": codes, "tally": document}
+    return {"plan": name, "round": number} | told
 
 
 def _plain_tally(plan: Plan, number: int, batch: list[bytes]) -> tuple[list[int], str]:

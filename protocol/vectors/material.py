@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.limits import MAX_COUNT, MAX_N, MAX_ROUNDS
+from ldptrace.protocol.limits import MAX_COUNT, MAX_N, MAX_ROUNDS, MAX_WORK, RATIO_BITS
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import QUESTIONS, Length, Moves, Question, Start, Steps
+from ldptrace.protocol.questions import QUESTIONS, CombinedSteps, Length, Moves, Question, Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.round import SHARES, Ask, Round
 
@@ -69,6 +69,16 @@ def plans() -> dict[str, Plan]:
     made["most cells"] = _one(
         "v", Grid((0, 0, 1, 1), MAX_N), 1, wide, PrivSet(wide.domain, 1, ratio_at_most(Fraction(1)), 4096)
     )
+    # As large, and as much work, as the limits allow, to the last byte and step; lengths come last in both.
+    least = Fraction((1 << RATIO_BITS) + 1, 1 << RATIO_BITS)
+    large = [Steps(2, MAX_COUNT), CombinedSteps(2, 43_688), Length(2, 16)]
+    made["most payload"] = _all(
+        Grid((0, 0, 1, 1), 2), [OUE(asked.domain, 1, least) for asked in large], large
+    )
+    hard: list[Question] = [Steps(6, MAX_COUNT), CombinedSteps(6, 7_826)]
+    ones: list[Randomizer] = [GRR(asked.domain, 1, least) for asked in hard]
+    rest = MAX_WORK - sum(asked.slots * one.outputs for asked, one in zip(hard, ones, strict=True))
+    made["most work"] = _all(square, [*ones, OUE(rest, 1, least)], [*hard, Length(6, rest)])
     chain = _one("rounds", square, 1, Start(6), GRR(36, 1, ratio_at_most(Fraction(1, 20))))
     for _ in range(MAX_ROUNDS - 1):
         chain = chain.extended(chain.rounds[0])
@@ -103,6 +113,11 @@ def middle_question(kind: type[Question], n: int) -> Question:
     if kind.name in EXAMPLES:
         return kind(n, **EXAMPLES[kind.name][0])
     return kind(n, **{name: 3 for name in kind.fields if name != "n"})
+
+
+def _all(grid: Grid, channels: Sequence[Randomizer], questions: Sequence[Question]) -> Plan:
+    asks = tuple(map(Ask, questions, channels))
+    return Plan("vectors", grid, Fraction(1), (Round(asks, "everyone"),))
 
 
 def _one(method: str, grid: Grid, epsilon: Any, asked: Question, channel: Randomizer) -> Plan:

@@ -46,7 +46,7 @@ export function overspends(rounds, epsilon) {
 }
 
 /** A non-negative decimal as numerator and denominator. */
-function fraction(text) {
+export function fraction(text) {
   const [whole, digits = ""] = text.split(".");
   return [BigInt(whole + digits), 10n ** BigInt(digits.length)];
 }

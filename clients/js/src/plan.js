@@ -1,7 +1,7 @@
 // Section 3 of the protocol: the plan document, read with every check.
 
 import { canonical, decimal, parse } from "./canonical.js";
-import { overspends } from "./exact.js";
+import { fraction, overspends } from "./exact.js";
 import { PlanRefused } from "./problems.js";
 import { question } from "./questions.js";
 import { randomizer } from "./randomizers.js";
@@ -36,7 +36,7 @@ function checked(data) {
   if (data.version !== 1) throw new PlanRefused("plan-unknown-version");
   keys(data, ["epsilon", "extends", "format", "grid", "method", "rounds", "version"], "the plan");
   if (!matches(data.method, /^[a-z0-9-]{1,32}$/)) malformed("method");
-  if (!matches(data.epsilon, EPSILON) || !(Number(data.epsilon) > 0) || Number(data.epsilon) > 20) malformed("epsilon");
+  if (!matches(data.epsilon, EPSILON) || !isBudget(data.epsilon)) malformed("epsilon");
   const grid = gridOf(data.grid);
   const rounds = list(data.rounds, 1, 16, "rounds").map((entry) => roundOf(entry, grid.n));
   const asks = rounds.flatMap((round) => round.asks);
@@ -45,6 +45,12 @@ function checked(data) {
   if (overspends(rounds, data.epsilon)) throw new PlanRefused("plan-overspends");
   if (data.extends !== null && !matches(data.extends, /^[0-9a-f]{64}$/)) malformed("extends");
   return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, rounds };
+}
+
+/** Above 0 and at most 20, exactly. */
+function isBudget(epsilon) {
+  const [numerator, denominator] = fraction(epsilon);
+  return numerator > 0n && numerator <= 20n * denominator;
 }
 
 function gridOf(data) {

@@ -22,6 +22,9 @@ export const FILES = [
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Bytes, and as many zeros after them. */
+const padded = (text, zeros) => Uint8Array.from([...bytes(text), ...new Uint8Array(zeros)]);
+
 /** A source that hands out given bytes and knows whether all were used. */
 function replay(text) {
   const data = bytes(text);
@@ -86,7 +89,7 @@ const checks = {
     return hex(reporter.draw(numbers(v.points), v.round, source)) === v.report && used();
   },
   async tallies(v, vectors) {
-    const found = ldptrace.tally(bytes(v.batch), await planOf(v.plan, vectors), v.round);
+    const found = ldptrace.tally(padded(v.batch, v.zeros), await planOf(v.plan, vectors), v.round);
     return same([found.problems, canonical(found.tally)], [v.problems, v.tally]);
   },
   async refused_plans(v) {
@@ -94,7 +97,7 @@ const checks = {
   },
   async rejected_reports(v, vectors) {
     const plan = await planOf(v.plan, vectors);
-    return (await problemOf(() => ldptrace.readReport(bytes(v.report), plan, v.round))) === v.problem;
+    return (await problemOf(() => ldptrace.readReport(padded(v.report, v.zeros), plan, v.round))) === v.problem;
   },
   async ledgers(v) {
     const documents = Object.entries(v.plans).map(async ([name, document]) => [name, await ldptrace.readPlan(document)]);
