@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads import RoadNetwork, read_roads
@@ -152,3 +155,42 @@ def test_unknown_files_and_modes_are_refused(tmp_path: Path) -> None:
         read_roads(tmp_path / "nothing.graphml")
     with pytest.raises(InputError, match="the mode can be car, bicycle, foot, not 'boat'"):
         read_roads(tmp_path / "roads.dwg", "boat")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_network_survives_writing_and_reading(data: st.DataObject) -> None:
+    nodes = data.draw(st.integers(2, 8))
+    ends = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)).filter(
+        lambda pair: pair[0] != pair[1]
+    )
+    pairs = data.draw(st.lists(ends, min_size=1, max_size=20, unique=True))
+    degrees = data.draw(st.booleans())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    inner = rng.integers(0, 3, len(pairs))
+    shape = (*rng.uniform(0, 1, (2, inner.sum())), np.r_[0, np.cumsum(inner)])
+    roads = RoadNetwork.of(
+        *rng.uniform(0, 1, (2, nodes)),
+        *np.array(pairs).T,
+        seconds=rng.uniform(1, 100, len(pairs)),
+        road_class=rng.integers(-1, 2, len(pairs)),
+        classes=("primary", "residential"),
+        shape=shape if inner.sum() else None,
+        crs="EPSG:4326" if degrees else None,
+    )
+    used = np.unique(np.r_[roads.source, roads.target])
+    with tempfile.TemporaryDirectory() as folder:
+        roads.to_folder(folder)
+        again = read_roads(folder, connected=False)
+    assert again.crs == roads.crs
+    np.testing.assert_array_equal(again.x, roads.x[used])
+    np.testing.assert_array_equal(used[again.source], roads.source)
+    np.testing.assert_array_equal(used[again.target], roads.target)
+    for column in ("length", "seconds"):
+        np.testing.assert_array_equal(getattr(again, column), getattr(roads, column))
+    words = [np.array([*network.classes, ""])[network.road_class].tolist() for network in (roads, again)]
+    assert words[0] == words[1]
+    for one, other in zip(
+        roads.lines(np.arange(roads.edges)), again.lines(np.arange(again.edges)), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)

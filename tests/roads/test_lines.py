@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +227,13 @@ def test_points_alone_are_no_roads(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(point))
     with pytest.raises(InputError, match="there are no roads in it"):
         read_roads(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(("name", "package"), [("a.osm.pbf", "osmium"), ("a.gpkg", "pyogrio")])
+def test_a_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str
+) -> None:
+    (tmp_path / name).write_text("")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=rf"{package} is needed .*pip install 'ldptrace\[roads\]'"):
+        read_roads(tmp_path / name)
