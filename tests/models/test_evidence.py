@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ldptrace.models.evidence import likely_variances
+from ldptrace.models.prior import Prior, PriorComponent
+
+
+def learned(prior: Prior, jacobian: np.ndarray, target: np.ndarray, rounds: int = 8) -> dict[str, float]:
+    logs = np.log([component.variance for component in prior.components])
+    for _ in range(rounds):
+        logs = likely_variances(prior, logs, jacobian, target)
+    return {c.name: float(np.exp(log)) for c, log in zip(prior.components, logs, strict=True)}
+
+
+def two_components(rng: np.random.Generator, size: int = 400) -> Prior:
+    groups = np.repeat(np.eye(size // 10), 10, axis=0)
+    return Prior([PriorComponent("own", np.eye(size)), PriorComponent("shared", groups)])
+
+
+def test_variances_are_recovered(rng: np.random.Generator) -> None:
+    """400 potentials, of which ten each share a part: both variances within a factor of two, far from their guesses."""
+    prior = two_components(rng)
+    own, shared = (component.basis for component in prior.components)
+    potentials = 0.5 * rng.normal(size=400) + 2.0 * shared @ rng.normal(size=40)
+    jacobian = 5.0 * own
+    found = learned(prior, jacobian, jacobian @ potentials + rng.normal(size=400))
+    assert 0.5 < found["own"] / 0.25 < 2
+    assert 0.5 < found["shared"] / 4.0 < 2
+
+
+def test_a_component_without_evidence_shrinks(rng: np.random.Generator) -> None:
+    prior = two_components(rng)
+    jacobian = 5.0 * np.eye(400)
+    found = learned(prior, jacobian, jacobian @ (0.5 * rng.normal(size=400)) + rng.normal(size=400))
+    assert found["shared"] < 0.03
+
+
+def test_a_fixed_variance_stays(rng: np.random.Generator) -> None:
+    prior = Prior([PriorComponent("own", np.eye(50)), PriorComponent("fixed", np.eye(50), 1.0, fixed=True)])
+    found = learned(prior, np.eye(50), rng.normal(size=50), rounds=2)
+    assert found["fixed"] == 1.0
+
+
+def test_more_answers_than_potentials_say_the_same_condensed(rng: np.random.Generator) -> None:
+    prior = Prior([PriorComponent("own", np.eye(3))])
+    jacobian = rng.normal(size=(50, 3))
+    target = jacobian @ np.array([1.0, -2.0, 0.5]) + rng.normal(size=50)
+    repeated = learned(prior, jacobian, target, rounds=1)["own"]
+    shuffled = rng.permutation(50)
+    again = learned(prior, jacobian[shuffled], target[shuffled], rounds=1)["own"]
+    assert abs(repeated / again - 1) < 1e-6

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from ldptrace.curator.estimates import Estimate
+from ldptrace.errors import FitWarning
+from ldptrace.models.observation import Match, Observation, match_table, warn_of_misfit
+from ldptrace.protocol.questions import Visits
+
+
+def estimate(nulls: float | None) -> Estimate:
+    return Estimate(Visits(2, 3), np.array([0.5, 0.2, 0.1, 0.4]), np.full(4, 0.1), 1000, nulls)
+
+
+def test_empty_places_tell_the_mean_number_of_items() -> None:
+    seen = Observation.of(estimate(nulls=1.8), with_total=True)
+    assert seen.total is not None
+    assert seen.total == pytest.approx((1.2, 0.03))
+    assert Observation.of(estimate(nulls=1.8), with_total=False).total is None
+    assert Observation.of(estimate(nulls=None), with_total=True).total is None
+
+
+def test_a_match_counts_misfits_in_standard_errors() -> None:
+    seen = Observation.of(estimate(nulls=None), with_total=True)
+    match = Match.of(seen, seen.frequencies + np.array([0.1, -0.2, 0.0, 0.0]))
+    assert match.chi2 == pytest.approx(5 / 4)
+    assert match.largest == pytest.approx(2.0)
+    assert "visits" in "\n".join(match_table([match]))
+
+
+def test_noise_is_not_told_and_misfit_is() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_misfit([Match("visits", 1000, 100, 1.0, 2.5)], "path")
+    with pytest.warns(FitWarning, match="worst 'visits' with 3.00"):
+        assert warn_of_misfit([Match("visits", 1000, 100, 3.0, 6.0)], "path")
