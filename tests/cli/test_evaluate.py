@@ -72,12 +72,38 @@ def test_json_on_stdout_is_json_alone(app: typer.Typer, files: list[str]) -> Non
 
 
 def test_attack(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
-    made = tmp_path / "attacks.json"
-    result = CliRunner().invoke(app, ["attack", *files, "--json", str(made)], catch_exceptions=False)
+    made, html = tmp_path / "attacks.json", tmp_path / "attacks.html"
+    options = ["--json", str(made), "--html", str(html)]
+    result = CliRunner().invoke(app, ["attack", *files, *options], catch_exceptions=False)
+    assert "Who stays hidden" in html.read_text(encoding="utf-8")
     assert "fresh real sample" in result.stdout
     document = json.loads(made.read_text(encoding="utf-8"))
     assert set(document["attacks"]) == {"reidentification", "outlier"}
     assert [item["name"] for item in document["sets"]] == ["one", "two"]
+
+
+def test_a_road_network_adds_its_metrics_and_controls(
+    app: typer.Typer, files: list[str], tmp_path: Path
+) -> None:
+    roads = tmp_path / "roads"
+    roads.mkdir()
+    nodes = [f"{i * 11 + j},{i},{j}" for i in range(11) for j in range(11)]
+    (roads / "nodes.csv").write_text("\n".join(["id,x,y", *nodes]), encoding="utf-8")
+    edges = [f"{i * 11 + j},{i * 11 + j + 1}" for i in range(11) for j in range(10)]
+    edges += [f"{i * 11 + j},{i * 11 + 11 + j}" for i in range(10) for j in range(11)]
+    (roads / "edges.csv").write_text("\n".join(["from,to", *edges]), encoding="utf-8")
+    options = ["--bounds", "0,0,10,10", "--roads", str(roads), "--json", "-", "--no-attacks", "--seed", "1"]
+    result = CliRunner().invoke(app, ["evaluate", *files[:2], *options], catch_exceptions=False)
+    document = json.loads(result.stdout)
+    assert document["evaluation"]["roads"] == "roads"
+    entry = document["metrics"]["street_share"]
+    assert set(entry["controls"]) == {"map_alone", "plain_routing"}
+    assert entry["controls"]["map_alone"] > 0.99
+    assert "Way on streets" in result.stderr
+    with pytest.raises(InputError, match="no file or folder"):
+        CliRunner().invoke(
+            app, ["evaluate", *files[:2], "--roads", str(tmp_path / "none")], catch_exceptions=False
+        )
 
 
 def test_bad_input_is_one_sentence_and_nothing_is_written(

@@ -83,6 +83,17 @@ def printed(card: Scorecard) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
+def test_it_prints_as_its_table(card: Scorecard) -> None:
+    lines = repr(card).splitlines()
+    assert lines[0].split()[:3] == ["metric", "goal", "perfect"]
+    assert 9 < len(lines) < 40
+    assert max(map(len, lines)) < 120
+    html = card._repr_html_()
+    assert "good is" in html
+    assert html.count("<tr>") == 1 + len(card.document()["metrics"])
+    assert "Not covered by ε" in html
+
+
 def test_the_better_value_is_marked(card: Scorecard) -> None:
     assert card.best("density_error") == {0}
     rows = {row.split("  ")[0]: row for row in printed(card).splitlines()}

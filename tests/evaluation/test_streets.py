@@ -163,7 +163,7 @@ def test_a_scorecard_with_a_road_network() -> None:
     ]
     assert len(document["streets"]) > 100
     assert document["evaluation"]["street_tolerance"] == 25.0
-    assert "<svg" in card.to_html()
+    assert "Control: the map alone" in card.to_html()
 
 
 def test_maps_of_other_places_are_refused() -> None:

@@ -6,15 +6,20 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
-from ldptrace.report import page
+from ldptrace.report import attack_page, page
+from ldptrace.report.verdict import verdict
+from ldptrace.roads.network import RoadNetwork
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 # A name that would do harm if it were not escaped, and is long besides.
@@ -35,17 +40,33 @@ PRIVACY = {
 }
 
 
+def streets() -> RoadNetwork:
+    """A chessboard of streets over the square."""
+    x, y = (axis.ravel() for axis in np.meshgrid(np.arange(11.0), np.arange(11.0), indexing="ij"))
+    number = np.arange(121).reshape(11, 11)
+    a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
+    b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
+    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)), name="folder/chessboard")
+
+
+def timed(trips: Trajectories) -> Trajectories:
+    """One trip after the other through a day, a minute from point to point."""
+    step = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
+    leave = np.repeat(np.linspace(0, 86_000, len(trips)), trips.sizes)
+    return replace(trips, t=leave + 60.0 * step)
+
+
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     card = evaluate(
-        drifting_walks(200, 1),
-        drifting_walks(200, 2),
-        drifting_walks(200, 3, pull=0.6),
+        timed(drifting_walks(200, 1)),
+        timed(drifting_walks(200, 2)),
+        timed(drifting_walks(200, 3, pull=0.6)),
         bounds=SQUARE,
         seed=1,
         names=[NAME, "plain"],
         privacy=[PRIVACY, None],
-        samples=True,
+        roads=streets(),
     )
     plain: dict[str, Any] = card.document()
     return plain
@@ -82,7 +103,8 @@ def test_the_page_is_complete_in_itself(html: str) -> None:
     parser = Balance()
     parser.feed(html)
     assert parser.open == []
-    assert parser.links == ["data:,"]
+    assert {link for link in parser.links if not link.startswith("#")} == {"data:,"}
+    assert html.count('id="streets"') == 1
     assert "<script" not in html
     assert "@import" not in html
     assert not re.search(r"url\(|https?:", html)
@@ -91,26 +113,86 @@ def test_the_page_is_complete_in_itself(html: str) -> None:
 
 def test_every_part_is_there(html: str) -> None:
     for heading in (
+        "Trips",
         "Utility",
+        "What people see on a map",
+        "When trips happen",
         "Where people are",
         "How they move",
         "From where to where",
         "How far they go",
         "Frequent routes",
         "Queries and attacks",
-        "Samples",
         "Privacy",
         "Corrected variants",
         "How it was measured",
     ):
         assert f"<h2>{heading}</h2>" in html
-    # Real, two sets and two differences of densities, flows and trips; three samples; patterns.
-    assert html.count('<svg class="map"') == 5 + 5
+    # Real, two sets and two differences of densities, flows and trips; a map of the zones; patterns. Trips of the
+    # real set, of two sets, of the map alone, and of plain routing for either.
+    assert html.count('<svg class="map"') == 5 + 5 + 1
     assert html.count('<svg class="matrix"') == 5
-    assert html.count('<svg class="map samples"') == 3
-    assert html.count('<svg class="chart"') == 3 + 3
+    assert html.count('<svg class="map trips"') == 1 + 2 + 1 + 2
+    assert html.count('<svg class="chart"') == 3 + 3 + 3
     assert html.count('<svg class="pattern"') == 12
     assert html.count("★") >= 9
+
+
+def test_the_page_opens_with_a_verdict_and_with_who_may_see_it(html: str) -> None:
+    opening = html[: html.index("<h2>")]
+    assert "measures are nearly perfect" in opening
+    assert (
+        "not covered by ε. The comparison itself was computed from the real trips and draws 200 of them"
+        in opening
+    )
+    assert "Nothing is promised about it" in opening
+    assert "The map alone, without any report" in opening
+    # Every number says which way is better, and what is cited is explained.
+    assert html.count("is better</span>") >= 9 + 10
+    assert "section 6.2 of the paper (Du et al." in html
+    assert "Streets are those of chessboard;" in html
+
+
+def test_geographic_maps_carry_scale_and_north() -> None:
+    real = replace(drifting_walks(40, 1), crs="EPSG:4326")
+    html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False).to_html()
+    assert html.count('class="north"') == html.count('class="ruler"') > 5
+    assert "200 km" in html
+    planar = evaluate(
+        drifting_walks(40, 1), drifting_walks(40, 2), bounds=SQUARE, repeat=1, seed=1, attacks=False
+    )
+    assert 'class="north"' not in planar.to_html()
+
+
+def test_differences_are_on_the_scale_of_the_real_map() -> None:
+    real = drifting_walks(400, 1)
+    good, bad = (
+        evaluate(real, other, bounds=SQUARE, repeat=1, seed=1, attacks=False).document()
+        for other in (drifting_walks(400, 2), drifting_walks(400, 3, pull=0.9))
+    )
+    for document in (good, bad):
+        top = f"{100 * max(document['real']['density']):+.2g} %"
+        assert top in page(document)
+
+
+def test_the_verdict_names_what_is_weak() -> None:
+    real = drifting_walks(400, 1)
+    card = evaluate(real, real, drifting_walks(400, 3, pull=0.9), seed=1, repeat=1, names=["same", "other"])
+    same, other = (verdict(item) for item in card.document()["sets"])
+    assert same.startswith("same is very close to the real set: 9 of 9 measures")
+    assert "the weakest is" in other
+    assert "very close" not in other
+
+
+def test_the_page_of_the_attacks_alone(document: dict[str, Any]) -> None:
+    html = attack_page(document)
+    parser = Balance()
+    parser.feed(html)
+    assert parser.open == []
+    assert parser.links == ["data:,"]
+    assert html.count('<svg class="chart"') == 2
+    assert html.count("larger is better") == 2
+    assert "not covered by ε" in html
 
 
 def test_the_privacy_panel_says_what_was_promised(html: str) -> None:
@@ -133,7 +215,7 @@ def test_a_leak_is_a_warning() -> None:
 def test_real_trajectories_can_be_left_out() -> None:
     real = drifting_walks(40, 1)
     html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False, samples=False).to_html()
-    assert html.count('<svg class="map samples"') == 1
+    assert html.count('<svg class="map trips"') == 1
     assert "Real trajectories are not shown" in html
     assert "The attacks were not run" in html
 

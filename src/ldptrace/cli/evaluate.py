@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -127,6 +128,9 @@ def attack(
     grid: GridOption = 6,
     bounds: BoundsOption = None,
     json_file: JsonOption = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write the attacks as one self-contained page.")
+    ] = None,
     seed: SeedOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -136,8 +140,9 @@ def attack(
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.io.atomic import atomic_path
+    from ldptrace.report import attack_page
 
-    check_folders(json_file)
+    check_folders(json_file, html_file)
     with Progress() as stages:
         with stages("read"):
             sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
@@ -155,10 +160,15 @@ def attack(
             "sets": [{"name": name, "attacks": attacks_document(both)} for name, both in found.items()]
         }
         text = json_text({"attacks": document["sets"][0]["attacks"]} | document)
+        if html_file is not None:
+            with atomic_path(html_file) as temporary:
+                temporary.write_text(attack_page(json.loads(text)), encoding="utf-8")
         if json_file is not None and str(json_file) != "-":
             with atomic_path(json_file) as temporary:
                 temporary.write_text(text + "\n", encoding="utf-8")
     show([attack_table(found)], text if str(json_file) == "-" else None)
+    if html_file is not None:
+        note(f"attacks to look at: {html_file}")
 
 
 def read_network(path: Path) -> RoadNetwork:

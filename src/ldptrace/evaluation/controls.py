@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
 CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
 # Routes of the map alone, and trips of a set that are routed again.
-ROUTES, ROUTED = 30_000, 10_000
+ROUTES, ROUTED = 20_000, 5_000
 _CHUNK = 256
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,8 @@ def evaluate(
     labels = list(names) if names is not None else _labels(len(synthetic))
     real, synthetic = trajectories_of(real), tuple(map(trajectories_of, synthetic))
     with stages("prepare"):
-        real, published, area, notes, origin = _prepare(real, synthetic, labels, grid, bounds, outside)
+        known = None if roads is None else roads.crs
+        real, published, area, notes, origin = _prepare(real, synthetic, labels, grid, bounds, outside, known)
         real, *published = (in_zone(item, timezone) for item in (real, *published))
         usable = None if roads is None else usable_roads(roads, area, real.crs)
         streets = None if usable is None else StreetMap.of(usable)
@@ -142,7 +144,7 @@ def evaluate(
         patterns=tuple(pattern_table(bench.real.summary, [item.summary for item in sets])),
         controls=beside,
         streets=None if usable is None else street_lines(usable, area),
-        roads=None if roads is None else roads.name,
+        roads=None if roads is None else Path(roads.name).name,
         tolerance=None if streets is None else streets.tolerance,
     )
 
@@ -191,12 +193,15 @@ def _prepare(
     grid: int | Grid,
     bounds: Bounds | None,
     outside: Outside,
+    known: str | None = None,
 ) -> tuple[Trajectories, list[Trajectories], Grid, list[list[str]], str]:
     """Sets in one area and one coordinate system, with notes of what was left out: the real set's first."""
     if not synthetic:
         raise InputError("there is no synthetic set to evaluate")
     labelled = [item.crs for item in synthetic if item.crs is not None]
+    labelled += [] if known is None else [known]
     if real.crs is None and labelled:
+        # The other sets, or the road network that is to fit them, say what the coordinates are.
         real = replace(real, crs=labelled[0])
     area, origin = choose_area(real, grid, bounds)
     kept, said = confine(real, area, outside, "the real set")

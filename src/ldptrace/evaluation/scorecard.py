@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -50,9 +53,12 @@ class SetResult:
         return self.portrait.name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """How good and how private synthetic sets are, measured against one real set."""
+    """How good and how private synthetic sets are, measured against one real set.
+
+    It prints as its table; in a notebook it is one with a verdict above it.
+    """
 
     grid: Grid
     crs: str | None
@@ -75,6 +81,15 @@ class Scorecard:
     streets: list[list[int]] | None = None
     roads: str | None = None
     tolerance: float | None = None
+
+    def __repr__(self) -> str:
+        console = Console(file=io.StringIO(), width=79 + 20 * len(self.sets), highlight=False)
+        console.print(self.table())
+        text: str = console.file.getvalue()  # type: ignore[attr-defined]
+        return "\n".join(line.rstrip() for line in text.splitlines())
+
+    def _repr_html_(self) -> str:
+        return report.summary(self.document())
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
@@ -104,9 +119,12 @@ class Scorecard:
         return found
 
     def document(self) -> dict[str, Any]:
-        """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's."""
+        """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's.
+
+        What is undefined is None.
+        """
         sets = [self._set_document(item) for item in self.sets]
-        return {
+        found: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "metrics": sets[0]["metrics"],
@@ -137,6 +155,8 @@ class Scorecard:
             "streets": self.streets,
             "patterns": list(self.patterns),
         }
+        plain: dict[str, Any] = _plain(found)
+        return plain
 
     def _set_document(self, item: SetResult) -> dict[str, Any]:
         return {
@@ -168,7 +188,7 @@ class Scorecard:
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """One self-contained page, also written to `path` if given."""
-        text = report.page(_plain(self.document()))
+        text = report.page(self.document())
         if path is not None:
             with atomic_path(path) as temporary:
                 temporary.write_text(text, encoding="utf-8")
@@ -219,12 +239,15 @@ def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
-    """Resilience of each set, and what fresh real data and random walks would reach."""
+    """Share of the attacked that stay hidden, of each set, of fresh real data and of random walks.
+
+    1 means that nobody was singled out.
+    """
     table = Table(title=None, box=None, pad_edge=False)
     table.add_column("attack")
     table.add_column("attacked", justify="right")
     for kappa in (KAPPAS[0], KAPPAS[-1]):
-        table.add_column(f"kappa {kappa}", justify="right")
+        table.add_column(f"hidden ↑ (kappa {kappa})", justify="right")
     table.add_column("set")
     for name, title in TITLES.items():
         found = [attacks[name] for attacks in results.values()]
@@ -295,7 +318,12 @@ def _attack_document(attack: Attack) -> dict[str, Any]:
 
 def json_text(document: dict[str, Any]) -> str:
     """Plain data as JSON; what is undefined is null."""
-    return json.dumps(_plain(document), indent=1, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(_plain(document), indent=1, allow_nan=False, ensure_ascii=False)
+    return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
+
+
+# Lists of numbers, which take a line and not one line for each.
+_NUMBERS = re.compile(r"\[\s+((?:(?:-?[\d.]+(?:[eE][-+]?\d+)?|null),?\s+)+)\]")
 
 
 def _plain(value: Any) -> Any:

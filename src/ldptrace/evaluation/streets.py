@@ -28,7 +28,7 @@ TOLERANCE = 25.0
 # ... and where streets are shorter than a city's, at most this part of a usual one.
 PART_OF_STREET = 0.25
 # Trips of a set that are matched.
-MATCHED = 10_000
+MATCHED = 5_000
 JUNCTIONS = 100
 # Real lines that follow the streets for less of their way do not tell which turns were taken.
 FOLLOWED = 0.7

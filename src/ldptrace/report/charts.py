@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -54,6 +54,53 @@ def histogram(
     return _svg(parts)
 
 
+def classes(
+    edges: Sequence[float], series: Sequence[Series], title: str, label: Callable[[float], str]
+) -> Markup:
+    """Shares per logarithmic class, with one class below the edges and one above; the first series filled."""
+    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
+    number = len(edges) + 1
+    width = (WIDTH - LEFT - RIGHT) / number
+    parts = _axes(top, title, "share of trips")
+    for order, item in enumerate(series):
+        places = []
+        for bucket, value in enumerate(item.values):
+            x, y = LEFT + bucket * width, _height(value or 0.0, top)
+            places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
+        if not places:
+            continue
+        if order == 0:
+            ground = HEIGHT - BOTTOM
+            outline = f"{LEFT},{ground} {' '.join(places)} {WIDTH - RIGHT:.1f},{ground}"
+            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
+        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+    every = max(1, math.ceil(len(edges) / 5))
+    for edge in range(0, len(edges), every):
+        parts.append(_tick(LEFT + (edge + 1) * width, label(edges[edge])))
+    return _svg(parts)
+
+
+def day(series: Sequence[Series], title: str) -> Markup:
+    """A share for each hour of the day as a curve, the first series filled."""
+    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
+    step = (WIDTH - LEFT - RIGHT) / 24
+    parts = _axes(top, title, "share of departures")
+    for order, item in enumerate(series):
+        places = [
+            f"{LEFT + (hour + 0.5) * step:.1f},{_height(value or 0.0, top):.1f}"
+            for hour, value in enumerate(item.values)
+        ]
+        if not places:
+            continue
+        if order == 0:
+            ground = HEIGHT - BOTTOM
+            outline = f"{LEFT + step / 2},{ground} {' '.join(places)} {WIDTH - RIGHT - step / 2:.1f},{ground}"
+            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
+        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+    parts += [_tick(LEFT + hour * step, f"{hour}") for hour in range(0, 25, 6)]
+    return _svg(parts)
+
+
 def curves(
     labels: Sequence[str],
     series: Sequence[Series],
@@ -79,9 +126,11 @@ def curves(
     return _svg(parts)
 
 
-def strip(positions: Sequence[float | None]) -> Markup:
-    """One dot per set between knowing nothing (left, 0) and perfect (right, 1)."""
+def strip(positions: Sequence[float | None], known_before: float | None = None) -> Markup:
+    """One dot per set between knowing nothing (left, 0) and perfect (right, 1); a hollow one for the map alone."""
     parts = ['<path class="lattice" d="M6 8H154"/><path class="end" d="M6 3V13M154 3V13"/>']
+    if known_before is not None:
+        parts.append(f'<circle class="hollow" cx="{6 + 148 * known_before:.1f}" cy="8" r="4.2"/>')
     for number, position in enumerate(positions):
         if position is not None:
             x = 6 + 148 * position

@@ -1,4 +1,4 @@
-"""Pictures of places: maps, flows, trip matrices, patterns and sample trajectories, as SVG text.
+"""Pictures of places: maps, flows, trip matrices, patterns and trips, as SVG text.
 
 Colours are CSS classes, so that one picture serves light and dark screens and paper.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -15,50 +16,123 @@ WIDTH = 300.0
 LEVELS = 12
 ARROWS = 120
 FAINTEST_ARROW = 0.05
+# Strokes of one path do not darken each other, those of two do.
+TRIPS_PER_PATH = 6
 
 Flow = tuple[int, int, float]
 
 
-def density_map(shares: Sequence[float], ratio: float, top: float) -> Markup:
+@dataclass(frozen=True)
+class Frame:
+    """The map that pictures are drawn on: height per width, its width in metres if known, streets under it or not."""
+
+    ratio: float
+    metres: float | None = None
+    streets: bool = False
+
+    @property
+    def height(self) -> float:
+        return WIDTH * self.ratio
+
+    def under(self) -> list[str]:
+        """What lies below the drawing."""
+        use = [f'<use href="#streets" class="streets" transform="scale({WIDTH / 1000:.4f})"/>']
+        return [_frame(self.height), *(use if self.streets else [])]
+
+    def over(self) -> list[str]:
+        """Scale bar and north, where a metre has a meaning."""
+        return [] if self.metres is None else [_ruler(self.metres, self.height), _NORTH]
+
+
+def street_symbol(pieces: Sequence[Sequence[int]], ratio: float) -> Markup:
+    """The streets once, to be used in every map; coordinates are in thousandths of the map's width."""
+    path = "".join(
+        f"M{x0} {round(1000 * ratio * (1 - y0 / 1000))}L{x1} {round(1000 * ratio * (1 - y1 / 1000))}"
+        for x0, y0, x1, y1 in pieces
+    )
+    symbol = f'<defs><path id="streets" d="{path}"/></defs>'
+    return Markup(f'<svg class="hidden" width="0" height="0" aria-hidden="true">{symbol}</svg>')
+
+
+_NORTH = (
+    '<g class="over"><path class="north" d="M289 19L293 8L297 19L293 16.5Z"/>'
+    '<text class="tick" x="293" y="29" text-anchor="middle">N</text></g>'
+)
+
+
+def _ruler(metres: float, height: float) -> str:
+    """A bar of a round length, at most a third of the map."""
+    power = 10.0 ** math.floor(math.log10(metres / 3))
+    length = max(step * power for step in (1, 2, 5) if step * power <= metres / 3)
+    wide = WIDTH * length / metres
+    label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    y = height - 8
+    return (
+        f'<g class="over"><path class="ruler" d="M8 {y - 4:.1f}V{y:.1f}H{8 + wide:.1f}V{y - 4:.1f}"/>'
+        f'<text class="tick" x="{8 + wide / 2:.1f}" y="{y - 6:.1f}" text-anchor="middle">{label}</text></g>'
+    )
+
+
+def density_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
     """Shares of visits per block; `top` is full colour, which grows with the square root of the share."""
-    return _blocks(shares, ratio, lambda share: ("heat", math.sqrt(share / top) if top else 0.0))
+    return _blocks(shares, frame, lambda share: ("heat", math.sqrt(share / top) if top else 0.0))
 
 
-def difference_map(shares: Sequence[float], ratio: float, top: float) -> Markup:
+def difference_map(shares: Sequence[float], frame: Frame, top: float) -> Markup:
     """Differences of shares per block: more than real in one colour, less in another."""
     return _blocks(
         shares,
-        ratio,
+        frame,
         lambda share: ("more" if share > 0 else "less", math.sqrt(abs(share) / top) if top else 0.0),
         signed=True,
     )
 
 
-def flow_map(flows: Iterable[Flow], side: int, ratio: float, top: float) -> Markup:
+def zone_map(side: int, frame: Frame) -> Markup:
+    """The zones of the trip matrix with their names."""
+    parts = [*frame.under(), _lattice(side, frame.height)]
+    for zone in range(side * side):
+        x, y = _centre(zone, side, frame.height)
+        parts.append(
+            f'<text class="zone" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{zone_name(zone, side)}</text>'
+        )
+    return _svg(WIDTH, frame.height, [*parts, *frame.over()], "map")
+
+
+def zone_name(zone: int, side: int) -> str:
+    """Letter from west to east, number from south to north, as on a chessboard.
+
+    >>> zone_name(0, 6), zone_name(7, 6)
+    ('A1', 'B2')
+    """
+    return f"{chr(ord('A') + zone // side)}{zone % side + 1}"
+
+
+def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float) -> Markup:
     """Moves between neighbouring blocks as arrows, each on the right-hand side of its way."""
-    height = WIDTH * ratio
+    height = frame.height
     shown = sorted((flow for flow in flows if flow[2] >= FAINTEST_ARROW * top), key=lambda flow: -flow[2])
-    parts = [_frame(height), _lattice(side, height)]
+    parts = [*frame.under(), _lattice(side, height)]
     for start, end, share in reversed(shown[:ARROWS]):
         strength = share / top
         (ax, ay), (bx, by) = (_centre(block, side, height) for block in (start, end))
         parts.append(_arrow(ax, ay, bx, by, strength, WIDTH / side, "heat"))
-    return _svg(WIDTH, height, parts, "map")
+    return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
 def flow_difference(
-    real: Iterable[Flow], other: Iterable[Flow], side: int, ratio: float, top: float
+    real: Iterable[Flow], other: Iterable[Flow], side: int, frame: Frame, top: float
 ) -> Markup:
     """Differences of flows as arrows: more than real in one colour, less in another."""
-    height = WIDTH * ratio
-    parts = [_frame(height), _lattice(side, height)]
+    height = frame.height
+    parts = [*frame.under(), _lattice(side, height)]
     gaps = sorted(flow_gaps(real, other).items(), key=lambda item: -abs(item[1]))[:ARROWS]
     for (start, end), gap in reversed(gaps):
         if abs(gap) >= FAINTEST_ARROW * top:
             (ax, ay), (bx, by) = (_centre(block, side, height) for block in (start, end))
             kind = "more" if gap > 0 else "less"
-            parts.append(_arrow(ax, ay, bx, by, abs(gap) / top, WIDTH / side, kind))
-    return _svg(WIDTH, height, parts, "map")
+            parts.append(_arrow(ax, ay, bx, by, min(abs(gap) / top, 1.0), WIDTH / side, kind))
+    return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
 def flow_gaps(real: Iterable[Flow], other: Iterable[Flow]) -> dict[tuple[int, int], float]:
@@ -90,7 +164,26 @@ def trip_matrix(trips: Sequence[Sequence[float]], top: float, *, signed: bool = 
     for (kind, level), places in sorted(cells.items()):
         parts.append(f'<path class="{kind}" fill-opacity="{level / LEVELS:.3f}" d="{"".join(places)}"/>')
     parts.append(_lattice(side, WIDTH))
-    return _svg(WIDTH, WIDTH, parts, "matrix")
+    for zone in range(size):
+        middle = (zone + 0.5) * step
+        name = zone_name(zone, side)
+        # Every zone has its number; the letter stands once, before its zones.
+        parts.append(
+            f'<text class="zone-tick" x="-3" y="{middle + 2:.1f}" text-anchor="end">{name[1:]}</text>'
+        )
+        parts.append(
+            f'<text class="zone-tick" x="{middle:.1f}" y="-3" text-anchor="middle">{name[1:]}</text>'
+        )
+        if zone % side == 0:
+            centre = (zone + side / 2) * step
+            parts.append(
+                f'<text class="tick" x="-13" y="{centre + 4:.1f}" text-anchor="middle">{name[0]}</text>'
+            )
+            parts.append(f'<text class="tick" x="{centre:.1f}" y="-11" text-anchor="middle">{name[0]}</text>')
+    return Markup(
+        f'<svg class="matrix" viewBox="-22 -22 {WIDTH + 24:.1f} {WIDTH + 24:.1f}" aria-hidden="true">'
+        f"{''.join(parts)}</svg>"
+    )
 
 
 def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
@@ -115,19 +208,21 @@ def pattern_path(cells: Sequence[int], n: int, ratio: float) -> Markup:
     return _svg(width, height, parts, "pattern")
 
 
-def sample_map(lines: Sequence[Sequence[Sequence[float]]], ratio: float, style: str) -> Markup:
-    """A few trajectories; a dot where each begins."""
-    height = WIDTH * ratio
-    parts = [_frame(height)]
-    for line in lines:
-        points = [(x * WIDTH, height - y * height) for x, y in line]
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        parts.append(f'<polyline class="line {style}" points="{places}"/>')
-        parts.append(
-            f'<circle class="fill {style}" cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="2.2"/>'
-        )
-    parts.append(_lattice(1, height))
-    return _svg(WIDTH, height, parts, "map samples")
+def trip_map(lines: Sequence[Sequence[Sequence[float]]], frame: Frame, style: str) -> Markup:
+    """A few hundred trips as thin lines; what many of them share becomes dark."""
+    parts = frame.under()
+    for first in range(0, len(lines), TRIPS_PER_PATH):
+        path = "".join(_stroke(line, frame.height) for line in lines[first : first + TRIPS_PER_PATH])
+        parts.append(f'<path class="trip {style}" d="{path}"/>')
+    return _svg(WIDTH, frame.height, [*parts, _lattice(1, frame.height), *frame.over()], "map trips")
+
+
+def _stroke(line: Sequence[Sequence[float]], height: float) -> str:
+    """A line as the data of a path; a trip that stays in one place is a dot."""
+    points = [(x * WIDTH, height - y * height) for x, y in line]
+    if len(points) == 1:
+        points = points * 2
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
 
 
 def scale_bar(top: float, *, signed: bool = False) -> Markup:
@@ -150,14 +245,14 @@ def scale_bar(top: float, *, signed: bool = False) -> Markup:
 
 def _blocks(
     shares: Sequence[float],
-    ratio: float,
+    frame: Frame,
     paint: Callable[[float], tuple[str, float]],
     *,
     signed: bool = False,
 ) -> Markup:
     side = math.isqrt(len(shares))
-    height = WIDTH * ratio
-    parts = [_frame(height)]
+    height = frame.height
+    parts = frame.under()
     wide, high = WIDTH / side, height / side
     for block, share in enumerate(shares):
         kind, opacity = paint(share)
@@ -169,7 +264,7 @@ def _blocks(
                 f'y="{y - high / 2:.2f}" width="{wide:.2f}" height="{high:.2f}"><title>{label}</title></rect>'
             )
     parts.append(_lattice(side, height))
-    return _svg(WIDTH, height, parts, "map")
+    return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
 def _centre(block: int, side: int, height: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -13,46 +13,78 @@ from markupsafe import Markup
 
 from ldptrace.report import charts, drawings
 from ldptrace.report.charts import Series
+from ldptrace.report.drawings import Frame
 from ldptrace.report.promise import promise
+from ldptrace.report.verdict import map_remark, position, sharing, verdict
 
 Document = dict[str, Any]
-LEVELS = ("global", "trajectory", "semantic", "street", "time")
+LEVELS = {
+    "global": "Global level: the map as a whole",
+    "trajectory": "Trajectory level: trips one by one",
+    "semantic": "Semantic level: frequent routes",
+    "street": "",
+    "time": "",
+}
+METRES_PER_DEGREE = 111_195.0
 
 
 def page(document: Document) -> str:
     """The HTML of a scorecard's document, complete in one text."""
-    sets = document["sets"]
-    return _template().render(
+    sets, frame = document["sets"], _frame(document)
+    promises = [promise(item["privacy"]) for item in sets]
+    levels = {level: _rows(document, level) for level in LEVELS}
+    return _template("scorecard.html").render(
         style=Markup(_text("scorecard.css")),
         evaluation=document["evaluation"],
+        geographic=_geographic(document),
         real=document["real"],
         sets=sets,
-        levels=_levels(document),
-        maps=_maps(document),
-        flows=_flows(document),
-        trips=_trips(document),
+        verdicts=[verdict(item) for item in sets],
+        map_remark=map_remark(sets),
+        sharing=sharing(document, promises),
+        controls=document["controls"],
+        symbol=drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
+        trips_drawn=_drawn(document, frame),
+        nine=[
+            {"title": LEVELS[level], "rows": levels[level]} for level in ("global", "trajectory", "semantic")
+        ],
+        street_rows=levels["street"],
+        time_rows=levels["time"],
+        corrected=[_row(sets, "corrected", name) for name in document["corrected"]],
+        maps=_maps(document, frame),
+        flows=_flows(document, frame),
+        trips=_trips(document, frame),
         histograms=_histograms(document),
-        patterns=_patterns(document),
+        times=_times(document),
+        patterns=_patterns(document, frame.ratio),
         queries=_queries(document),
-        attacks=_attacks(document),
-        samples=_samples(document),
-        promises=[promise(item["privacy"]) for item in sets],
+        attacks=attack_figures([item["attacks"] for item in sets]),
+        promises=promises,
     )
 
 
-def _levels(document: Document) -> list[dict[str, Any]]:
-    """Rows of the table of metrics, by level."""
+def attack_page(document: Document) -> str:
+    """The page of the two attacks alone."""
+    return _template("attacks.html").render(
+        style=Markup(_text("scorecard.css")),
+        sets=document["sets"],
+        attacks=attack_figures([item["attacks"] for item in document["sets"]]),
+    )
+
+
+def summary(document: Document) -> str:
+    """A few lines of HTML for a notebook: the verdicts and the table of metrics."""
     sets = document["sets"]
-    levels: dict[str, list[dict[str, Any]]] = {level: [] for level in LEVELS}
-    for name, entry in document["metrics"].items():
-        row = _row(sets, "metrics", name)
-        corrected = [
-            _row(sets, "corrected", other)
-            for other, variant in document["corrected"].items()
-            if variant["corrects"] == name
-        ]
-        levels[entry["level"]].append(row | {"corrected": corrected})
-    return [{"level": level, "rows": rows} for level, rows in levels.items() if rows]
+    return _template("summary.html").render(
+        sets=sets,
+        verdicts=[verdict(item) for item in sets],
+        rows=[_row(sets, "metrics", name) for name in document["metrics"]],
+    )
+
+
+def _rows(document: Document, level: str) -> list[dict[str, Any]]:
+    names = [name for name, entry in document["metrics"].items() if entry["level"] == level]
+    return [_row(document["sets"], "metrics", name) for name in names]
 
 
 def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
@@ -60,6 +92,8 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
     values = [entry["value"] for entry in entries]
     known = [value for value in values if value is not None]
     best = (min if entries[0]["goal"] == "min" else max)(known) if len(sets) > 1 and known else None
+    controls = [entry.get("controls") or {} for entry in entries]
+    alone = controls[0].get("map_alone")
     return {
         "title": entries[0]["title"],
         "meaning": entries[0]["meaning"],
@@ -67,98 +101,115 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
         "goal": entries[0]["goal"],
         "floor": entries[0]["floor"],
         "uniform": entries[0]["uniform"],
+        "alone": alone,
         "values": [
             {
                 "value": entry["value"],
                 "std": entry["std"],
+                "routed": other.get("plain_routing"),
                 "best": best is not None and entry["value"] == best,
             }
-            for entry in entries
+            for entry, other in zip(entries, controls, strict=True)
         ],
-        "strip": charts.strip([_position(entry) for entry in entries]),
+        "strip": charts.strip(
+            [position(entry) for entry in entries], None if alone is None else position(entries[0], alone)
+        ),
     }
 
 
-def _position(entry: Document) -> float | None:
-    """Where a value lies between that of a generator that knows nothing, 0, and a perfect one, 1.
-
-    There is no such place where knowing nothing does no harm.
-
-    >>> _position({"goal": "min", "value": 0.25, "floor": 0.0, "uniform": 1.0})
-    0.75
-    """
-    value, floor, uniform = entry["value"], entry["floor"], entry["uniform"]
-    if value is None or floor is None or uniform is None:
-        return None
-    if floor == uniform or (floor < uniform) != (entry["goal"] == "min"):
-        return None
-    share: float = (uniform - value) / (uniform - floor)
-    return min(max(share, 0.0), 1.0)
-
-
-def _ratio(document: Document) -> float:
-    """Height of the map per width, as on the ground."""
+def _frame(document: Document) -> Frame:
+    """The map, in proportions as on the ground."""
     x0, y0, x1, y1 = document["evaluation"]["bounds"]
-    shrink = math.cos(math.radians((y0 + y1) / 2)) if _geographic(document) else 1.0
-    return min(max((y1 - y0) / ((x1 - x0) * max(shrink, 0.05)), 0.45), 1.5)
+    shrink, metres = 1.0, None
+    if _geographic(document):
+        shrink = max(math.cos(math.radians((y0 + y1) / 2)), 0.05)
+        metres = (x1 - x0) * shrink * METRES_PER_DEGREE
+    ratio = min(max((y1 - y0) / ((x1 - x0) * shrink), 0.45), 1.5)
+    return Frame(ratio, metres, bool(document["streets"]))
 
 
 def _geographic(document: Document) -> bool:
     return str(document["evaluation"]["crs"] or "").upper() in {"EPSG:4326", "OGC:CRS84", "WGS84"}
 
 
-def _maps(document: Document) -> dict[str, Any]:
-    ratio, real = _ratio(document), document["real"]["density"]
+def _drawn(document: Document, frame: Frame) -> list[dict[str, Any]]:
+    """A few hundred trips of every set, real ones first, controls last."""
+    shown = [("Real", document["real"], "s0")]
+    shown += [(item["name"], item["portrait"], _style(k)) for k, item in enumerate(document["sets"])]
+    shown += [(f"Control: {item['name']}", item, "s0") for item in document["controls"]]
+    return [
+        _figure(title, drawings.trip_map(item["samples"], frame, style))
+        for title, item, style in shown
+        if item["samples"]
+    ]
+
+
+def _maps(document: Document, frame: Frame) -> dict[str, Any]:
+    real = document["real"]["density"]
     others = [item["portrait"]["density"] for item in document["sets"]]
     deltas = [[b - a for a, b in zip(real, other, strict=True)] for other in others]
-    top = max(max(shares) for shares in (real, *others))
-    gap = max(abs(delta) for row in deltas for delta in row)
-    figures = [_figure("Real", drawings.density_map(real, ratio, top))]
-    figures += _named(document, [drawings.density_map(other, ratio, top) for other in others])
-    figures += _named(document, [drawings.difference_map(delta, ratio, gap) for delta in deltas], " − real")
+    # One scale for shares and differences, set by the real map alone: a good set's difference is pale.
+    top = max(real)
+    figures = [_figure("Real", drawings.density_map(real, frame, top))]
+    figures += _named(document, [drawings.density_map(other, frame, top) for other in others])
+    figures += _named(document, [drawings.difference_map(delta, frame, top) for delta in deltas], " − real")
     return {
         "figures": figures,
         "scale": drawings.scale_bar(top),
-        "difference_scale": drawings.scale_bar(gap, signed=True),
+        "difference_scale": drawings.scale_bar(top, signed=True),
     }
 
 
-def _flows(document: Document) -> list[dict[str, Any]]:
-    side, ratio = min(document["evaluation"]["grid"], 10), _ratio(document)
+def _flows(document: Document, frame: Frame) -> list[dict[str, Any]]:
+    side = min(document["evaluation"]["grid"], 10)
     real, others = document["real"]["flows"], _all(document, "flows")
-    top = max((share for flows in (real, *others) for *_, share in flows), default=1.0)
-    gaps = [gap for other in others for gap in drawings.flow_gaps(real, other).values()]
-    widest = max(map(abs, gaps), default=1.0) or 1.0
-    figures = [_figure("Real", drawings.flow_map(real, side, ratio, top))]
-    figures += _named(document, [drawings.flow_map(other, side, ratio, top) for other in others])
-    differences = [drawings.flow_difference(real, other, side, ratio, widest) for other in others]
+    top = max((share for *_, share in real), default=1.0)
+    figures = [_figure("Real", drawings.flow_map(real, side, frame, top))]
+    figures += _named(document, [drawings.flow_map(other, side, frame, top) for other in others])
+    differences = [drawings.flow_difference(real, other, side, frame, top) for other in others]
     return [*figures, *_named(document, differences, " − real")]
 
 
-def _trips(document: Document) -> dict[str, Any]:
-    real = document["real"]["trips"]
-    top = max(max(row) for trips in (real, *_all(document, "trips")) for row in trips)
-    figures = [_figure("Real", drawings.trip_matrix(real, top))]
+def _trips(document: Document, frame: Frame) -> dict[str, Any]:
+    real, others = document["real"]["trips"], _all(document, "trips")
+    top = max(max(row) for row in real)
+    side = math.isqrt(len(real))
     gaps = [
         [
             [b - a for a, b in zip(first, second, strict=True)]
             for first, second in zip(real, other, strict=True)
         ]
-        for other in _all(document, "trips")
+        for other in others
     ]
-    gap = max(abs(value) for matrix in gaps for row in matrix for value in row)
-    figures += _named(document, [drawings.trip_matrix(trips, top) for trips in _all(document, "trips")])
-    figures += _named(document, [drawings.trip_matrix(delta, gap, signed=True) for delta in gaps], " − real")
+    figures = [_figure("The zones", drawings.zone_map(side, frame))]
+    figures += [_figure("Real", drawings.trip_matrix(real, top))]
+    figures += _named(document, [drawings.trip_matrix(trips, top) for trips in others])
+    figures += _named(document, [drawings.trip_matrix(gap, top, signed=True) for gap in gaps], " − real")
+    pairs = sorted(
+        ((share, a, b) for a, row in enumerate(real) for b, share in enumerate(row) if share > 0),
+        reverse=True,
+    )
     return {
         "figures": figures,
         "scale": drawings.scale_bar(top),
-        "difference_scale": drawings.scale_bar(gap, signed=True),
-        "zones": math.isqrt(len(real)),
+        "difference_scale": drawings.scale_bar(top, signed=True),
+        "largest": [
+            {
+                "name": f"{drawings.zone_name(a, side)} → {drawings.zone_name(b, side)}",
+                "shares": [share, *(other[a][b] for other in others)],
+            }
+            for share, a, b in pairs[:5]
+        ],
     }
 
 
 def _all(document: Document, name: str) -> list[Any]:
     return [item["portrait"][name] for item in document["sets"]]
+
+
+def _series(document: Document, name: str) -> list[Series]:
+    series = [Series(document["real"][name], "s0")]
+    return series + [Series(values, _style(k)) for k, values in enumerate(_all(document, name))]
 
 
 def _histograms(document: Document) -> list[dict[str, Any]]:
@@ -168,18 +219,50 @@ def _histograms(document: Document) -> list[dict[str, Any]]:
         unit, scale = "map units", 1.0
         if _geographic(document):
             unit, scale = ("km", 1e-3) if edges[-1] > 3000 else ("m", 1.0)
-        series = [Series(document["real"][name], "s0")]
-        series += [Series(values, _style(k)) for k, values in enumerate(_all(document, name))]
-        chart = charts.histogram(edges, series, f"{title.lower()} ({unit})", scale=scale)
+        chart = charts.histogram(edges, _series(document, name), f"{title.lower()} ({unit})", scale=scale)
         figures.append(_figure(title, chart))
-    series = [Series(document["real"]["cells"], "s0")]
-    series += [Series(values, _style(k)) for k, values in enumerate(_all(document, "cells"))]
-    chart = charts.histogram(document["edges"]["cells"], series, "cells of the path", whole=True)
+    chart = charts.histogram(
+        document["edges"]["cells"], _series(document, "cells"), "cells of the path", whole=True
+    )
     return [*figures, _figure("Cells", chart)]
 
 
-def _patterns(document: Document) -> list[dict[str, Any]]:
-    n, ratio = document["evaluation"]["grid"], _ratio(document)
+def _times(document: Document) -> list[dict[str, Any]]:
+    """When trips begin, how long they take, how fast they are; nothing without times."""
+    figures = []
+    if document["real"]["hours"]:
+        figures.append(
+            _figure("Departures", charts.day(_series(document, "hours"), "hour of the day (local)"))
+        )
+    geographic = _geographic(document)
+    speed: Callable[[float], str] = (lambda value: f"{3.6 * value:.3g}") if geographic else _two_digits
+    for name, title, axis, label in (
+        ("durations", "Durations", "duration (logarithmic)", _span),
+        ("speeds", "Mean speeds", f"{'km/h' if geographic else 'map units per second'} (logarithmic)", speed),
+    ):
+        if document["edges"][name] and document["real"][name]:
+            chart = charts.classes(document["edges"][name], _series(document, name), axis, label)
+            figures.append(_figure(title, chart))
+    return figures
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2g}"
+
+
+def _span(seconds: float) -> str:
+    """A duration in few characters.
+
+    >>> _span(45.0), _span(600.0), _span(5400.0)
+    ('45 s', '10 min', '1.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 3600 else f"{seconds / 3600:.2g} h"
+
+
+def _patterns(document: Document, ratio: float) -> list[dict[str, Any]]:
+    n = document["evaluation"]["grid"]
     rows = document["patterns"]
     top = max((max(row["real"], *row["synthetic"]) for row in rows), default=1.0)
     return [
@@ -198,14 +281,15 @@ def _queries(document: Document) -> Markup:
     labels = [f"1/{1 / fraction:.0f}" for fraction in document["queries"]["fractions"]]
     series = [Series(document["queries"]["floor"], "s0 dashed")]
     series += [Series(item["query_curve"], _style(k)) for k, item in enumerate(document["sets"])]
-    return charts.curves(labels, series, "area of the square, as a part of the map", "query error")
+    return charts.curves(labels, series, "area of the square, as a part of the map", "query error ↓")
 
 
-def _attacks(document: Document) -> list[dict[str, Any]]:
+def attack_figures(attacks: Sequence[Document]) -> list[dict[str, Any]]:
+    """Both attacks on every set, beside the same on fresh real data and on random walks."""
     figures = []
     for name, title in (("reidentification", "Re-identification"), ("outlier", "Outlier")):
-        found = [item["attacks"].get(name) for item in document["sets"]]
-        if not all(found):
+        found = [item[name] for item in attacks if name in item]
+        if len(found) < len(attacks) or not found:
             continue
         series = [
             Series(found[0]["fresh_real"]["resilience"], "s0 dashed"),
@@ -213,22 +297,10 @@ def _attacks(document: Document) -> list[dict[str, Any]]:
         ]
         series += [Series(item["synthetic"]["resilience"], _style(k)) for k, item in enumerate(found)]
         labels = [str(kappa) for kappa in found[0]["kappa"]]
-        chart = charts.curves(labels, series, "privacy parameter κ", "resilience ratio", top=1.0)
+        chart = charts.curves(labels, series, "κ", "share that stays hidden ↑", top=1.0)
         attacked = ", ".join(dict.fromkeys(f"{item['synthetic']['attacked']:,}" for item in found))
         figures.append(_figure(title, chart) | {"attacked": attacked})
     return figures
-
-
-def _samples(document: Document) -> list[dict[str, Any]]:
-    portraits = [document["real"], *(item["portrait"] for item in document["sets"])]
-    return [
-        _figure(
-            "Real" if number == 0 else item["name"],
-            drawings.sample_map(item["samples"], _ratio(document), _style(number - 1) if number else "s0"),
-        )
-        for number, item in enumerate(portraits)
-        if item["samples"]
-    ]
 
 
 def _named(document: Document, pictures: Sequence[Markup], ending: str = "") -> list[dict[str, Any]]:
@@ -254,14 +326,15 @@ def _number(value: float | None) -> str:
 
 
 @cache
-def _template():  # type: ignore[no-untyped-def]
+def _template(name: str):  # type: ignore[no-untyped-def]
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = _number
     environment.filters["style"] = _style
     environment.filters["grouped"] = lambda value: f"{value:,}"
-    return environment.from_string(_text("scorecard.html"))
+    environment.filters["percent"] = lambda value: f"{100 * value:.2f} %"
+    return environment.from_string(_text(name))
 
 
 def _text(name: str) -> str:
