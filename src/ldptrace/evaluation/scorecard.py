@@ -244,10 +244,10 @@ def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
     1 means that nobody was singled out.
     """
     table = Table(title=None, box=None, pad_edge=False)
-    table.add_column("attack")
+    table.add_column("stay hidden from")
     table.add_column("attacked", justify="right")
     for kappa in (KAPPAS[0], KAPPAS[-1]):
-        table.add_column(f"hidden ↑ (kappa {kappa})", justify="right")
+        table.add_column(f"↑ κ = {kappa}", justify="right")
     table.add_column("set")
     for name, title in TITLES.items():
         found = [attacks[name] for attacks in results.values()]
