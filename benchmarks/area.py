@@ -38,7 +38,7 @@ def main() -> None:
         for name, options in (("without", {}), ("with", {"area": land})):
             made = lt.synthesize(real, 1.0, bounds=BOUNDS, grid=arguments.grid, seed=seed, **options)
             card = lt.evaluate(real, made, bounds=BOUNDS, grid=arguments.grid)
-            metrics = card.to_dict()["metrics"]
+            metrics = card.document()["metrics"]
             wet = 1 - land.contains(made.x, made.y).mean()
             rows[name].append([wet, *(metrics[key]["value"] for key in METRICS)])
     print(f"{'area':>8}" + "".join(f"{name:>20}" for name in ("in the water", *METRICS)))
