@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ldptrace.device.explanation import explain_asking
+from ldptrace.protocol.plan import Plan
 from ldptrace.server import views
 from ldptrace.server.answers import (
     PLAN_TYPE,
@@ -25,6 +29,8 @@ from ldptrace.server.tokens import admission_hash
 
 # Admission tokens, one for each report of the body, joined by commas.
 ADMISSION = "ldptrace-admission"
+# Items of a question that are put into words; beyond, a page names their numbers.
+MOST_WORDS = 10_000
 
 
 async def list_campaigns(request: Request) -> Response:
@@ -52,6 +58,30 @@ async def plan(request: Request) -> Response:
     if tag in re.findall(r'"[0-9a-f]{64}"', request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers={"etag": tag})
     return Response(campaign.plan.to_json(), media_type=PLAN_TYPE, headers={"etag": tag})
+
+
+async def words(request: Request) -> Response:
+    """What the newest round asks, and what its items stand for, in words for the person who is asked."""
+    state, name = State.of(request), request.path_params["name"]
+    campaign = await state.read(lambda session: find(session, name))
+    if campaign.state == "draft":
+        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+    return Response(_words(campaign.plan, campaign.round - 1), media_type="application/json")
+
+
+@lru_cache(maxsize=16)
+def _words(plan: Plan, number: int) -> bytes:
+    questions = [
+        {
+            "name": ask.question.name,
+            "about": ask.question.about,
+            "items": [ask.question.words(item) for item in range(ask.question.domain)]
+            if ask.question.domain <= MOST_WORDS
+            else None,
+        }
+        for ask in plan.rounds[number].asks
+    ]
+    return json.dumps({"asking": explain_asking(plan, number), "questions": questions}).encode()
 
 
 async def reports(request: Request) -> Response:

@@ -1,0 +1,174 @@
+// Small SVG pieces: elements, a map of the grid, bars and a curve.
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+/** An SVG element with attributes and children. */
+export function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS(NAMESPACE, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** An HTML element with attributes and children. */
+export function html(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+export const number = (value) => Number(value).toLocaleString("en");
+export const rounded = (value) => String(Number(Number(value).toPrecision(2)));
+
+/** The map of a plan: its bounds, its cells, and whatever is drawn on them. */
+export class GridMap {
+  constructor(root, { bounds, n, geographic }, label) {
+    [this.x0, this.y0, this.x1, this.y1] = bounds;
+    this.n = n;
+    // A degree of longitude is shorter than one of latitude.
+    const stretch = geographic ? Math.cos(((this.y0 + this.y1) / 2) * (Math.PI / 180)) : 1;
+    const ratio = ((this.y1 - this.y0) / (this.x1 - this.x0)) / Math.max(stretch, 0.01);
+    this.width = 600;
+    this.height = Math.min(Math.max(600 * ratio, 150), 1500);
+    this.unit = Math.min(this.width, this.height) / 600;
+    this.root = root;
+    root.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    root.setAttribute("class", "map");
+    root.setAttribute("role", "img");
+    root.setAttribute("aria-label", label);
+    root.replaceChildren();
+    const hatch = svg("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+    hatch.append(svg("line", { x1: 0, y1: 0, x2: 0, y2: 6, "stroke-width": 3, class: "hatchline" }));
+    this.layers = {};
+    root.append(svg("defs", {}, hatch));
+    for (const name of ["grid", "streets", "cells", "flows", "track", "top"]) {
+      this.layers[name] = svg("g", { class: `layer-${name}` });
+      root.append(this.layers[name]);
+    }
+    for (let line = 1; line < n; line += 1) {
+      const [x, y] = [(this.width * line) / n, (this.height * line) / n];
+      this.layers.grid.append(
+        svg("line", { x1: x, x2: x, y1: 0, y2: this.height, class: "gridline" }),
+        svg("line", { x1: 0, x2: this.width, y1: y, y2: y, class: "gridline" }),
+      );
+    }
+  }
+
+  /** Where a point of the map's coordinates is drawn. */
+  place([x, y]) {
+    const inside = (value) => Math.min(Math.max(value, 0), 1);
+    return [
+      inside((x - this.x0) / (this.x1 - this.x0)) * this.width,
+      inside((this.y1 - y) / (this.y1 - this.y0)) * this.height,
+    ];
+  }
+
+  /** The point of the map's coordinates under the pointer. */
+  pointAt(event) {
+    const box = this.root.getBoundingClientRect();
+    const [u, v] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    return [this.x0 + u * (this.x1 - this.x0), this.y1 - v * (this.y1 - this.y0)];
+  }
+
+  /** The middle of a cell, as drawn. */
+  middle(cell) {
+    const [i, j] = [Math.floor(cell / this.n), cell % this.n];
+    return [((i + 0.5) * this.width) / this.n, this.height - ((j + 0.5) * this.height) / this.n];
+  }
+
+  cell(cell, attributes, title) {
+    const [i, j] = [Math.floor(cell / this.n), cell % this.n];
+    const [wide, high] = [this.width / this.n, this.height / this.n];
+    const square = svg("rect", { x: i * wide, y: this.height - (j + 1) * high, width: wide, height: high, ...attributes });
+    if (title) square.append(svg("title", {}, title));
+    return square;
+  }
+
+  /** A line between the middles of two cells, a little short of both. */
+  flow(from, to, attributes, title) {
+    const [[x1, y1], [x2, y2]] = [this.middle(from), this.middle(to)];
+    const part = 0.18;
+    const line = svg("line", {
+      x1: x1 + part * (x2 - x1), y1: y1 + part * (y2 - y1), x2: x2 - part * (x2 - x1), y2: y2 - part * (y2 - y1), ...attributes,
+    });
+    if (title) line.append(svg("title", {}, title));
+    return line;
+  }
+
+  /** A trip: its line, its points, and the cells that it is reduced to. */
+  trip(points, cells) {
+    const drawn = points.map((point) => this.place(point));
+    const dots = drawn.length > 300 ? [drawn[0], drawn.at(-1)] : drawn;
+    this.layers.track.replaceChildren(
+      ...[...new Set(cells)].map((cell) => this.cell(cell, { class: "pathcell" })),
+      svg("polyline", { points: drawn.map((pair) => pair.join()).join(" "), class: "track", "stroke-width": 3 }),
+      ...dots.map(([x, y]) => svg("circle", { cx: x, cy: y, r: 4, class: "point" })),
+    );
+  }
+
+  clear(...names) {
+    for (const name of names) this.layers[name].replaceChildren();
+  }
+}
+
+/** Bars with whiskers of two standard errors. */
+export function bars(root, { values, errors, label, unit }) {
+  const [width, height, left, bottom] = [600, 240, 56, 26];
+  const top = Math.max(...values.map((value, place) => value + 2 * errors[place]), 1e-9);
+  const low = Math.min(0, ...values.map((value, place) => value - 2 * errors[place]));
+  const y = (value) => 8 + ((top - value) / (top - low)) * (height - bottom - 8);
+  const step = (width - left) / values.length;
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", label);
+  const parts = [svg("line", { x1: left, x2: width, y1: y(0), y2: y(0), class: "axis" })];
+  parts.push(svg("text", { x: left - 4, y: y(top) + 10, "text-anchor": "end" }, rounded(top)));
+  parts.push(svg("text", { x: left - 4, y: y(0) + 4, "text-anchor": "end" }, "0"));
+  values.forEach((value, place) => {
+    const x = left + place * step;
+    const bar = svg("rect", { x: x + step * 0.12, width: step * 0.76, y: y(Math.max(value, 0)), height: Math.abs(y(0) - y(value)), class: "bar" });
+    bar.append(svg("title", {}, `${place + 1} ${unit}: ${rounded(value)} ± ${rounded(errors[place])}`));
+    const middle = x + step / 2;
+    parts.push(bar, svg("line", { x1: middle, x2: middle, y1: y(value - 2 * errors[place]), y2: y(value + 2 * errors[place]), class: "whisker" }));
+    const every = Math.ceil(values.length / 10);
+    if (place % every === 0) parts.push(svg("text", { x: middle, y: height - 8, "text-anchor": "middle" }, String(place + 1)));
+  });
+  root.replaceChildren(...parts);
+}
+
+/** Predicted standard error against the number of reports, with a mark where the campaign is. */
+export function errorCurve(root, { series, reports, label }) {
+  const [width, height, left, bottom] = [600, 270, 62, 40];
+  const [first, last] = [series[0], series.at(-1)];
+  const x = (count) => left + ((Math.log(count) - Math.log(first[0])) / (Math.log(last[0]) - Math.log(first[0]))) * (width - left - 14);
+  const [high, low] = [Math.log(first[1]), Math.log(last[1])];
+  const y = (value) => 12 + ((high - Math.log(value)) / (high - low)) * (height - bottom - 20);
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", label);
+  const parts = [
+    svg("line", { x1: left, x2: left, y1: 8, y2: height - bottom, class: "axis" }),
+    svg("line", { x1: left, x2: width, y1: height - bottom, y2: height - bottom, class: "axis" }),
+    svg("polyline", { points: series.map(([count, error]) => `${x(count)},${y(error)}`).join(" "), class: "curve", "stroke-width": 2 }),
+  ];
+  const short = (count) => Intl.NumberFormat("en", { notation: "compact" }).format(count);
+  let edge = -Infinity;
+  for (const [count, error] of series) {
+    parts.push(svg("text", { x: left - 6, y: y(error) + 4, "text-anchor": "end" }, rounded(error)));
+    if (x(count) - edge > 56) {
+      parts.push(svg("text", { x: x(count), y: height - bottom + 17, "text-anchor": "middle" }, short(count)));
+      edge = x(count);
+    }
+  }
+  // Labels of the errors that would overlap are left out, from the bottom up.
+  let taken = Infinity;
+  for (const text of parts.filter((part) => part.getAttribute("text-anchor") === "end").reverse()) {
+    if (taken - Number(text.getAttribute("y")) < 17) parts.splice(parts.indexOf(text), 1);
+    else taken = Number(text.getAttribute("y"));
+  }
+  parts.push(svg("text", { x: width - 4, y: height - 4, "text-anchor": "end" }, "reports"));
+  const here = series.find(([count]) => count === reports);
+  if (here) parts.push(svg("circle", { cx: x(here[0]), cy: y(here[1]), r: 6, class: "dot" }, svg("title", {}, `now: ${number(reports)} reports`)));
+  root.replaceChildren(...parts);
+}

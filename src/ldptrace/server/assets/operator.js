@@ -1,0 +1,269 @@
+// The operator's page: campaigns, reports arriving, the live map, the release.
+
+import { bars, errorCurve, GridMap, html, number, rounded } from "./drawing.js";
+
+const KEY = "ldptrace-token";
+const EVERY = 2000;
+const at = (id) => document.getElementById(id);
+const state = { campaigns: [], chosen: null, estimates: null, seen: null };
+
+class Failed extends Error {
+  constructor(status, body) {
+    super(body?.detail ?? body?.title ?? `The server answered ${status}.`);
+    Object.assign(this, { status, code: body?.code });
+  }
+}
+
+async function ask(path, { method = "GET", body } = {}) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const answer = await fetch(`/v1/operator/${path}`, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
+  if (!answer.ok) throw new Failed(answer.status, await answer.json().catch(() => null));
+  return answer;
+}
+
+function say(text, kind = "") {
+  at("message").replaceChildren(...(text ? [html("p", { class: `notice ${kind}` }, text)] : []));
+}
+
+/** Run something a person asked for, and tell what went wrong. */
+async function trying(work) {
+  try {
+    say("");
+    await work();
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    if (error.status === 401) leave("This token is not valid.");
+    else say(error.message, "bad");
+  }
+}
+
+function leave(text = "") {
+  sessionStorage.removeItem(KEY);
+  state.chosen = null;
+  at("inside").hidden = at("leave").hidden = true;
+  at("enter").hidden = false;
+  at("token").value = "";
+  say(text, text ? "bad" : "");
+}
+
+async function refresh() {
+  if (!sessionStorage.getItem(KEY)) return;
+  const found = await (await ask("campaigns")).json();
+  state.campaigns = found.campaigns;
+  state.manage = found.scope === "manage";
+  at("enter").hidden = true;
+  at("inside").hidden = at("leave").hidden = false;
+  at("new").hidden = !(state.manage && found.campaign === "*");
+  if (!state.campaigns.some((one) => one.name === state.chosen)) state.chosen = state.campaigns[0]?.name ?? null;
+  list();
+  await show();
+}
+
+function list() {
+  const focused = document.activeElement?.dataset?.name;
+  const items = state.campaigns.map((one) => {
+    const badge = html("span", { class: `badge ${one.state}` }, one.state);
+    const button = html("button", { type: "button", "data-name": one.name, "aria-current": String(one.name === state.chosen) }, `${one.title} `, badge, html("br"), html("span", { class: "small soft" }, `${number(one.reports)} reports`));
+    button.addEventListener("click", () => choose(one.name));
+    return html("li", {}, button);
+  });
+  at("list").replaceChildren(...(items.length ? items : [html("li", { class: "soft" }, "There is none yet.")]));
+  if (focused) at("list").querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
+}
+
+function choose(name) {
+  Object.assign(state, { chosen: name, estimates: null, seen: null });
+  list();
+  trying(show);
+}
+
+const current = () => state.campaigns.find((one) => one.name === state.chosen);
+
+async function show() {
+  const one = current();
+  at("campaign").hidden = one === undefined;
+  if (one === undefined) return;
+  at("name").textContent = one.title === one.name ? one.name : `${one.title} (${one.name})`;
+  at("state").textContent = one.rounds > 1 && one.round > 0 ? `${one.state}, round ${one.round} of ${one.rounds}` : one.state;
+  at("state").className = `badge ${one.state}`;
+  const counted = `${number(one.reports)} reports counted`;
+  if (at("count").textContent !== counted) at("count").textContent = counted;
+  at("progress").value = Math.min(1, (one.round_reports.at(-1)?.reports ?? 0) / one.expected);
+  at("needed").textContent = `${number(one.expected)} are expected in a round, ${number(one.min_reports)} are needed before anything but counts is shown. Epsilon ${one.epsilon}, ${one.method}, plan ${one.plan.slice(0, 12)}.`;
+  at("link").replaceChildren();
+  if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: `/c/${one.name}` }, `/c/${one.name}`), ".");
+  const running = one.release?.state === "running";
+  at("open").hidden = !(one.state === "draft" || (one.state === "closed" && one.round < one.rounds));
+  at("open").textContent = one.round > 0 ? `Open round ${one.round + 1}` : "Open";
+  at("close").hidden = one.state !== "open";
+  at("publish").hidden = !(one.state === "closed" && one.round >= one.rounds) || running;
+  at("publish").disabled = !one.enough;
+  at("delete").hidden = one.state === "open";
+  at("actions").hidden = !state.manage;
+  release(one);
+  errors(one);
+  table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
+  table("rounds", ["round", "state", "reports"], one.round_reports.map((round) => [round.round, round.state, round.reports]), "None was opened yet.");
+  await estimates(one);
+}
+
+function release(one) {
+  at("release").hidden = !one.release;
+  if (one.release) {
+    at("release-progress").value = one.release.percent;
+    const text = { running: `${one.release.stage} …`, done: "Published.", failed: `It failed: ${one.release.error}` }[one.release.state];
+    if (at("release-text").textContent !== text) at("release-text").textContent = text;
+  }
+  at("downloads").hidden = one.files.length === 0;
+  const wanted = one.files.map((file) => file.name).join();
+  if (at("files").dataset.names === wanted) return;
+  at("files").dataset.names = wanted;
+  at("files").replaceChildren(
+    ...one.files.map((file) => {
+      const button = html("button", { type: "button", class: "plain" }, `${file.name} (${size(file.bytes)})`);
+      button.addEventListener("click", () => trying(() => download(one.name, file.name)));
+      return button;
+    }),
+  );
+}
+
+const size = (bytes) => (bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.ceil(bytes / 1e3)} kB`);
+
+async function download(name, file) {
+  const data = await (await ask(`campaigns/${name}/files/${file}`)).blob();
+  const link = html("a", { href: URL.createObjectURL(data), download: `${name}-${file}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function errors(one) {
+  const names = Object.keys(one.predicted[0].standard_errors);
+  const select = at("question");
+  if (select.dataset.names !== names.join()) {
+    select.dataset.names = names.join();
+    select.replaceChildren(...names.map((name) => html("option", {}, name)));
+    if (names.includes("visits")) select.value = "visits";
+  }
+  const series = one.predicted.map((entry) => [entry.reports, entry.standard_errors[select.value]]);
+  const reports = one.round_reports.at(-1)?.reports ?? 0;
+  errorCurve(at("errors"), { series, reports, label: `Predicted standard error of ${select.value} from ${rounded(series[0][1])} at ${number(series[0][0])} reports to ${rounded(series.at(-1)[1])} at ${number(series.at(-1)[0])}` });
+  table("errors-table", ["reports", ...names], one.predicted.map((entry) => [entry.reports, ...names.map((name) => rounded(entry.standard_errors[name]))]), "");
+}
+
+/** The map, where there are enough reports for one. */
+async function estimates(one) {
+  const key = `${one.name} ${one.reports}`;
+  if (one.enough && state.seen !== key) {
+    const found = await (await ask(`campaigns/${one.name}/estimates`)).json();
+    if (state.chosen !== one.name) return;
+    Object.assign(state, { estimates: found, seen: key });
+    draw();
+  }
+  const shown = one.enough && state.estimates?.name === one.name;
+  at("hidden-yet").hidden = shown;
+  at("hidden-yet").textContent = `A map is shown from ${number(one.min_reports)} reports on; there are ${number(one.reports)}. Until then there are counts and predicted errors only.`;
+  at("map-choice").hidden = at("map-figure").hidden = at("map-table").hidden = !shown;
+  at("lengths-card").hidden = !(shown && state.estimates.lengths);
+}
+
+function draw() {
+  const { grid, density, flows, lengths } = state.estimates;
+  const map = new GridMap(at("map"), { ...grid, geographic: ["EPSG:4326", "OGC:CRS84"].includes(grid.crs) }, "Estimated density and flows; a table follows");
+  if (density && at("show-density").checked) {
+    const top = Math.max(...density.values, 1e-9);
+    density.values.forEach((value, cell) => {
+      const error = density.std_errors[cell];
+      const title = `cell ${Math.floor(cell / grid.n)},${cell % grid.n}: ${rounded(value)} ± ${rounded(error)}`;
+      if (value > 0) map.layers.cells.append(map.cell(cell, { class: "density", opacity: (0.85 * value) / top }));
+      // What is not two standard errors above zero may be nothing but noise: hatched.
+      map.layers.cells.append(map.cell(cell, { class: value < 2 * error ? "unsure" : "sure", "fill-opacity": value < 2 * error ? 0.8 : 0 }, title));
+    });
+  }
+  if (at("show-flows").checked) {
+    const clear = flows.filter((flow) => flow.value >= 2 * flow.std_error);
+    const top = Math.max(...flows.map((flow) => flow.value), 1e-9);
+    const wide = Math.min(map.width, map.height) / grid.n / 5;
+    for (const flow of clear) {
+      const title = `${flow.from} to ${flow.to}: ${rounded(flow.value)} ± ${rounded(flow.std_error)}`;
+      map.layers.flows.append(map.flow(flow.from, flow.to, { class: "flow", "stroke-width": Math.max(1, (wide * flow.value) / top), "stroke-opacity": Math.min(1, 0.25 + (0.15 * flow.value) / flow.std_error) }, title));
+    }
+    at("map-legend").textContent = `Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero. Orange: flows between neighbouring cells that are at least two standard errors above zero, ${number(clear.length)} of ${number(flows.length)}; the surer, the stronger.`;
+  } else at("map-legend").textContent = "Blue: share of people who cross a cell; hatched where it is less than two standard errors above zero.";
+  if (density) {
+    const order = density.values.map((value, cell) => [cell, value, density.std_errors[cell]]).sort((a, b) => b[1] - a[1]);
+    table("cells", ["cell", "share", "standard error"], order.slice(0, 20).map(([cell, value, error]) => [`${Math.floor(cell / grid.n)},${cell % grid.n}`, rounded(value), rounded(error)]), "");
+  }
+  if (lengths) bars(at("lengths"), { values: lengths.values, errors: lengths.std_errors, label: "Distribution of the lengths of trips", unit: "cells" });
+}
+
+function table(id, heads, rows, empty) {
+  if (rows.length === 0) {
+    at(id).replaceChildren(html("p", { class: "soft" }, empty));
+    return;
+  }
+  const cell = (kind, value, place) => html(kind, place > 0 ? { class: "number" } : {}, typeof value === "number" ? number(value) : String(value));
+  const head = html("thead", {}, html("tr", {}, ...heads.map((text, place) => cell("th", text, place))));
+  const body = html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map((value, place) => cell("td", value, place)))));
+  at(id).replaceChildren(html("table", {}, head, body));
+}
+
+/** Ask before something that cannot be taken back. */
+function sure(text) {
+  at("sure-text").textContent = text;
+  at("sure").showModal();
+  return new Promise((resolve) => {
+    at("yes").onclick = () => (at("sure").close(), resolve(true));
+    at("no").onclick = () => (at("sure").close(), resolve(false));
+    at("sure").oncancel = () => resolve(false);
+  });
+}
+
+const QUESTIONS = {
+  open: "Open the round? From then on its plan cannot change.",
+  close: "Close the round? It cannot be opened again; later reports are refused.",
+  publish: "Publish? Estimates, model and synthetic trips are made, and the ids of the reports are deleted.",
+  delete: "Delete the campaign with everything that was counted?",
+};
+
+async function act(verb) {
+  const name = state.chosen;
+  if (!(await sure(QUESTIONS[verb]))) return;
+  await trying(async () => {
+    if (verb === "delete") await ask(`campaigns/${name}`, { method: "DELETE" });
+    else await ask(`campaigns/${name}/${verb}`, { method: "POST", body: verb === "publish" ? {} : undefined });
+    await refresh();
+  });
+}
+
+async function create(event) {
+  event.preventDefault();
+  const form = new FormData(at("create"));
+  const text = (key) => String(form.get(key) ?? "").trim();
+  const body = { name: text("name"), users: Number(text("users")), epsilon: text("epsilon"), bounds: text("bounds").split(",").map(Number), min_reports: Number(text("min_reports")) };
+  body.grid = text("grid") === "auto" ? "auto" : Number(text("grid"));
+  if (text("title")) body.title = text("title");
+  if (text("crs")) body.crs = text("crs");
+  await trying(async () => {
+    await ask("campaigns", { method: "POST", body });
+    state.chosen = body.name;
+    at("new").open = false;
+    await refresh();
+  });
+}
+
+for (const verb of ["open", "close", "publish", "delete"]) at(verb).addEventListener("click", () => act(verb));
+for (const id of ["show-density", "show-flows"]) at(id).addEventListener("change", draw);
+at("question").addEventListener("change", () => errors(current()));
+at("create").addEventListener("submit", create);
+at("leave").addEventListener("click", () => leave());
+at("enter").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(KEY, at("token").value.trim());
+  trying(refresh);
+});
+setInterval(() => {
+  if (!document.hidden && sessionStorage.getItem(KEY)) refresh().catch((error) => (error.status === 401 ? leave("This token is not valid any more.") : say("The server cannot be reached; trying again.", "bad")));
+}, EVERY);
+if (sessionStorage.getItem(KEY)) trying(refresh);
+else leave();

@@ -1,0 +1,68 @@
+// Trips in files. Nothing here sends anything: a file is read in the page and stays there.
+
+import { localSeconds, Source } from "./client/index.js";
+
+const LARGEST = 50_000_000;
+
+/** A file that cannot be a trip; the message is for the person. */
+export class BadFile extends Error {}
+
+/** All trips in a file, each a list of [x, y] or [x, y, t]. A file without any point is an empty list. */
+export async function tripsIn(file, { geographic }) {
+  if (file.size > LARGEST) throw new BadFile("The file is larger than 50 MB. Choose a file with a single trip.");
+  const text = await file.text();
+  const start = text.trimStart().slice(0, 1);
+  if (start === "<") {
+    if (!geographic) throw new BadFile("GPX files hold longitude and latitude; this campaign's map has other coordinates. Draw your trip instead.");
+    return gpx(text);
+  }
+  if (start === "{" || start === "[") return geojson(text);
+  throw new BadFile("This is neither a GPX nor a GeoJSON file.");
+}
+
+/** One of several trips, drawn by lot. */
+export function chosen(trips) {
+  return trips.length === 0 ? [] : trips[new Source().index(trips.length)];
+}
+
+function gpx(text) {
+  const tree = new DOMParser().parseFromString(text, "application/xml");
+  if (tree.getElementsByTagName("parsererror").length > 0) throw new BadFile("This GPX file is damaged: it is not well-formed XML.");
+  if (tree.documentElement.localName !== "gpx") throw new BadFile("This is an XML file, but not a GPX file.");
+  const trips = [];
+  for (const [line, point] of [["trk", "trkpt"], ["rte", "rtept"]]) {
+    for (const track of tree.getElementsByTagNameNS("*", line)) {
+      const points = [...track.getElementsByTagNameNS("*", point)].map(gpxPoint);
+      if (points.length > 0) trips.push(points);
+    }
+  }
+  return trips;
+}
+
+function gpxPoint(element) {
+  const [x, y] = ["lon", "lat"].map((name) => Number(element.getAttribute(name) ?? NaN));
+  const when = Date.parse(element.getElementsByTagNameNS("*", "time")[0]?.textContent ?? "");
+  return Number.isFinite(when) ? [x, y, localSeconds(when / 1000)] : [x, y];
+}
+
+function geojson(text) {
+  let data;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new BadFile("This file is damaged: it is not well-formed JSON.");
+  }
+  const features = data?.type === "FeatureCollection" ? data.features : [data];
+  if (!Array.isArray(features)) throw new BadFile("This is a JSON file, but not GeoJSON.");
+  const trips = [];
+  let known = data?.type === "FeatureCollection";
+  for (const feature of features) {
+    const geometry = feature?.type === "Feature" ? feature.geometry : feature;
+    const lines = { Point: (c) => [[c]], MultiPoint: (c) => [c], LineString: (c) => [c], MultiLineString: (c) => c }[geometry?.type];
+    known ||= feature?.type === "Feature" || lines !== undefined || typeof geometry?.type === "string";
+    if (lines === undefined || !Array.isArray(geometry.coordinates)) continue;
+    for (const line of lines(geometry.coordinates)) if (Array.isArray(line)) trips.push(line.filter(Array.isArray).map(([x, y]) => [Number(x), Number(y)]));
+  }
+  if (!known) throw new BadFile("This is a JSON file, but not GeoJSON.");
+  return trips.filter((trip) => trip.length > 0);
+}

@@ -1,0 +1,382 @@
+"""Both pages in a real browser, every request watched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+
+from ldptrace.protocol.reports import read_report
+from ldptrace.server import campaigns, tokens
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.storage import Database, open_database
+from server_kit import Server, drawn, opened, reports_counted, running
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+WORLD = plan_from_facts(1000, "1", 6, (13.0, 52.0, 14.0, 53.0), "EPSG:4326")
+PLANE = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0))
+GPX = """<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1"><trk><trkseg>
+<trkpt lat="52.123456" lon="13.123456"><time>2026-03-01T08:00:00Z</time></trkpt>
+<trkpt lat="52.523456" lon="13.323456"><time>2026-03-01T08:20:00Z</time></trkpt>
+<trkpt lat="52.923456" lon="13.923456"><time>2026-03-01T08:40:00Z</time></trkpt>
+</trkseg></trk></gpx>"""
+LINE = {"type": "LineString", "coordinates": [[13.123456, 52.123456], [13.523456, 52.523456]]}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    assert path, "the tests of the pages need Chromium: install Debian's package chromium"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=[*FLAGS, "--disable-sync"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    found = open_database(tmp_path_factory.mktemp("pages"))
+    yield found
+    found.close_all()
+
+
+@pytest.fixture(scope="module")
+def server(database: Database) -> Iterator[Server]:
+    with running("--data", database.url) as found:
+        yield found
+
+
+class Visit:
+    """A tab whose requests are all kept."""
+
+    def __init__(self, browser: Browser, server: Server, **options: Any) -> None:
+        self.context: BrowserContext = browser.new_context(
+            **{"viewport": {"width": 1100, "height": 900}, **options}
+        )
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.server = server
+        self.requests: list[Request] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.server.url + path)
+        return self.page
+
+    def sent(self) -> list[bytes]:
+        """Bodies of everything that was sent, in the order of sending."""
+        return [request.post_data_buffer or b"" for request in self.requests if request.method != "GET"]
+
+
+@contextlib.contextmanager
+def visit(browser: Browser, server: Server, **options: Any) -> Iterator[Visit]:
+    found = Visit(browser, server, **options)
+    yield found
+    elsewhere = [one.url for one in found.requests if not one.url.startswith((server.url, "data:", "blob:"))]
+    assert elsewhere == []
+    assert found.complaints == []
+    found.context.close()
+
+
+def choose(page: Page, name: str, text: str) -> None:
+    page.set_input_files(
+        "#file", {"name": name, "mimeType": "application/octet-stream", "buffer": text.encode()}
+    )
+
+
+def agree_and_send(page: Page) -> None:
+    page.check("#consent")
+    page.click("#send")
+    expect(page.locator("#outcome")).to_contain_text("counted")
+
+
+def ledger(page: Page) -> Any:
+    return json.loads(page.evaluate("() => localStorage.getItem('ldptrace-ledger')") or "null")
+
+
+def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, database: Database) -> None:
+    opened(database, "way", WORLD, title="Cycling <b>in</b> town")
+    with visit(browser, server) as tab:
+        page = tab.go("/c/way")
+        expect(page.locator("h1")).to_have_text("Cycling <b>in</b> town")
+        expect(page.locator("#short")).to_contain_text("at most 2.72 times as likely")
+        page.click("summary")
+        assert page.locator("#asking li").count() == len(WORLD.rounds[0].asks)
+        expect(page.locator("#send")).to_be_disabled()
+        choose(page, "trip.gpx", GPX)
+        expect(page.locator("#found")).to_contain_text("3 points")
+        expect(page.locator("#send")).to_be_disabled()
+        # Nothing is drawn before the person agrees, and nothing has been sent.
+        assert ledger(page) is None
+        page.check("#consent")
+        expect(page.locator("#send")).to_be_enabled()
+        assert ledger(page) is None
+        assert tab.sent() == []
+        page.click("#send")
+        expect(page.locator("#outcome")).to_have_text("Your report was counted. Thank you.")
+        [body] = tab.sent()
+        assert page.locator("#bytes").inner_text().replace(" ", "").replace("\n", "") == body.hex()
+        [(ask, slots)] = read_report(body, WORLD, 0)
+        said = page.locator("#meaning").inner_text()
+        assert ask.question.about in said
+        first = next(iter(slots[0]), ask.question.domain)
+        assert ("nothing" if first >= ask.question.domain else ask.question.words(first)) in said
+        assert reports_counted(database, "way") == 1
+        # The file never leaves the page: nothing of it is in any request.
+        for request in tab.requests:
+            text = request.url + str(request.headers) + (request.post_data_buffer or b"").decode("latin-1")
+            assert not any(part in text for part in ("123456", "523456", "trip.gpx", "2026-03-01"))
+        assert {one.method for one in tab.requests} == {"GET", "POST"}
+        assert ledger(page)["entries"][0]["report"] is None
+        page.reload()
+        expect(page.locator("#message")).to_contain_text("You have answered this round")
+        assert page.locator("#trip").is_hidden()
+        assert len(tab.sent()) == 1
+
+
+def test_a_report_that_did_not_arrive_is_sent_again_as_it_was(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    opened(database, "offline", WORLD)
+    with visit(browser, server) as tab:
+        page = tab.go("/c/offline")
+        choose(page, "trip.geojson", json.dumps(LINE))
+        page.check("#consent")
+        tab.context.set_offline(True)
+        page.click("#send")
+        expect(page.locator("#outcome")).to_contain_text("could not be reached")
+        tab.context.set_offline(False)
+        page.reload()
+        expect(page.locator("#pending")).to_be_visible()
+        assert page.locator("#trip").is_hidden()
+        page.click("#again")
+        expect(page.locator("#outcome")).to_contain_text("was counted")
+        first, second = tab.sent()
+        assert first == second
+        assert reports_counted(database, "offline") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.gpx", "<gpx><trk>", "not well-formed XML"),
+        ("a.gpx", "<html></html>", "not a GPX file"),
+        ("a.geojson", '{"type": "FeatureCollection", "features": [', "not well-formed JSON"),
+        ("a.geojson", '{"type": "FeatureCollection", "features": 3}', "not GeoJSON"),
+        ("a.json", '{"hello": 1}', "not GeoJSON"),
+        ("a.json", "[1, 2]", "not GeoJSON"),
+        ("a.bin", "\x00\x01\x02", "neither a GPX nor a GeoJSON"),
+        ("a.txt", "", "neither a GPX nor a GeoJSON"),
+    ],
+)
+def test_bad_files(shared: Visit, name: str, text: str, says: str) -> None:
+    page = shared.page
+    choose(page, name, text)
+    expect(page.locator("#message")).to_contain_text(says)
+    page.check("#consent")
+    expect(page.locator("#send")).to_be_disabled()
+    page.uncheck("#consent")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"type": "FeatureCollection", "features": []}', "no trip in this file"),
+        ('{"type": "Feature", "properties": {}, "geometry": null}', "no trip in this file"),
+        ('{"type": "Point", "coordinates": [13.4, 52.5]}', "1 point in 1 cells"),
+        ('{"type": "LineString", "coordinates": [[null, "x"], [1e999, 52.5]]}', "2 points"),
+        ('{"type": "LineString", "coordinates": [[0, 0], [13.5, 52.5]]}', "1 of them lie outside"),
+        (
+            '{"type": "MultiLineString", "coordinates": [[[13.1, 52.1]], [[13.2, 52.2]]]}',
+            "2 trips are in this file",
+        ),
+        ("<gpx></gpx>", "no trip in this file"),
+    ],
+)
+def test_strange_trips_are_answered_like_any_other(shared: Visit, text: str, says: str) -> None:
+    page = shared.page
+    choose(page, "a.json", text)
+    expect(page.locator("#found")).to_contain_text(says)
+    page.check("#consent")
+    expect(page.locator("#send")).to_be_enabled()
+    page.uncheck("#consent")
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, server: Server, database: Database) -> Iterator[Visit]:
+    """One tab for all files, in which nothing is ever sent."""
+    opened(database, "files", WORLD)
+    with visit(browser, server) as tab:
+        tab.go("/c/files")
+        expect(tab.page.locator("#trip")).to_be_visible()
+        yield tab
+        assert tab.sent() == []
+
+
+def test_a_trip_drawn_with_the_mouse_and_one_with_the_keyboard(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    opened(database, "drawing", PLANE)
+    for keyboard in (False, True):
+        with visit(browser, server) as tab:
+            page = tab.go("/c/drawing")
+            figure = page.locator("#map")
+            if keyboard:
+                figure.focus()
+                for key in ("Enter", "ArrowUp", "ArrowRight", "Enter", "ArrowUp", "Enter", "Backspace"):
+                    page.keyboard.press(key)
+            else:
+                for x, y in ((60, 60), (200, 90), (300, 300)):
+                    figure.click(position={"x": x, "y": y})
+                page.click("#undo")
+            expect(page.locator("#found")).to_contain_text("2 points")
+            assert page.locator("#map circle.point").count() == 2
+            # Longitudes in a file make no sense on a map of other coordinates.
+            choose(page, "a.gpx", GPX)
+            expect(page.locator("#message")).to_contain_text("Draw your trip instead")
+            expect(page.locator("#found")).to_have_text("")
+            figure.click(position={"x": 50, "y": 50})
+            agree_and_send(page)
+            assert len(tab.sent()) == 1
+
+
+def test_admission_codes(browser: Browser, server: Server, database: Database) -> None:
+    campaigns.create(database, "invited", PLANE, actor="test")
+    [code] = tokens.create_admissions(database, "invited", 1, actor="test")
+    campaigns.open_round(database, "invited", actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/c/invited")
+        page.locator("#map").click(position={"x": 60, "y": 60})
+        page.check("#consent")
+        expect(page.locator("#send")).to_be_disabled()
+        page.fill("#admission", "wrong")
+        page.click("#send")
+        expect(page.locator("#outcome")).to_contain_text("admission token")
+        page.fill("#admission", code)
+        page.click("#again")
+        expect(page.locator("#outcome")).to_contain_text("was counted")
+        first, second = tab.sent()
+        assert first == second
+
+
+def test_campaigns_that_cannot_be_answered(browser: Browser, server: Server, database: Database) -> None:
+    opened(database, "over", PLANE)
+    campaigns.close_round(database, "over", actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/c/over")
+        expect(page.locator("#message")).to_contain_text("closed")
+        assert page.locator("#trip").is_hidden()
+    expensive = plan_from_facts(1000, "6", 6, (0.0, 0.0, 6.0, 6.0))
+    opened(database, "dear", expensive)
+    with visit(browser, server) as tab:
+        page = tab.go("/c/dear")
+        page.locator("#map").click(position={"x": 60, "y": 60})
+        page.check("#consent")
+        page.click("#send")
+        expect(page.locator("#message")).to_contain_text("exceeds what is left")
+        assert tab.sent() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 820])
+def test_every_width(browser: Browser, server: Server, database: Database, width: int, scheme: Any) -> None:
+    with contextlib.suppress(Exception):
+        opened(database, "files", WORLD)
+    text, _ = tokens.create_token(database, "*", "manage", "", actor="test")
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    with visit(browser, server, **options) as tab:
+        for path, ready in (("/c/files", "#trip"), ("/operate", "#enter")):
+            page = tab.go(path)
+            expect(page.locator(ready)).to_be_visible()
+            if path == "/operate":
+                page.fill("#token", text)
+                page.keyboard.press("Enter")
+                expect(page.locator("#campaign")).to_be_visible()
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            # Whatever can be pressed or filled in has a name, and is large enough for a finger.
+            nameless = page.evaluate(
+                "() => [...document.querySelectorAll('button, input, select, svg[role=img]')].filter((one) => "
+                "one.checkVisibility() && !one.labels?.length && !one.textContent.trim() && !one.ariaLabel)"
+                ".map((one) => one.outerHTML)"
+            )
+            assert nameless == []
+            small = page.evaluate(
+                "() => [...document.querySelectorAll('button')].filter((one) => one.checkVisibility())"
+                ".filter((one) => one.getBoundingClientRect().height < 40).map((one) => one.outerHTML)"
+            )
+            assert small == []
+
+
+def test_an_operator_makes_a_campaign_and_watches_it(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    text, _ = tokens.create_token(database, "*", "manage", "an operator", actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/operate")
+        page.fill("#token", "ldpt_00000000_" + "0" * 64)
+        page.click("#enter button")
+        expect(page.locator("#message")).to_contain_text("not valid")
+        page.fill("#token", text)
+        page.click("#enter button")
+        page.click("#new summary")
+        for field, value in {"name": "watched", "bounds": "0,0,6,6", "grid": "3", "users": "400"}.items():
+            page.fill(f"#create [name={field}]", value)
+        page.fill("#create [name=min_reports]", "200")
+        page.click("#create button")
+        expect(page.locator("#state")).to_have_text("draft")
+        page.click("#open")
+        page.click("#yes")
+        expect(page.locator("#state")).to_have_text("open")
+        expect(page.locator("#hidden-yet")).to_contain_text("from 200 reports on")
+        with database.reading() as session:
+            plan = campaigns.find(session, "watched").plan
+        counter = Counter(database)
+        counter.count("watched", [Submission(b"".join(drawn(plan, 199)))])
+        expect(page.locator("#count")).to_have_text("199 reports counted")
+        assert page.locator("#map-figure").is_hidden()
+        counter.count("watched", [Submission(drawn(plan, 1)[0]), Submission(b"garbage")])
+        expect(page.locator("#map-figure")).to_be_visible()
+        assert page.locator("#map .layer-cells rect").count() >= 9
+        assert page.locator("#lengths rect.bar").count() > 5
+        assert page.locator("#errors circle.dot").count() == 1
+        expect(page.locator("#rejected")).to_contain_text("unknown-version")
+        page.click("#close")
+        page.click("#no")
+        expect(page.locator("#state")).to_have_text("open")
+        page.click("#close")
+        page.click("#yes")
+        expect(page.locator("#state")).to_have_text("closed")
+        page.click("#publish")
+        page.click("#yes")
+        expect(page.locator("#release")).to_be_visible()
+        expect(page.locator("#state")).to_have_text("published", timeout=120_000)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="synthetic.csv (").click()
+        rows = Path(download.value.path()).read_text().splitlines()
+        assert len(rows) > 200
+        page.click("#leave")
+        expect(page.locator("#enter")).to_be_visible()
+        assert page.evaluate("() => sessionStorage.length") == 0
+
+
+def test_a_token_that_may_only_look(browser: Browser, server: Server, database: Database) -> None:
+    opened(database, "looked-at", PLANE)
+    text, _ = tokens.create_token(database, "looked-at", "read", "", actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/operate")
+        page.fill("#token", text)
+        page.click("#enter button")
+        expect(page.locator("#name")).to_have_text("looked-at")
+        assert page.locator("#list button").count() == 1
+        assert page.locator("#actions").is_hidden()
+        assert page.locator("#new").is_hidden()
