@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ldptrace.models import fit_model, load_model
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
+    from ldptrace.models.routes.model import RouteModel
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan
     from ldptrace.roads import RoadNetwork, read_roads
+    from ldptrace.roads.routes import Routes
     from ldptrace.synthesis import synthesize
 
 __version__ = "0.1.0"
@@ -41,6 +43,8 @@ __all__ = [
     "PathModel",
     "Plan",
     "RoadNetwork",
+    "RouteModel",
+    "Routes",
     "Scorecard",
     "Tally",
     "Trajectories",
@@ -63,6 +67,8 @@ _HOME = {
     "PathModel": "ldptrace.models.path.model",
     "Plan": "ldptrace.protocol.plan",
     "RoadNetwork": "ldptrace.roads",
+    "RouteModel": "ldptrace.models.routes.model",
+    "Routes": "ldptrace.roads.routes",
     "Scorecard": "ldptrace.evaluation",
     "Tally": "ldptrace.curator",
     "Trajectories": "ldptrace.core.trajectories",

@@ -49,6 +49,21 @@ OutsideOption = Annotated[
         "--outside", help="Trajectories that leave the bounds: leave them out, or clamp their points."
     ),
 ]
+RoadsOption = Annotated[
+    Path | None,
+    typer.Option("--roads", metavar="NETWORK", help="Public road network; trips follow its streets."),
+]
+RoutesOption = Annotated[
+    Path | None,
+    typer.Option("--routes", metavar="FILE", help="Public trajectories instead of a road network."),
+]
+SpacingOption = Annotated[
+    float | None,
+    typer.Option("--spacing", help="A point every so many units along the way (metres of a map)."),
+]
+IntervalOption = Annotated[
+    float | None, typer.Option("--interval", help="A point every so many seconds; with --roads or --routes.")
+]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of the simulation, to repeat a run exactly.")
 ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress, note
+from ldptrace.cli.common import IntervalOption, Progress, RoadsOption, RoutesOption, SpacingOption, note
 from ldptrace.errors import InputError
 
 
@@ -25,17 +25,21 @@ def fit(
             "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
         ),
     ] = None,
+    roads: RoadsOption = None,
+    routes: RoutesOption = None,
 ) -> None:
     """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
     from ldptrace.curator import Estimates
     from ldptrace.io.area import read_area
+    from ldptrace.methods.single_report import public_routes
     from ldptrace.models import fit_model
 
     with Progress() as stages:
         with stages("read"):
             found = Estimates.from_json(estimates.read_bytes())
+            public = public_routes(roads, routes)
         with stages("fit model"):
-            model = fit_model(found, None if area is None else read_area(area))
+            model = fit_model(found, None if area is None else read_area(area), public)
         with stages("write"):
             model.save(output)
     typer.echo(model.explain())
@@ -46,9 +50,8 @@ def sample(
     model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
     count: Annotated[int, typer.Option("--count", min=0, help="How many synthetic trajectories.")],
-    spacing: Annotated[
-        float | None, typer.Option("--spacing", help="A point every so many units along the way.")
-    ] = None,
+    spacing: SpacingOption = None,
+    interval: IntervalOption = None,
     sample_seed: Annotated[
         int | None,
         typer.Option(
@@ -62,13 +65,16 @@ def sample(
     from ldptrace.io import write
     from ldptrace.models import load_model
 
-    if spacing is not None and not spacing > 0:
-        raise InputError(f"--spacing must be above 0, got {spacing:g}")
+    for name, value in (("spacing", spacing), ("interval", interval)):
+        if value is not None and not value > 0:
+            raise InputError(f"--{name} must be above 0, got {value:g}")
     with Progress() as stages:
         with stages("read"):
             found = load_model(model)
         with stages("synthesise"):
-            drawn = found.sample(count, np.random.default_rng(sample_seed), spacing=spacing)
+            drawn = found.sample(
+                count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
+            )
         with stages("write"):
             write(drawn, output)
     note(f"{len(drawn):,} synthetic trajectories from a {found.kind} model: {output}")

@@ -38,6 +38,10 @@ def plan(
         typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds."),
     ] = None,
     method: Annotated[Kind, typer.Option("--method", help="Which collection.")] = Kind.single_report,
+    for_map: Annotated[
+        bool,
+        typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`)."),
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
     ] = None,
@@ -64,7 +68,7 @@ def plan(
     trip = TRIP if mean_trip is None else mean_trip / side
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
     if method is Kind.single_report:
-        chosen, view = choose_plan(users, budget, box, n=n, trip=trip)
+        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, for_map=for_map)
         _print_outlooks(view, users, epsilon, trip)
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)

@@ -14,9 +14,13 @@ from ldptrace.cli.common import (
     CrsOption,
     FormatOption,
     InputArgument,
+    IntervalOption,
     Outside,
     OutsideOption,
     Progress,
+    RoadsOption,
+    RoutesOption,
+    SpacingOption,
     note,
     parse_bounds,
     read_input,
@@ -71,6 +75,10 @@ def synthesize(
             "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
         ),
     ] = None,
+    roads: RoadsOption = None,
+    routes: RoutesOption = None,
+    spacing: SpacingOption = None,
+    interval: IntervalOption = None,
     pilot: Annotated[
         float | None,
         typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
@@ -99,7 +107,12 @@ def synthesize(
     from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run_method
 
-    find_method(method)
+    recipe = find_method(method)
+    given = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
+    public: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    for name in public:
+        if name not in recipe.options:
+            raise InputError(f"method {method} has no use for --{name}")
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     with Progress() as stages:
         with stages("read"):
@@ -121,6 +134,7 @@ def synthesize(
             simulation=simulation.value,
             stages=stages,
             **options,
+            **public,
         )
         with stages("write"):
             write(run.trajectories, output)

@@ -94,12 +94,20 @@ def choose_grid(users: int, epsilon: float, trip: float = TRIP) -> int:
 
 
 def choose_plan(
-    users: int, epsilon: float | Fraction, bounds: Bounds, *, n: int | None = None, trip: float = TRIP
+    users: int,
+    epsilon: float | Fraction,
+    bounds: Bounds,
+    *,
+    n: int | None = None,
+    trip: float = TRIP,
+    for_map: bool = False,
 ) -> tuple[Plan, Outlook]:
-    """The single-report plan for these public facts, and what it promises."""
+    """The single-report plan for these public facts, and what it promises; `for_map`: the curator has a street map."""
     n = choose_grid(users, float(epsilon), trip) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
-    plan = Plan.single_report(Grid(bounds, n), epsilon, most_moves=view.most_moves, cap=view.cap)
+    plan = Plan.single_report(
+        Grid(bounds, n), epsilon, most_moves=view.most_moves, cap=view.cap, for_map=for_map
+    )
     return plan, view
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,8 @@ class Synthesis:
     # How points are placed in the cells of its paths (see `ldptrace.core.placement`).
     placement: Style = "uniform"
     notes: tuple[str, ...] = ()
+    # How the model is drawn from, besides that: spacing, interval.
+    drawing: Mapping[str, Any] = field(default_factory=dict)
     # The synthetic trajectories themselves, where the method has no model.
     trajectories: Trajectories | None = None
 
@@ -90,8 +92,9 @@ class Synthesis:
         own = child(rng, number)
         if isinstance(self.model, LatticeModel):
             paths = self.model.sample_paths(count, own)
-            return place(paths, own, style=self.placement, land=self.model.land)
-        return self.model.sample(count, own)
+            spacing = self.drawing.get("spacing")
+            return place(paths, own, style=self.placement, spacing=spacing, land=self.model.land)
+        return self.model.sample(count, own, **self.drawing)
 
 
 @dataclass(frozen=True)

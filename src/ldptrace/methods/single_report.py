@@ -5,14 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ldptrace.core.area import Area
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import TRIP, outlook
+from ldptrace.errors import InputError
+from ldptrace.io import read
 from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.models.path.model import PathModel
+from ldptrace.models import fit_model
 from ldptrace.protocol.plan import Plan
+from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.roads.library import ROUTES, Library
+from ldptrace.roads.routes import Routes
 
-# Where m and K are not given, they follow from the mean trip, in sides of the map.
+# Where m and K are not given, they follow from the mean trip, in sides of the map. `roads` is a public road network
+# or its file, `routes` are public trajectories or their file, `library` is how many routes are drawn from a network;
+# `spacing` and `interval` say how far apart points are.
 OPTIONS: dict[str, Any] = {
     "trip": TRIP,
     "most_moves": None,
@@ -20,15 +29,24 @@ OPTIONS: dict[str, Any] = {
     "shares": None,
     "placement": "neighbours",
     "area": None,
+    "roads": None,
+    "routes": None,
+    "library": ROUTES,
+    "spacing": None,
+    "interval": None,
 }
 AREA_NOTE = "Paths and points were kept in an area that is public; it was not learned from reports."
 
 
 def _run(job: Job) -> Synthesis:
     grid, options = job.grid, OPTIONS | job.options
-    area = options["area"]
+    area, public = options["area"], public_routes(options["roads"], options["routes"])
     if isinstance(area, str | Path):
         area = read_area(area)
+    if options["interval"] is not None and public is None:
+        raise InputError("points so many seconds apart need a street map that knows how fast its roads are")
+    if isinstance(public, RoadNetwork):
+        public.check_against(grid.bounds, None)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
     plan = Plan.single_report(
         grid,
@@ -36,21 +54,54 @@ def _run(job: Job) -> Synthesis:
         most_moves=view.most_moves,
         cap=options["cap"] or view.cap,
         shares=options["shares"],
+        for_map=public is not None,
     )
     with job.stages("collect"):
         tally = job.collect(plan)
     with job.stages("estimate"):
         estimates = Estimates.from_tally(plan, tally)
     with job.stages("fit model"):
-        model = PathModel.fit(estimates, area)
-    notes = () if area is None else (AREA_NOTE,)
-    return Synthesis(plan, estimates, model, placement=options["placement"], notes=notes)
+        model = fit_model(
+            estimates, area, public, rng=job.sampling.spawn(1)[0], library=Library(options["library"])
+        )
+    drawing = {name: options[name] for name in ("spacing", "interval") if options[name] is not None}
+    return Synthesis(
+        plan, estimates, model, placement=options["placement"], notes=_notes(area, public), drawing=drawing
+    )
+
+
+def public_routes(roads: object, routes: object) -> RoadNetwork | Routes | None:
+    """What is public about the ways that people take: a network or routes, given as such or as a file."""
+    if roads is not None and routes is not None:
+        raise InputError("give a road network or public routes, not both")
+    if isinstance(roads, str | Path):
+        roads = read_roads(roads)
+    if isinstance(routes, str | Path):
+        routes = read(routes)
+    if isinstance(routes, Trajectories):
+        routes = Routes.from_trajectories(routes)
+    if roads is not None and not isinstance(roads, RoadNetwork):
+        raise InputError(f"roads must be a RoadNetwork or a file, got {type(roads).__name__}")
+    if routes is not None and not isinstance(routes, Routes):
+        raise InputError(f"routes must be Trajectories, Routes or a file, got {type(routes).__name__}")
+    return roads if routes is None else routes
+
+
+def _notes(area: Area | None, public: RoadNetwork | Routes | None) -> tuple[str, ...]:
+    """Public knowledge is named as such."""
+    notes = [] if area is None else [AREA_NOTE]
+    if public is not None:
+        roads = public if isinstance(public, RoadNetwork) else public.roads
+        notes.append(
+            f"Trips follow {roads.name}, which is public and costs no epsilon: compare with what the map alone gives."
+        )
+    return tuple(notes)
 
 
 METHODS = (
     Method(
         "single-report",
-        "one set-valued report per user with the whole budget, calibrated path model",
+        "one set-valued report per user with the whole budget, calibrated path model; routes where there is a map",
         _run,
         options=dict(OPTIONS),
     ),

@@ -1,8 +1,12 @@
-"""Mobility models: the paper's Markov chain and the calibrated path model, each to fit, sample, save and load."""
+"""Mobility models: the paper's Markov chain, the calibrated path model, and routes on the public map's streets; each
+to fit, sample, save and load."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
 
 from ldptrace.core.area import Area
 from ldptrace.curator.estimates import Estimates
@@ -10,22 +14,38 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.models.base import LatticeModel, MobilityModel, read_model
 from ldptrace.models.markov import MarkovModel
 from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.roads.library import Library
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
 
-MODELS: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel)}
+MODELS: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel, RouteModel)}
 
 
-def fit_model(estimates: Estimates, area: Area | None = None) -> MobilityModel:
+def fit_model(
+    estimates: Estimates,
+    area: Area | None = None,
+    public: RoadNetwork | Routes | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+    library: Library | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> MobilityModel:
     """The model that goes with what was asked: the paper's chain for its questions, the path model otherwise.
 
-    The path model keeps to a public `area`; the paper's chain knows none.
+    With a public map, or public routes, trips follow its streets. `rng` draws the `library` of routes, which is
+    public; without one it is the same every time. Trips off the streets keep to a public `area`; the paper's chain
+    knows neither.
     """
     if {"steps", "combined-steps"} & set(estimates):
-        if area is not None:
-            raise InputError(
-                "the paper's model cannot keep to an area; make the plan for one report per user"
-            )
+        if area is not None or public is not None:
+            unknown = "keep to an area" if public is None else "follow streets"
+            raise InputError(f"the paper's model cannot {unknown}; make the plan for one report per user")
         return MarkovModel.fit(estimates)
-    return PathModel.fit(estimates, area)
+    if public is None:
+        return PathModel.fit(estimates, area)
+    source = rng or np.random.default_rng(0)
+    return RouteModel.fit(estimates, public, source, area=area, library=library, progress=progress)
 
 
 def load_model(path: str | Path) -> MobilityModel:
@@ -38,4 +58,13 @@ def load_model(path: str | Path) -> MobilityModel:
     return MODELS[kind].load(path)
 
 
-__all__ = ["MODELS", "LatticeModel", "MarkovModel", "MobilityModel", "PathModel", "fit_model", "load_model"]
+__all__ = [
+    "MODELS",
+    "LatticeModel",
+    "MarkovModel",
+    "MobilityModel",
+    "PathModel",
+    "RouteModel",
+    "fit_model",
+    "load_model",
+]

@@ -40,8 +40,16 @@ class MobilityModel(ABC):
     plan: Plan | None
 
     @abstractmethod
-    def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
-        """Independent synthetic trajectories; with `spacing`, a point every so many units along the way."""
+    def sample(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+    ) -> Trajectories:
+        """Independent synthetic trajectories; a point every `spacing` units along the way, or every `interval` seconds
+        where the model knows how fast people are."""
 
     @abstractmethod
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -108,7 +116,18 @@ class LatticeModel(MobilityModel):
     def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Independent cell paths."""
 
-    def sample(self, count: int, rng: np.random.Generator, *, spacing: float | None = None) -> Trajectories:
+    def sample(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+    ) -> Trajectories:
+        if interval is not None:
+            raise InputError(
+                f"a {self.kind} model knows no speeds, so points cannot be so many seconds apart; give a spacing"
+            )
         placed = place(
             self.sample_paths(checked_count(count), rng), rng, style=self.placement, land=self.land
         )

@@ -80,6 +80,19 @@ def fit_potentials(here: Model, prior: Prior, observations: Sequence[Observation
         return _fitted(here, _answerable(prior, observations), observations)
 
 
+def judged(fit: Fit[Model], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
+    """Misfits of a fitted model in standard errors, and its effective number of parameters.
+
+    With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
+    """
+    tangent = _Tangent.at(fit.model, observations)
+    with threadpool_limits(1 if len(fit.model.potentials) < _LARGE else None, "blas"):
+        precision = prior.precision(np.array([fit.variances[part.name] for part in prior.components]))
+        square = tangent.jacobian.T @ tangent.jacobian
+        freedom = float(np.trace(cho_solve(cho_factor(precision + square), square)))
+    return tangent.misfit(fit.model), freedom
+
+
 def _fitted(here: Model, prior: Prior, observations: Sequence[Observation]) -> Fit[Model]:
     names = [component.name for component in prior.components]
     logs = np.log([component.variance for component in prior.components])

@@ -8,7 +8,6 @@ one. Geometry is made when it is asked for.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -38,7 +37,7 @@ class Routes:
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
     >>> routes = Routes.of(corner, [[0, 1], [1]])
     >>> len(routes), routes.lengths.tolist(), routes.points(spacing=60).x.tolist()
-    (2, [150.0, 50.0], [0.0, 50.0, 100.0, 100.0, 100.0, 100.0])
+    (2, [150.0, 50.0], [0.0, 60.0, 100.0, 100.0, 100.0, 100.0])
     """
 
     roads: RoadNetwork
@@ -156,19 +155,15 @@ class Routes:
         self,
         indices: ArrayLike | None = None,
         *,
-        spacing: float | None = None,
-        interval: float | None = None,
+        spacing: ArrayLike | None = None,
+        interval: ArrayLike | None = None,
     ) -> Trajectories:
         """Points along the streets: every `spacing` units of length or every `interval` seconds, and the end.
 
-        Without either, the bends of the line. With times, `t` is in seconds since the start of the route. Points
-        at equal distances are at most `spacing` apart; points in time are exactly `interval` apart, but for the
-        last one.
+        Both are one number, or one for each of the routes. Without either, the bends of the line. With times, `t`
+        is in seconds since the start of the route.
         """
         picked = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
-        for name, value in (("spacing", spacing), ("interval", interval)):
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be a positive number, got {value!r}")
         if spacing is not None and interval is not None:
             raise InputError("points have a spacing or an interval, not both")
         if interval is not None and self.roads.seconds is None:
@@ -176,19 +171,20 @@ class Routes:
                 f"{self.roads.name}: nothing is known of its speeds, so points cannot be so many seconds apart; "
                 "give a spacing"
             )
-        lines = self._lines
-        pace = self.roads.length if self.roads.seconds is None else self.roads.seconds
+        lines, apart, unit = self._lines, np.empty(0), self.roads.length
+        pace = unit if self.roads.seconds is None else self.roads.seconds
         if spacing is not None:
-            per_route = np.maximum(np.ceil(self.lengths[picked] / spacing - 1e-9), 1).astype(np.int64) + 1
+            apart = _positive("spacing", spacing, len(picked))
+            sizes = _steps(self.lengths[picked] / apart)
         elif interval is not None and self.seconds is not None:
-            per_route = np.maximum(np.ceil(self.seconds[picked] / interval - 1e-9), 1).astype(np.int64) + 1
+            apart, unit = _positive("interval", interval, len(picked)), pace
+            sizes = _steps(self.seconds[picked] / apart)
         else:
-            per_route = np.zeros(len(picked), dtype=np.int64)
-            _count(picked, self.edges, self.offsets, lines.offsets, per_route)
-        offsets = np.concatenate(([0], np.cumsum(per_route)))
+            sizes = np.zeros(len(picked), dtype=np.int64)
+            _count(picked, self.edges, self.offsets, lines.offsets, sizes)
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
-        unit = self.roads.length if interval is None else pace
 
         def trace(_: int, start: int, stop: int) -> None:
             _trace(
@@ -204,8 +200,7 @@ class Routes:
                 lines.share,
                 unit,
                 pace,
-                spacing is not None,
-                interval or 0.0,
+                apart[start:stop],
                 x,
                 y,
                 t,
@@ -256,6 +251,21 @@ class _Lines:
         return _Lines(x, y, offsets, np.minimum(share, 1.0))
 
 
+def _positive(name: str, value: ArrayLike, many: int) -> Floats:
+    """One number for each route."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.ndim == 1 and len(numbers) != many:
+        raise InputError(f"{name} has {len(numbers)} values for {many} routes")
+    if not (np.isfinite(numbers).all() and (numbers > 0).all()):
+        raise InputError(f"{name} must be a positive number, got {value!r}")
+    return np.ascontiguousarray(np.broadcast_to(numbers, (many,)))
+
+
+def _steps(many: Floats) -> Offsets:
+    """Number of points that so many steps have, the last of them shorter."""
+    return np.maximum(np.ceil(many - 1e-9), 1).astype(np.int64) + 1
+
+
 def _gathered(offsets: Offsets, picked: NDArray[np.int64]) -> tuple[Offsets, Offsets]:
     """New offsets of the picked rows, and where each of their values comes from."""
     sizes = np.diff(offsets)[picked]
@@ -275,7 +285,7 @@ def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-unty
 
 @numba.njit(cache=True, nogil=True)
 def _trace(  # type: ignore[no-untyped-def]
-    picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, even, interval, x, y, t
+    picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, apart, x, y, t
 ):
     """Fill x, y (and t) of the picked routes; `unit` is what points are apart by, `pace` what time goes by."""
     timed = len(t) > 0
@@ -283,14 +293,14 @@ def _trace(  # type: ignore[no-untyped-def]
         r = picked[k]
         first, last = offsets[r], offsets[r + 1] - 1
         size = new[k + 1] - new[k]
-        if not even and interval == 0.0:
+        if len(apart) == 0:
             _bends(r, new[k], edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t)
             continue
         total = 0.0
         for at in range(first, last + 1):
             total += unit[edges[at]]
         total -= begin[r] * unit[edges[first]] + (1.0 - end[r]) * unit[edges[last]]
-        step = total / (size - 1) if even else interval
+        step = apart[k]
         at, edge = first, edges[first]
         low, high = begin[r], end[r] if first == last else 1.0
         # What was travelled up to the share `low` of this edge, in units and in time; and the line's point before it.

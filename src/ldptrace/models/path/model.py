@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from ldptrace.core.placement import Style
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays, checked_count
-from ldptrace.models.fit import fit_potentials
+from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
@@ -71,31 +71,27 @@ class PathModel(LatticeModel):
         that nobody was asked have no weight; a question the model does not use is refused.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
-        observations = [
-            Observation.of(estimates[name], with_total=ANSWERS[name].has_total)
-            for name in cls.questions
-            if name in estimates and estimates[name].users > 0
-        ]
-        graph = _graph(estimates.plan.grid, area)
-        lengths = len(estimates["length"].frequencies) if "length" in estimates else 3 * graph.grid.n + 2
-        layout = Layout(graph.cells, graph.moves, lengths)
-        base = Expectation.at(graph, lengths, np.zeros(layout.size))
-        fit = fit_potentials(base, Prior(components(graph, layout)), observations)
-        potentials = fit.model.potentials
-        matches = tuple(Match.of(seen, fit.expected[seen.name]) for seen in observations)
-        if not warn_of_misfit(matches, cls.kind) and not fit.converged:
+        observations = observed(estimates)
+        fit, _ = fit_paths(estimates, observations, area)
+        model = replace(PathModel.of_fit(fit, observations, estimates.plan), area=area)
+        if not warn_of_misfit(model.matches, cls.kind) and not fit.converged:
             warnings.warn(f"the path model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=2)
+        return model
+
+    @staticmethod
+    def of_fit(fit: Fit[Expectation], observations: Sequence[Observation], plan: Plan) -> PathModel:
+        """The model that a fit found."""
+        layout, potentials = fit.model.layout, fit.model.potentials
         return PathModel(
-            grid=graph.grid,
+            grid=plan.grid,
             length=fit.model.length,
             start=potentials[layout.start],
             end=potentials[layout.end],
             move=potentials[layout.move],
             turn=potentials[layout.turn],
-            matches=matches,
+            matches=tuple(Match.of(seen, fit.expected[seen.name]) for seen in observations),
             scales={name: math.sqrt(variance) for name, variance in fit.variances.items()},
-            plan=estimates.plan,
-            area=area,
+            plan=plan,
         )
 
     @cached_property
@@ -154,3 +150,28 @@ def _graph(grid: Grid, area: Area | None) -> MoveGraph:
     if not graph.open_moves.any():
         raise InputError("no two neighbouring cells have a part in the area, so no path could move")
     return graph
+
+
+def observed(estimates: Estimates) -> list[Observation]:
+    """What was answered to the questions that somebody was asked."""
+    return [
+        Observation.of(estimates[name], with_total=ANSWERS[name].has_total)
+        for name in ANSWERS
+        if name in estimates and estimates[name].users > 0
+    ]
+
+
+def fit_paths(
+    estimates: Estimates, observations: Sequence[Observation], area: Area | None = None
+) -> tuple[Fit[Expectation], Prior]:
+    """The most probable potentials of the path model, and what was believed of them before."""
+    graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
+    layout = Layout(graph.cells, graph.moves, lengths)
+    prior = Prior(components(graph, layout))
+    base = Expectation.at(graph, lengths, np.zeros(layout.size))
+    return fit_potentials(base, prior, observations), prior
+
+
+def longest(estimates: Estimates) -> int:
+    """The largest number of cells that is told apart."""
+    return len(estimates["length"].frequencies) if "length" in estimates else 3 * estimates.plan.grid.n + 2

@@ -1,0 +1,63 @@
+"""Routes inside a model's file: their edges, the streets that they use, the lines of those."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldptrace.models.base import Arrays
+from ldptrace.models.routes.strides import STRIDES, Strides
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
+
+_ROADS = ("x", "y", "source", "target", "length", "road_class")
+_OPTIONAL = ("seconds", "shape_x", "shape_y", "shape_offsets")
+
+
+def routes_contents(routes: Routes) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of routes on the streets that they use."""
+    small = routes.on_used_roads()
+    roads = small.roads
+    arrays: Arrays = {f"roads_{name}": getattr(roads, name) for name in _ROADS}
+    arrays |= {
+        f"roads_{name}": getattr(roads, name) for name in _OPTIONAL if getattr(roads, name) is not None
+    }
+    arrays |= {
+        "edges": small.edges,
+        "sizes": small.sizes.astype(np.int32),
+        # Where on its first and last edge a route begins and ends: a thousandth of an edge is enough.
+        "begin": small.begin.astype(np.float32),
+        "end": small.end.astype(np.float32),
+        "weights": small.weights,
+    }
+    return {"roads": {"name": roads.name, "crs": roads.crs, "classes": list(roads.classes)}}, arrays
+
+
+def routes_restored(header: dict[str, Any], arrays: Arrays) -> Routes:
+    """The routes in a file, checked."""
+    about = header["roads"]
+    columns: dict[str, Any] = {name: arrays[f"roads_{name}"] for name in _ROADS}
+    columns |= {name: arrays[f"roads_{name}"] for name in _OPTIONAL if f"roads_{name}" in arrays}
+    roads = RoadNetwork(
+        **columns,
+        crs=about["crs"],
+        name=str(about["name"]),
+        classes=tuple(about["classes"]),
+    )
+    offsets = np.concatenate(([0], np.cumsum(arrays["sizes"], dtype=np.int64)))
+    for name in ("begin", "end"):
+        if not ((arrays[name] >= 0).all() and (arrays[name] <= 1).all()):
+            raise ValueError(f"{name} must be a share of an edge")
+    return Routes(roads, arrays["edges"], offsets, arrays["begin"], arrays["end"], arrays["weights"])
+
+
+def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strides:
+    """The strides of so many routes, checked."""
+    apart = np.array(header["strides"]["apart"], dtype=np.float64)
+    kind = np.asarray(arrays["stride"]).astype(np.int8)
+    if apart.shape != (len(STRIDES),) or not (np.isfinite(apart).all() and (apart > 0).all()):
+        raise ValueError("strides must be positive")
+    if kind.shape != (many,) or kind.min() < 0 or kind.max() >= len(STRIDES):
+        raise ValueError("every route needs a stride")
+    return Strides(kind, apart, bool(header["strides"]["timed"]))

@@ -1,0 +1,355 @@
+"""The route model: trips are public routes through the streets, drawn by weights that agree with private answers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.area import Area
+from ldptrace.core.parallel import child, chunks
+from ldptrace.core.placement import place, respace
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimates
+from ldptrace.errors import FitWarning, InputError
+from ldptrace.models.base import Arrays, MobilityModel, checked_count
+from ldptrace.models.fit import Fit, fit_potentials, judged
+from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
+from ldptrace.models.path.answers import ANSWERS
+from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.model import PathModel, fit_paths, longest, observed
+from ldptrace.models.routes import files
+from ldptrace.models.routes.mixture import share_off_streets
+from ldptrace.models.routes.strides import STRIDES, Strides
+from ldptrace.models.routes.weighting import Weighting, route_prior
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Lean, Library
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Fewer routes than this that carry the weight: trips repeat themselves.
+FEW = 1000
+# Routes that weigh less than this part of an equal share are never drawn; files need not hold them.
+_NOTHING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RouteModel(MobilityModel):
+    """Routes of a public library, drawn by weight; a share `off_streets` of the trips is drawn from a path model.
+
+    The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
+    of a route, as in the path model, and its stride. Every trip on streets is a public route, so nothing of a person
+    can be memorised.
+    """
+
+    grid: Grid
+    routes: Routes
+    strides: Strides
+    matches: tuple[Match, ...] = ()
+    # How the streets alone match the answers.
+    on_streets: tuple[Match, ...] = ()
+    scales: Mapping[str, float] | None = None
+    off_streets: float = 0.0
+    paths: PathModel | None = None
+    plan: Plan | None = None
+
+    kind: ClassVar[str] = "route"
+    questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
+
+    @classmethod
+    def fit(
+        cls,
+        estimates: Estimates,
+        public: RoadNetwork | Routes,
+        rng: np.random.Generator,
+        *,
+        area: Area | None = None,
+        library: Library | None = None,
+        mixture: bool = True,
+        progress: Callable[[float], None] | None = None,
+    ) -> RouteModel:
+        """Fit to all noisy answers at once.
+
+        From a road network a broad library is drawn and fitted, then a sharper one that leans towards that fit;
+        routes are used as they are. `rng` draws public things only. With `mixture`, the part of the answers that
+        streets do not explain goes to a path model, which keeps to a public `area`.
+        """
+        refuse_unused(estimates, cls.questions, cls.kind)
+        grid, observations = estimates.plan.grid, observed(estimates)
+        tell = progress or (lambda share: None)
+        if isinstance(public, RoadNetwork):
+            roads = within(public, grid, estimates.plan.crs)
+            drawing = library or Library()
+            # The first one only says where to look; it need not be large.
+            few = replace(drawing, routes=max(drawing.routes // 3, 1))
+            broad = few.draw(roads, rng, progress=lambda share: tell(share / 4))
+            first = _Fitted.of(broad, estimates, observations, rng)
+            lean = Lean.towards(broad, first.weights, grid)
+            routes = drawing.draw(roads, rng, lean=lean, progress=lambda share: tell((1 + 3 * share) / 4))
+        else:
+            routes = public
+        fitted = _Fitted.of(routes, estimates, observations, rng)
+        model = fitted.model(estimates, observations)
+        if mixture and observations:
+            model = fitted.mixed(model, estimates, observations, area)
+        _warn(model, fitted.fit)
+        return model
+
+    @staticmethod
+    def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
+        """The map alone: public routes with public weights, no reports. What a result with reports stands beside."""
+        routes = (
+            Library().draw(within(public, grid, None), rng) if isinstance(public, RoadNetwork) else public
+        )
+        strides = Strides.drawn(routes, grid, rng)
+        weights = strides.weighted(routes.weights)
+        return RouteModel(grid, replace(routes, weights=weights), strides)
+
+    @property
+    def effective(self) -> float:
+        """How many equally weighted routes would vary as much: one over the sum of squared weights."""
+        return 1 / float((self.routes.weights**2).sum())
+
+    @cached_property
+    def _running(self) -> Floats:
+        return np.cumsum(self.routes.weights)
+
+    def sample(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+        noise: float = 0.0,
+    ) -> Trajectories:
+        """Independent trips along the streets' lines.
+
+        Points come every `spacing` units of the network's lengths (metres where coordinates are degrees), or every
+        `interval` seconds, with times `t` since the start of the trip. Without either they are dense, and leave out
+        corners of cells that devices seem to miss, because their fixes are further apart. `noise` is the standard
+        deviation of a GPS error, in the same unit as `spacing`.
+        """
+        if not (math.isfinite(noise) and noise >= 0):
+            raise InputError(f"noise must be a number from 0, got {noise!r}")
+        source = rng.spawn(1)[0]
+        blocks = [
+            self._block(stop - start, child(source, number), spacing, interval, noise)
+            for number, (start, stop) in enumerate(chunks(checked_count(count)))
+        ]
+        # One trip at least, so that spacing and interval are checked however few are wanted.
+        drawn = (
+            Trajectories.concat(blocks)
+            if blocks
+            else self._block(1, child(source, 0), spacing, interval, noise).take([])
+        )
+        crs = (self.plan.crs if self.plan is not None else None) or self.routes.roads.crs
+        return replace(self.labelled(drawn), crs=crs)
+
+    def _block(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        spacing: float | None,
+        interval: float | None,
+        noise: float,
+    ) -> Trajectories:
+        elsewhere = int(rng.binomial(count, self.off_streets))
+        picked = np.searchsorted(
+            self._running, rng.random(count - elsewhere) * self._running[-1], side="right"
+        )
+        picked = np.minimum(picked, len(self.routes) - 1)
+        if spacing is None and interval is None:
+            drawn = self.strides.trips(self.routes, picked, self.grid)
+        else:
+            drawn = self.routes.points(picked, spacing=spacing, interval=interval)
+            drawn = drawn if interval is not None else replace(drawn, t=None)
+        if elsewhere and self.paths is not None:
+            free = self._free(elsewhere, rng, spacing, interval)
+            drawn = Trajectories.concat([replace(drawn, crs=None), free]).take(rng.permutation(count))
+        if noise > 0:
+            across, up = self.routes.roads.scale
+            x, y = rng.normal(0.0, noise, (2, drawn.points))
+            drawn = replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up)
+        return drawn
+
+    def _free(
+        self, count: int, rng: np.random.Generator, spacing: float | None, interval: float | None
+    ) -> Trajectories:
+        """Trips off the streets, their points as far apart as those on streets; at the streets' mean speed."""
+        assert self.paths is not None
+        roads = self.routes.roads
+        scale = math.sqrt(roads.scale[0] * roads.scale[1])
+        pace = 1.0 if roads.seconds is None else float(roads.seconds.sum() / roads.length.sum())
+        usual = float(self.strides.apart[0]) / (pace if self.strides.timed else 1.0)
+        apart = (spacing or (interval / pace if interval else usual)) / scale
+        paths, land = self.paths.sample_paths(count, rng), self.paths.land
+        placed = respace(place(paths, rng, style=self.paths.placement, land=land), apart, land)
+        if interval is None:
+            return placed
+        steps = np.concatenate(([0.0], np.hypot(np.diff(placed.x), np.diff(placed.y)) * scale * pace))
+        clock = np.cumsum(steps)
+        return replace(placed, t=clock - np.repeat(clock[placed.offsets[:-1]], placed.sizes))
+
+    def explain(self) -> str:
+        """What carries the weight, how well streets explain the answers, and what was learned."""
+        roads = self.routes.roads
+        common = np.bincount(self.strides.kind, self.routes.weights, len(STRIDES))
+        unit = "s" if self.strides.timed else "units"
+        lines = [
+            f"{len(self.routes):,} routes on {roads.edges:,} edges of {roads.name}; {self.effective:,.0f} of them "
+            "effectively carry the weight",
+            "Distance between fixes, as far as the answers tell: "
+            + ", ".join(
+                f"{apart:.3g} {unit} {share:.0%}"
+                for apart, share in zip(self.strides.apart, common, strict=True)
+            ),
+        ]
+        if self.off_streets > 0:
+            lines += [f"Trips off the streets, by the path model: {self.off_streets:.0%}", "Streets alone:"]
+            lines += [*match_table(self.on_streets), "Streets and paths together:"]
+        lines += match_table(self.matches)
+        if self.scales:
+            lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
+            lines += [f"  {name:<20}{scale:>7.3f}" for name, scale in self.scales.items()]
+        return "\n".join(lines)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        kept = self.routes.weights > _NOTHING / len(self.routes)
+        header, arrays = files.routes_contents(self.routes.take(kept))
+        header |= {
+            "matches": [asdict(match) for match in self.matches],
+            "on_streets": [asdict(match) for match in self.on_streets],
+            "scales": list((self.scales or {}).items()),
+            "strides": {"apart": self.strides.apart.tolist(), "timed": self.strides.timed},
+            "off_streets": self.off_streets,
+            "paths": None,
+        }
+        arrays["stride"] = self.strides.kind[kept]
+        if self.paths is not None:
+            header["paths"], of_paths = self.paths.contents()
+            arrays |= {f"paths_{name}": column for name, column in of_paths.items()}
+        return header, arrays
+
+    @classmethod
+    def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> RouteModel:
+        routes = files.routes_restored(header, arrays)
+        paths = None
+        if header["paths"] is not None:
+            of_paths = {name[6:]: column for name, column in arrays.items() if name.startswith("paths_")}
+            paths = PathModel.restored(grid, plan, header["paths"], of_paths)
+        strides = files.strides_restored(header, arrays, len(routes))
+        share = float(header["off_streets"])
+        if not 0 <= share <= 1 or (share > 0 and paths is None):
+            raise ValueError(f"a share of {share} trips off the streets needs a path model")
+        matches, on_streets = (
+            tuple(Match(**match) for match in header[name]) for name in ("matches", "on_streets")
+        )
+        scales = dict(header["scales"]) or None
+        return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan)
+
+
+def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
+    """The connected part of a network in the bounds of a grid; an error where it is the map of another place."""
+    roads.check_against(grid.bounds, crs)
+    return roads.clipped(grid.bounds).largest_component()
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A library, fitted: strides, groups, and the fit itself."""
+
+    routes: Routes
+    strides: Strides
+    fit: Fit[Weighting]
+    group: Ints
+
+    @staticmethod
+    def of(
+        routes: Routes, estimates: Estimates, observations: list[Observation], rng: np.random.Generator
+    ) -> _Fitted:
+        grid = estimates.plan.grid
+        strides = Strides.drawn(routes, grid, rng)
+        weighting, group = Weighting.of(
+            strides.cells(routes, grid),
+            strides.kind,
+            strides.weighted(routes.weights),
+            longest(estimates),
+            observations,
+        )
+        fit = fit_potentials(weighting, route_prior(MoveGraph(grid), longest(estimates)), observations)
+        return _Fitted(routes, strides, fit, group)
+
+    @property
+    def weights(self) -> Floats:
+        """Fitted weight of every route."""
+        weights = self.strides.weighted(self.routes.weights) * self.fit.model.tilt[self.group]
+        return weights / weights.sum()
+
+    def model(self, estimates: Estimates, observations: list[Observation]) -> RouteModel:
+        matches = tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)
+        return RouteModel(
+            estimates.plan.grid,
+            replace(self.routes, weights=self.weights),
+            self.strides,
+            matches,
+            matches,
+            {name: math.sqrt(variance) for name, variance in self.fit.variances.items()},
+            plan=estimates.plan,
+        )
+
+    def mixed(
+        self,
+        model: RouteModel,
+        estimates: Estimates,
+        observations: list[Observation],
+        area: Area | None,
+    ) -> RouteModel:
+        """The model with the share of a path model that makes the answers most likely; mostly none."""
+        prior = route_prior(MoveGraph(model.grid), longest(estimates))
+        paths, path_prior = fit_paths(estimates, observations, area)
+        share = share_off_streets(
+            *judged(self.fit, prior, observations), *judged(paths, path_prior, observations)
+        )
+        if share == 0:
+            return model
+        expected = {
+            name: (1 - share) * self.fit.expected[name] + share * paths.expected[name]
+            for name in paths.expected
+        }
+        return replace(
+            model,
+            matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
+            off_streets=share,
+            paths=replace(PathModel.of_fit(paths, observations, estimates.plan), area=area),
+        )
+
+
+def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
+    """Tell what noise cannot explain, and what makes poor trips."""
+    if model.off_streets > 0.5:
+        warnings.warn(
+            f"streets explain few of the answers: {model.off_streets:.0%} of the trips are off the streets of "
+            f"{model.routes.roads.name}; it may be the map of another place",
+            FitWarning,
+            stacklevel=3,
+        )
+    elif not warn_of_misfit(model.matches, model.kind) and not fit.converged:
+        warnings.warn(f"the route model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=3)
+    if model.effective < FEW:
+        warnings.warn(
+            f"only {model.effective:,.0f} of {len(model.routes):,} routes effectively carry the weight: trips will "
+            "repeat themselves; a larger map or library would help",
+            FitWarning,
+            stacklevel=3,
+        )

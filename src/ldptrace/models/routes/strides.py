@@ -1,0 +1,124 @@
+"""How far apart the fixes of a device are: unknown to the curator, and it decides which corners a path cuts.
+
+A device that records every minute skips cells that one with a fix every second passes through, so the same street
+trip has several cell paths. Every route of the library gets one of a few strides at random; how common each is, is
+fitted to the answers like everything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.protocol import lattice
+from ldptrace.protocol.grid import Grid
+from ldptrace.roads.routes import Routes
+
+Floats = NDArray[np.float64]
+
+_axis_cell = numba.njit(cache=True)(lattice.axis_cell)
+
+# Points of a trip from one side of the map to the other, at most.
+MOST_POINTS = 200
+# Mean distance between fixes, in sides of a cell, and how common each is before any answer: dense ones are.
+STRIDES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+SHARES = (0.3, 0.3, 0.2, 0.13, 0.07)
+
+
+@dataclass(frozen=True, eq=False)
+class Strides:
+    """The stride of every route: `kind` numbers it, `apart` says it in seconds (`timed`) or units of length."""
+
+    kind: NDArray[np.int8]
+    apart: Floats
+    timed: bool
+
+    @staticmethod
+    def drawn(routes: Routes, grid: Grid, rng: np.random.Generator) -> Strides:
+        """As many routes of every stride, whatever else they have in common."""
+        kind = rng.permutation(np.arange(len(routes)) % len(STRIDES)).astype(np.int8)
+        across, up = routes.roads.scale
+        side = min(grid.step[0] * across, grid.step[1] * up)
+        apart = side * np.array(STRIDES)
+        if routes.roads.seconds is not None:
+            apart *= float(routes.roads.seconds.sum() / routes.roads.length.sum())
+        return Strides(kind, apart, routes.roads.seconds is not None)
+
+    def weighted(self, weights: Floats) -> Floats:
+        """Weights of the routes times how common their strides are, which were drawn equally often."""
+        tilted = weights * np.array(SHARES)[self.kind]
+        return tilted / tilted.sum()
+
+    def points(self, routes: Routes, picked: NDArray[np.int64]) -> Trajectories:
+        """The fixes of some routes, each at its stride."""
+        apart = self.apart[self.kind[picked]]
+        return routes.points(picked, interval=apart) if self.timed else routes.points(picked, spacing=apart)
+
+    def trips(self, routes: Routes, picked: NDArray[np.int64], grid: Grid) -> Trajectories:
+        """Dense points of some routes that make the same paths on a grid as their fixes do.
+
+        Between two fixes the line of the street is followed, without what lies in cells that the fixes miss: the
+        device of such a trip would not have been seen there.
+        """
+        finest = self.apart[0]
+        while finest * MOST_POINTS < self.apart[0] / STRIDES[0] * grid.n:
+            finest *= 2
+        dense = (
+            routes.points(picked, interval=finest) if self.timed else routes.points(picked, spacing=finest)
+        )
+        steps = np.maximum(np.round(self.apart[self.kind[picked]] / finest), 1).astype(np.int64)
+        kept = np.zeros(dense.points, dtype=bool)
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+
+        def choose(_: int, start: int, stop: int) -> None:
+            _as_fixes(
+                dense.x,
+                dense.y,
+                dense.offsets[start : stop + 1],
+                steps[start:stop],
+                ox,
+                oy,
+                sx,
+                sy,
+                grid.n,
+                kept,
+            )
+
+        map_chunks(choose, len(dense))
+        running = np.concatenate(([0], np.cumsum(kept)))
+        return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=None)
+
+    def cells(self, routes: Routes, grid: Grid) -> CellPaths:
+        """The paths of all routes on a grid, as devices with these strides cut them."""
+        parts = [
+            CellPaths.from_trajectories(self.points(routes, np.arange(start, stop)), grid)
+            for start, stop in chunks(len(routes))
+        ]
+        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.sizes for part in parts]))))
+        return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
+
+
+@numba.njit(cache=True, nogil=True)
+def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no-untyped-def]
+    """Keep every fix (one point of so many, and the last), and the points between two fixes in the cells of these."""
+    for k in range(len(steps)):
+        last = offsets[k + 1] - 1
+        fix = offsets[k]
+        here = _axis_cell(x[fix], ox, sx, n) * n + _axis_cell(y[fix], oy, sy, n)
+        kept[fix] = True
+        while fix < last:
+            next_ = min(fix + steps[k], last)
+            there = _axis_cell(x[next_], ox, sx, n) * n + _axis_cell(y[next_], oy, sy, n)
+            arrived = False
+            for p in range(fix + 1, next_):
+                cell = _axis_cell(x[p], ox, sx, n) * n + _axis_cell(y[p], oy, sy, n)
+                arrived = arrived or cell == there
+                kept[p] = cell == (there if arrived else here)
+            kept[next_] = True
+            fix, here = next_, there

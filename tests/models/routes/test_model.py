@@ -1,0 +1,280 @@
+"""The route model: what it learns, what it draws, what its file holds, what it warns of."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator import Estimates
+from ldptrace.errors import FitWarning, FormatError, InputError
+from ldptrace.models import load_model
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.mixture import share_off_streets
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.strides import Strides
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library, zones_of
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
+from ldptrace.simulation import collect
+from road_kit import lattice_roads
+from statistics_kit import assert_frequencies
+
+GRID = Grid((0, 0, 1900, 1900), 4)
+SMALL = Library(routes=20_000)
+
+
+def with_speeds(k: int = 20) -> RoadNetwork:
+    """A lattice whose middle street is fast."""
+    roads = lattice_roads(k)
+    middle = (roads.y[roads.source] == 1000) & (roads.y[roads.target] == 1000)
+    return replace(roads, seconds=roads.length / np.where(middle, 25.0, 8.0))
+
+
+def odd_demand(roads: RoadNetwork, count: int, rng: np.random.Generator) -> Trajectories:
+    """Trips of which most begin in the lower left and end in the upper right."""
+    routes = SMALL.draw(roads, rng)
+    zone = zones_of(roads, GRID)
+    start, end = zone[routes.edges[routes.offsets[:-1]]], zone[routes.edges[routes.offsets[1:] - 1]]
+    weights = routes.weights * np.exp(2.5 * (start == 0) + 1.5 * (end == 15) - 1.0 * (start == 7))
+    picked = rng.choice(len(routes), count, p=weights / weights.sum())
+    return routes.points(picked, spacing=50)
+
+
+def asked(trips: Trajectories, epsilon: float, rng: np.random.Generator, grid: Grid = GRID) -> Estimates:
+    plan = Plan.single_report(grid, epsilon, for_map=True)
+    return Estimates.from_tally(plan, collect(plan, CellPaths.from_trajectories(trips, grid), rng))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[RouteModel, Trajectories, Estimates]:
+    rng = np.random.default_rng(1)
+    trips = odd_demand(with_speeds(), 60_000, rng)
+    estimates = asked(trips, 3.0, rng)
+    return RouteModel.fit(estimates, with_speeds(), rng, library=SMALL), trips, estimates
+
+
+def ends(trips: Trajectories) -> np.ndarray:
+    paths = CellPaths.from_trajectories(trips, GRID)
+    pairs = paths.starts().astype(np.int64) * GRID.cells + paths.ends()
+    return np.bincount(pairs, minlength=GRID.cells**2) / len(paths)
+
+
+def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    model, trips, _ = fitted
+    alone = RouteModel.of_map(with_speeds(), GRID, np.random.default_rng(2))
+    truth = ends(trips)
+    ours, public = (ends(m.sample(60_000, np.random.default_rng(3))) for m in (model, alone))
+    assert np.abs(ours - truth).sum() < 0.35
+    assert np.abs(public - truth).sum() > 0.6
+    assert model.off_streets == 0
+    assert model.effective > 2000
+
+
+def test_routes_are_drawn_by_their_weights() -> None:
+    """Frequencies of drawn routes against their weights; false alarms as stated in the kit."""
+    roads = lattice_roads(3, block=700.0)
+    ways = [[edge] for edge in range(roads.edges)]
+    weights = np.arange(1, roads.edges + 1, dtype=np.float64)
+    routes = Routes.of(roads, ways, weights)
+    strides = Strides(np.zeros(len(routes), dtype=np.int8), np.array([30.0, 60, 120, 240, 480]), timed=False)
+    model = RouteModel(GRID, routes, strides)
+    drawn = model.sample(100_000, np.random.default_rng(7))
+    first, second = drawn.offsets[:-1], drawn.offsets[1:] - 1
+    middle = (drawn.x[first] + drawn.x[second]) / 2 + 1j * (drawn.y[first] + drawn.y[second]) / 2
+    forward = (drawn.x[second] - drawn.x[first]) + (drawn.y[second] - drawn.y[first]) > 0
+    true_middle = (roads.x[roads.source] + roads.x[roads.target]) / 2 + 1j * (
+        roads.y[roads.source] + roads.y[roads.target]
+    ) / 2
+    along = roads.x[roads.target] - roads.x[roads.source] + roads.y[roads.target] - roads.y[roads.source] > 0
+    counts = [
+        int(((np.abs(middle - true_middle[edge]) < 1) & (forward == along[edge])).sum())
+        for edge in range(roads.edges)
+    ]
+    assert sum(counts) == 100_000
+    assert_frequencies(np.array(counts), routes.weights)
+
+
+def test_sampling_repeats_with_its_source_and_goes_on_without(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    model = fitted[0]
+    rng = np.random.default_rng(5)
+    first, second = model.sample(500, rng), model.sample(500, rng)
+    again = model.sample(500, np.random.default_rng(5))
+    assert np.array_equal(first.x, again.x)
+    assert not np.array_equal(first.x[:50], second.x[:50])
+    assert len(model.sample(0, rng)) == 0
+
+
+def test_points_are_placed_as_asked(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
+    model = fitted[0]
+    timed = model.sample(300, np.random.default_rng(1), interval=10)
+    assert timed.t is not None
+    gaps = np.diff(timed.t)
+    inner = np.ones(len(gaps), dtype=bool)
+    inner[timed.offsets[1:-1] - 1] = False
+    assert gaps[inner].max() == pytest.approx(10)
+    assert np.all(timed.t[timed.offsets[:-1]] == 0)
+    even = model.sample(300, np.random.default_rng(1), spacing=40)
+    assert even.t is None
+    steps = np.hypot(np.diff(even.x), np.diff(even.y))
+    inside = np.ones(len(steps), dtype=bool)
+    inside[even.offsets[1:-1] - 1] = False
+    assert steps[inside].max() <= 40 + 1e-9
+    exact, shaken = (
+        model.sample(300, np.random.default_rng(1), spacing=40, noise=noise) for noise in (0.0, 5.0)
+    )
+    assert 3 < np.std(shaken.x - exact.x) < 7
+    with pytest.raises(InputError, match="noise"):
+        model.sample(1, np.random.default_rng(1), noise=-1)
+    with pytest.raises(InputError, match="not both"):
+        model.sample(1, np.random.default_rng(1), spacing=1, interval=1)
+    with pytest.raises(InputError, match="negative"):
+        model.sample(-1, np.random.default_rng(1))
+
+
+def test_dense_trips_have_the_paths_of_their_fixes() -> None:
+    routes = Library(routes=3000).draw(with_speeds(), np.random.default_rng(0))
+    grid = Grid((0, 0, 1900, 1900), 6)
+    strides = Strides.drawn(routes, grid, np.random.default_rng(1))
+    every = np.arange(len(routes))
+    fixes = CellPaths.from_trajectories(strides.points(routes, every), grid)
+    dense = strides.trips(routes, every, grid)
+    cut = CellPaths.from_trajectories(dense, grid)
+    assert np.array_equal(cut.cells, fixes.cells)
+    assert np.array_equal(cut.offsets, fixes.offsets)
+    assert dense.points > 2 * strides.points(routes, every).points
+
+
+def test_a_file_holds_everything(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
+    model = fitted[0]
+    model.save(tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert isinstance(loaded, RouteModel)
+    assert loaded.explain().splitlines()[2:] == model.explain().splitlines()[2:]
+    assert loaded.plan == model.plan
+    ours, theirs = (ends(m.sample(40_000, np.random.default_rng(3))) for m in (model, loaded))
+    # Routes that weigh nothing are left out, so draws differ while the law does not.
+    assert np.abs(ours - theirs).sum() < 0.05
+
+
+def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    fitted[0].save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    breaks = {
+        "edges": np.full_like(arrays["edges"], 10**6),
+        "weights": -arrays["weights"],
+        "stride": np.full_like(arrays["stride"], 99),
+        "begin": arrays["begin"] + 2,
+        "roads_target": arrays["roads_target"] + 10**6,
+    }
+    for name, wrong in breaks.items():
+        np.savez(path, **{**arrays, name: wrong})
+        with pytest.raises(FormatError, match="not a complete route model"):
+            RouteModel.load(path)
+    np.savez(path, **{name: column for name, column in arrays.items() if name != "sizes"})
+    with pytest.raises(FormatError):
+        RouteModel.load(path)
+
+
+def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
+    text = fitted[0].explain()
+    assert "effectively carry the weight" in text
+    assert "visits" in text
+    assert "stride" in text
+
+
+def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
+    """People walk on a diagonal of a town whose streets are somewhere else."""
+    lines = [[(x, x + shift) for x in np.linspace(50, 1700, 40)] for shift in rng.uniform(0, 150, 4000)]
+    estimates = asked(Trajectories.from_lists(lines), 4.0, rng)
+    ring = lattice_roads(20)
+    inside = (ring.x > 250) & (ring.x < 1650) & (ring.y > 250) & (ring.y < 1650)
+    with pytest.warns(FitWarning) as told:
+        model = RouteModel.fit(estimates, ring.take_nodes(~inside), rng, library=SMALL)
+    assert any("map of another place" in str(warning.message) for warning in told)
+    assert model.off_streets > 0.5
+    drawn = model.sample(2000, rng)
+    assert len(drawn) == 2000
+    assert "off the streets" in model.explain()
+
+
+def test_trips_off_the_streets_have_times_and_survive_a_file(
+    fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path
+) -> None:
+    model, _, estimates = fitted
+    mixed = replace(model, off_streets=0.4, paths=PathModel.fit(estimates))
+    mixed.save(tmp_path / "mixed.npz")
+    loaded = RouteModel.load(tmp_path / "mixed.npz")
+    assert loaded.off_streets == 0.4
+    for options in ({}, {"spacing": 30.0}, {"interval": 5.0}):
+        drawn = loaded.sample(1000, np.random.default_rng(0), **options)
+        assert len(drawn) == 1000
+        assert (drawn.t is not None) == ("interval" in options)
+        if drawn.t is not None:
+            assert np.all(drawn.t[drawn.offsets[:-1]] == 0)
+
+
+def test_streets_are_believed_unless_the_answers_are_clear(rng: np.random.Generator) -> None:
+    noise = rng.standard_normal(400)
+    # A richer model follows some of the noise: no reason to leave the streets.
+    assert share_off_streets(noise, 10, 0.9 * noise, 60) == 0
+    assert share_off_streets(noise, 10, noise, 10) == 0
+    assert share_off_streets(noise + 2 * rng.standard_normal(400), 10, noise, 60) > 0.5
+
+
+def test_few_routes_are_told(rng: np.random.Generator) -> None:
+    trips = odd_demand(with_speeds(), 5000, rng)
+    with pytest.warns(FitWarning, match="effectively carry the weight"):
+        RouteModel.fit(asked(trips, 1.0, rng), with_speeds(), rng, library=Library(routes=500), mixture=False)
+
+
+def test_public_trajectories_will_do_instead_of_a_map(rng: np.random.Generator) -> None:
+    roads = with_speeds()
+    trips = odd_demand(roads, 40_000, rng)
+    public = SMALL.draw(roads, rng).points(spacing=60)
+    model = RouteModel.fit(asked(trips, 3.0, rng), Routes.from_trajectories(public), rng)
+    assert np.abs(ends(model.sample(40_000, rng)) - ends(trips)).sum() < 0.35
+
+
+def test_a_question_it_does_not_know_is_refused(
+    fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator
+) -> None:
+    estimates = fitted[2]
+    strange = Estimates(estimates.plan, {**estimates.by_question, "weather": estimates["start"]})
+    with pytest.raises(InputError, match="weather"):
+        RouteModel.fit(strange, with_speeds(), rng)
+
+
+@pytest.mark.parametrize("shift", [10_000.0, 1e6])
+def test_roads_elsewhere_are_one_sentence(
+    fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator, shift: float
+) -> None:
+    roads = with_speeds()
+    with pytest.raises(InputError, match="no roads in the bounds"):
+        RouteModel.fit(fitted[2], replace(roads, x=roads.x + shift), rng)
+
+
+def test_the_source_decides_the_fit(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        models = [
+            RouteModel.fit(
+                fitted[2], with_speeds(), np.random.default_rng(seed), library=Library(routes=3000)
+            )
+            for seed in (1, 1, 2)
+        ]
+    assert np.array_equal(models[0].routes.weights, models[1].routes.weights)
+    assert not np.array_equal(models[0].routes.weights, models[2].routes.weights)
