@@ -14,7 +14,7 @@ from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated, own, reproduce
 from ldptrace.reproduce.page import write_page
-from ldptrace.reproduce.rows import MEASURED, PUBLISHED
+from ldptrace.reproduce.results import MEASURED, PUBLISHED
 
 TINY = replace(
     SCALES["quick"],

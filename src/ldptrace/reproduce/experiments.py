@@ -16,8 +16,7 @@ from ldptrace.reproduce import published
 from ldptrace.reproduce.bench import FLOOR, FRACTIONS, WALKS
 from ldptrace.reproduce.central import NAME as CENTRAL
 from ldptrace.reproduce.data import DataSet
-from ldptrace.reproduce.results import Cell
-from ldptrace.reproduce.rows import Row
+from ldptrace.reproduce.results import Cell, Row
 
 PAPER_EPSILON = 1.0
 ONE_REPORT, PADDED, PRINTED, NGRAM, FULL = "single-report", "paper", "paper-unpadded", "ngram", "ngram-full"

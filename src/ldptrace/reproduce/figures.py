@@ -11,8 +11,8 @@ import numpy as np
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce.experiments import Experiment
-from ldptrace.reproduce.names import COLOURS, TITLES, UNITS
-from ldptrace.reproduce.rows import PUBLISHED, Row
+from ldptrace.reproduce.results import PUBLISHED, Row
+from ldptrace.reproduce.tables import COLOURS, TITLES, UNITS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

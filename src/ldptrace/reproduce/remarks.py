@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce import published
-from ldptrace.reproduce.names import TITLES
-from ldptrace.reproduce.rows import MEASURED, PUBLISHED, Row
+from ldptrace.reproduce.results import MEASURED, PUBLISHED, Row
+from ldptrace.reproduce.tables import TITLES
 
 Values = dict[tuple[str, float, str], float]
 WHY = (

@@ -14,8 +14,7 @@ from ldptrace.reproduce.bench import Bench
 from ldptrace.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
 from ldptrace.reproduce.figures import draw
 from ldptrace.reproduce.remarks import remarks
-from ldptrace.reproduce.results import Cell, Store
-from ldptrace.reproduce.rows import Row, to_csv, to_plain
+from ldptrace.reproduce.results import Cell, Row, Store, to_csv, to_plain
 
 FORMAT, VERSION = "ldptrace-reproduce", 1
 Listener = Callable[[str, int, int], None]
