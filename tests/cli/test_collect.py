@@ -165,7 +165,7 @@ def test_first_wrong_steps() -> None:
     args = ("report", "--plan", "plan.json", "--trajectory", "trip.csv", "-o", "report")
     assert "plan-over-limit" in error_of(*args, "--limit", "0.5")
     assert "plan-changed" in error_of(*args, "--plan-id", "0" * 64)
-    assert "plan-no-such-round" in error_of(*args, "--round", "1")
+    assert "plan-no-such-round" in error_of(*args, "--round", "2")
     Path("plan.json").write_text(PLAN.to_json() + "\n")
     assert "plan-malformed" in error_of(*args)
     Path("plan.json").write_bytes(b"\xff")
@@ -200,7 +200,7 @@ def test_from_reports_to_estimates() -> None:
     assert sum(found["users"] for found in questions.values()) == 12
     for name, words in {
         "plan.json": "A plan of protocol version 1",
-        "one.json": "A tally of round 0",
+        "one.json": "A tally of round 1",
         "estimates.json": "Estimates of plan",
         "batch": "One or more reports",
     }.items():

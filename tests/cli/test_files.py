@@ -38,7 +38,7 @@ def test_inspect_tells_a_person(source: Path) -> None:
 
 
 def test_inspect_tells_a_program(source: Path) -> None:
-    out, _ = run("inspect", source, "--json")
+    out, _ = run("inspect", source, "--json", "-")
     seen = json.loads(out)
     assert seen["trajectories"] == 2
     assert seen["file"]["format"] == "parquet"
@@ -74,7 +74,7 @@ def test_convert_to_a_named_format(source: Path) -> None:
 
 def test_convert_cuts_and_filters(source: Path) -> None:
     _, err = run("convert", source, source.parent / "out.csv", "--split-gap", "900", "--min-points", "2")
-    assert "cut at gaps over 900 s into 3 trajectories, 2 of them left out" in err
+    assert "left out 2 trajectories (fewer than 2 points); cut at gaps over 900 s into 3 trajectories" in err
     assert read(source.parent / "out.csv").sizes.tolist() == [2]
 
 

@@ -135,7 +135,7 @@ def test_a_plan_that_leaks_is_not_received() -> None:
 
 
 def test_a_round_that_does_not_exist() -> None:
-    with pytest.raises(InputError, match="no round 1"):
+    with pytest.raises(InputError, match="no round 2"):
         Receiver(SINGLE, 1)
 
 

@@ -31,7 +31,7 @@ def test_different_plans_do_not_mix(grid: Grid) -> None:
 
 
 def test_a_round_that_does_not_exist(grid: Grid) -> None:
-    with pytest.raises(InputError, match="no round 1"):
+    with pytest.raises(InputError, match="no round 2"):
         Tally.zero(Plan.single_report(grid, 1.0), 1)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
+from ldptrace import __version__
 from ldptrace.errors import LdptraceError
 
 AREAS = (
@@ -34,13 +37,27 @@ def application() -> typer.Typer:
         name="ldptrace",
         help="Synthetic trajectories under local differential privacy.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+    @app.callback()
+    def start(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        ] = False,
+    ) -> None:
+        """Synthetic trajectories under local differential privacy."""
+
     for area in AREAS:
         import_module(f"ldptrace.cli.{area}").register(app)
     return app
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ldptrace {__version__}")
+        raise typer.Exit
 
 
 def main() -> None:
@@ -52,6 +69,10 @@ def main() -> None:
     except LdptraceError as error:
         _say(f"error: {error}")
         sys.exit(2)
+    except BrokenPipeError:
+        # Whoever reads has seen enough; files were written before anything was printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except OSError as error:
         _say(f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}")
         sys.exit(2)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress
+from ldptrace.cli.common import Progress, check_outputs, read_document, table_console, write_text
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ldptrace.audit import Audit
     from ldptrace.protocol.plan import Plan
 
@@ -27,23 +29,24 @@ def audit(
     plan: Annotated[
         str, typer.Argument(metavar="PLAN|METHOD", help="A plan document, or the name of a method.")
     ],
-    json: Annotated[Path | None, typer.Option("--json", help="Write everything found here, as JSON.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write everything found here, as JSON; - prints it.")
+    ] = None,
     trials: Annotated[int, typer.Option("--trials", min=100, help="Messages per input of an attack.")] = 4000,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Budget, where a method is named.")] = 1.0,
     grid: Annotated[int, typer.Option("--grid", help="Cells per side, where a method is named.")] = 6,
 ) -> None:
     """Try to break the privacy claim of a plan. Exit status 0: it stands; 1: it fell."""
     from ldptrace.audit import audit as run
-    from ldptrace.io.atomic import atomic_path
 
+    check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
     with Progress() as stages, stages("audit"):
         found = run(chosen, trials=trials)
-    _print(found)
-    typer.echo(found.summary())
     if json is not None:
-        with atomic_path(json) as temporary:
-            temporary.write_text(found.to_json() + "\n", encoding="utf-8")
+        write_text(found.to_json(), json)
+    _print(found, table_console(json))
+    typer.echo(found.summary(), err=str(json) == "-")
     if not found.stands:
         raise typer.Exit(1)
 
@@ -54,22 +57,19 @@ def plan_of(name: str, epsilon: float, n: int) -> Plan:
     from ldptrace.protocol.plan import Plan
 
     if name not in METHODS:
-        if not Path(name).is_file():
+        if name != "-" and not Path(name).exists():
             raise InputError(
                 f"{name!r} is neither a plan document nor one of the methods {', '.join(METHODS)}"
             )
-        return Plan.from_json(Path(name).read_bytes())
+        return Plan.from_json(read_document(Path(name)))
     square = Grid((0.0, 0.0, 1.0, 1.0), n)
     if name == "single-report":
         return Plan.single_report(square, epsilon)
     return Plan.paper(square, epsilon, method=name).paper_second_round(QUANTILE)
 
 
-def _print(found: Audit) -> None:
-    from rich.console import Console
+def _print(found: Audit, console: Console) -> None:
     from rich.table import Table
-
-    console = Console(highlight=False)
 
     def show(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
@@ -83,7 +83,7 @@ def _print(found: Audit) -> None:
         ("round", "question", "randomizer", "cases", "true epsilon", "claim"),
         [
             (
-                str(f.round),
+                str(f.round + 1),
                 f.question,
                 f.kind if f.formulas_hold else f"{f.kind}, not as its formulas say",
                 f"{f.inputs} x {f.outputs}",
@@ -101,7 +101,7 @@ def _print(found: Audit) -> None:
         ("round", "question", "items", "draws", "item", "observed", "expected", "claim"),
         [
             (
-                str(f.round),
+                str(f.round + 1),
                 f.question,
                 str(f.items),
                 str(f.draws),
@@ -116,14 +116,14 @@ def _print(found: Audit) -> None:
     show(
         "Structure: messages for trajectories as different as the map allows, with equal luck",
         ("round", "property", "found", "claim"),
-        [(str(f.round), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
+        [(str(f.round + 1), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
     )
     show(
         "Black box: how much epsilon an attacker can prove from the messages alone",
         ("round", "asked", "attacked", "at least", "claimed", "claim"),
         [
             (
-                str(a.round),
+                str(a.round + 1),
                 a.target,
                 a.looked_at,
                 f"{a.epsilon_at_least:.3f}",

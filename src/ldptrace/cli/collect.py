@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import CrsOption, FormatOption, note
+from ldptrace.cli.common import (
+    CrsOption,
+    FormatOption,
+    check_outputs,
+    note,
+    read_document,
+    table_console,
+    write_text,
+)
 from ldptrace.cli.decode import decode
 from ldptrace.errors import InputError, NothingUsable
 
@@ -17,7 +26,7 @@ if TYPE_CHECKING:
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
 RoundOption = Annotated[
-    int | None, typer.Option("--round", min=0, help="Round of the plan, from 0; the newest if absent.")
+    int | None, typer.Option("--round", min=1, help="Round of the plan, from 1; the newest if absent.")
 ]
 # Bytes of a report file that are read at a time.
 CHUNK = 1 << 24
@@ -81,23 +90,25 @@ def report(
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
     if output is not None and trajectory is None:
         raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
+    check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     points, system = ([], crs) if trajectory is None else own_points(trajectory, format, crs)
     book = Ledger(ledger or default_ledger(), limit)
-    reporter = Reporter.from_document(plan.read_bytes(), plan_id=plan_id, crs=system, ledger=book)
-    number = reporter.number(round_)
-    if explain:
-        typer.echo("\n".join(explain_asking(reporter.plan, number)))
+    reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
+    number = reporter.number(None if round_ is None else round_ - 1)
+    words = explain_asking(reporter.plan, number) if explain else []
     if output is not None:
         data = reporter.report(points, number)
         with atomic_path(output) as temporary:
             temporary.write_bytes(data)
-        if explain:
-            typer.echo("\n".join(explain_report(reporter.plan, data)))
+        words += explain_report(reporter.plan, data) if explain else []
+    if words:
+        typer.echo("\n".join(words), err=str(output) == "-")
+    if output is not None:
         spent = f"{float(book.spent):g} of {float(book.limit):g} spent"
         note(f"{len(data)} bytes written to {output}; ledger {book.path}: epsilon {spent}")
     if sent:
         reporter.sent(number)
-        note(f"round {number} of plan {reporter.plan.id[:12]} is answered for good")
+        note(f"round {number + 1} of plan {reporter.plan.id[:12]} is answered for good")
 
 
 def own_points(
@@ -143,17 +154,19 @@ def tally(
     from ldptrace.curator.checks import findings
     from ldptrace.curator.receive import Receiver
     from ldptrace.io.atomic import atomic_path
+    from ldptrace.io.report import count
     from ldptrace.protocol.problems import Problem
     from ldptrace.protocol.reports import report_bytes
 
     chosen = read_plan(plan)
-    number = len(chosen.rounds) - 1 if round_ is None else round_
+    number = len(chosen.rounds) - 1 if round_ is None else round_ - 1
+    check_outputs([output, ids], [plan, *reports])
     known = ids.read_bytes() if ids is not None and ids.exists() else b""
     receiver = Receiver(chosen, number, known)
     size = report_bytes(chosen.rounds[number])
     codes: Counter[int] = Counter()
     for path in reports:
-        with open(path, "rb") as file:
+        with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
             while batch := file.read(CHUNK // size * size or size):
                 values, times = _counted(receiver.receive(batch))
                 codes.update(dict(zip(values, times, strict=True)))
@@ -161,8 +174,8 @@ def tally(
     if ids is not None:
         with atomic_path(ids) as temporary:
             temporary.write_bytes(receiver.ids)
-    _write(counted.to_json(), output)
-    note(f"{codes[0]:,} of {sum(codes.values()):,} reports counted")
+    write_text(counted.to_json(), output)
+    note(f"{codes[0]:,} of {count(sum(codes.values()), 'report')} counted")
     for code in sorted(code for code in codes if code):
         problem = Problem.of_number(code)
         note(f"  {codes[code]:,} left out, {problem.code}: {problem.sentence}")
@@ -178,32 +191,36 @@ def estimate(
     ] = None,
 ) -> None:
     """Unbiased frequencies with standard errors, from tallies."""
-    from rich.console import Console
     from rich.table import Table
 
     from ldptrace.curator import Estimates, Tally
+    from ldptrace.io.report import count
     from ldptrace.protocol.words import item_words
 
+    check_outputs([output], [plan, *tallies])
     chosen = read_plan(plan)
-    estimates = Estimates.from_tallies(chosen, (Tally.from_json(path.read_bytes()) for path in tallies))
+    estimates = Estimates.from_tallies(chosen, (Tally.from_json(read_document(path)) for path in tallies))
+    if output is not None:
+        write_text(estimates.to_json(), output)
+    console = table_console(output)
     for found in estimates.values():
-        table = Table(title=f"{found.question.name}: {found.users:,} users, {found.question.domain} items")
+        table = Table(
+            title=f"{found.question.name}: {count(found.users, 'user')}, {count(found.question.domain, 'item')}"
+        )
         for column in ("item", "users per user asked", "standard error"):
             table.add_column(column, justify="left" if column == "item" else "right")
         order = sorted(range(found.question.domain), key=lambda item: -found.frequencies[item])
         for item in order[:SHOWN]:
             words = item_words(found.question, item)
             table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
-        Console().print(table)
-    if output is not None:
-        _write(estimates.to_json(), output)
+        console.print(table)
 
 
 def read_plan(path: Path) -> Plan:
     """The plan in a file."""
     from ldptrace.protocol.plan import Plan
 
-    return Plan.from_json(path.read_bytes())
+    return Plan.from_json(read_document(path))
 
 
 def _counted(codes: Any) -> tuple[list[int], list[int]]:
@@ -211,13 +228,3 @@ def _counted(codes: Any) -> tuple[list[int], list[int]]:
 
     values, times = np.unique(codes, return_counts=True)
     return values.tolist(), times.tolist()
-
-
-def _write(text: str, output: Path | None) -> None:
-    from ldptrace.io.atomic import atomic_path
-
-    if output is None:
-        typer.echo(text)
-        return
-    with atomic_path(output) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")

@@ -5,7 +5,8 @@ Results go to stdout, notes and progress to stderr; progress is drawn on a termi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
+    from ldptrace.core.columns import Names
     from ldptrace.core.trajectories import Trajectories
 
 
@@ -31,17 +33,47 @@ class Outside(StrEnum):
     clamp = "clamp"
 
 
-InputArgument = Annotated[Path, typer.Argument(help="Trajectory file, or a folder of files of one format.")]
+InputArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="Trajectory file, a folder or archive of files of one format, or - for standard input."
+    ),
+]
 BoundsOption = Annotated[
     str | None,
     typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units."),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help="Format of the input; the extension decides when this is absent."),
+    typer.Option("--format", help="Format of the input; else its extension or its content says it."),
 ]
 CrsOption = Annotated[
     str | None, typer.Option("--crs", help='Coordinate system of the input, for example "EPSG:4326".')
+]
+XOption = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column of x, or longitude.")]
+YOption = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column of y, or latitude.")]
+TOption = Annotated[str | None, typer.Option("--t", metavar="COL", help="Column of the times.")]
+IdOption = Annotated[str | None, typer.Option("--id", metavar="COL", help="Column of the trajectories.")]
+UserOption = Annotated[
+    str | None, typer.Option("--user", metavar="COL", help="Column that says whose a trajectory is.")
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option("--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; else UTC."),
+]
+SplitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--split-gap", metavar="SECONDS", help="Cut trajectories where time jumps by more than this."
+    ),
+]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar="FORMAT", help="Format of the output; else its extension says it."),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write what was found as JSON; - prints it.")
 ]
 OutsideOption = Annotated[
     Outside,
@@ -95,15 +127,65 @@ def read_input(
     bounds: Bounds | None = None,
     outside: str = Outside.drop,
     min_points: int = 1,
+    names: Names | None = None,
+    timezone: str | None = None,
+    split_gap: float | None = None,
 ) -> Trajectories:
     """Read a trajectory file and say on stderr, in one line, what was kept and what was left out."""
     from ldptrace.io import read_with_report
 
     trajectories, report = read_with_report(
-        path, format=format, crs=crs, bounds=bounds, outside=outside, min_points=min_points
+        path,
+        format=format,
+        crs=crs,
+        bounds=bounds,
+        outside=outside,
+        min_points=min_points,
+        names=names,
+        timezone=timezone,
+        split_gap=split_gap,
     )
     note(report.line())
     return trajectories
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool = False
+) -> None:
+    """Say before the work, not after it, that something cannot be written, or would replace its own input."""
+    from ldptrace.io.atomic import STDOUT, check_output
+
+    given = [path for path in outputs if path is not None]
+    if [str(path) for path in given].count(STDOUT) > 1:
+        raise InputError("only one output can go to standard output")
+    sources = list(inputs)
+    for path in given:
+        check_output(path, sources, force=force)
+
+
+def read_document(path: Path) -> bytes:
+    """The bytes of a file, or of standard input."""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
+    """A document to its file; to standard output where there is none."""
+    from ldptrace.io.atomic import atomic_path
+
+    with atomic_path(output or "-") as temporary:
+        temporary.write_text(text + end, encoding="utf-8")
+
+
+def table_console(*outputs: Path | None) -> Console:
+    """Where tables go: standard output, unless a result goes there."""
+    from rich.console import Console
+
+    class Pipe(Console):
+        def on_broken_pipe(self) -> None:
+            # Whoever reads has seen enough, which is no failure; `main` ends quietly.
+            raise BrokenPipeError
+
+    return Pipe(stderr=any(str(path) == "-" for path in outputs), highlight=False)
 
 
 def random_source(seed: int | None) -> np.random.Generator:

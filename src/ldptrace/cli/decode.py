@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ldptrace.cli.common import read_document
 from ldptrace.errors import FormatError
 
 # Reports of a batch that are printed one by one.
@@ -26,8 +28,8 @@ def decode(
     """Print any file of the protocol in words."""
     from ldptrace.protocol.plan import Plan
 
-    known = None if plan is None else Plan.from_json(plan.read_bytes())
-    with open(file, "rb") as source:
+    known = None if plan is None else Plan.from_json(read_document(plan))
+    with sys.stdin.buffer if str(file) == "-" else open(file, "rb") as source:
         data = source.read(MOST)
     typer.echo("\n".join(describe(data, known)))
 
@@ -75,13 +77,13 @@ def _reports(data: bytes, plan: Any) -> list[str]:
     if plan is None or not 0 <= first.round < len(plan.rounds):
         return [
             f"One or more reports of protocol version 1, {len(data):,} bytes.",
-            f"The first answers round {first.round} of the plan whose id begins with {first.plan.hex()}, as "
+            f"The first answers round {first.round + 1} of the plan whose id begins with {first.plan.hex()}, as "
             f"a member of group {first.group}; its random id is {first.id.hex()}.",
             "With --plan the answers can be read.",
         ]
     size = report_bytes(plan.rounds[first.round])
     count = -(-len(data) // size)
-    lines = [f"{count:,} report{'s' if count > 1 else ''} of {size} bytes, round {first.round}."]
+    lines = [f"{count:,} report{'s' if count > 1 else ''} of {size} bytes, round {first.round + 1}."]
     for number in range(min(count, SHOWN)):
         report = data[number * size : (number + 1) * size]
         try:
@@ -94,23 +96,29 @@ def _reports(data: bytes, plan: Any) -> list[str]:
 
 def _tally(data: bytes, plan: Any) -> list[str]:
     from ldptrace.curator import Tally
+    from ldptrace.io.report import count
 
     tally = Tally.from_json(data)
-    lines = [f"A tally of round {tally.round} of plan {tally.plan_id}."]
+    lines = [f"A tally of round {tally.round + 1} of plan {tally.plan_id}."]
     for number, (counts, reports, users) in enumerate(
         zip(tally.counts, tally.reports, tally.users, strict=True)
     ):
         name = f"question {number}" if plan is None else plan.rounds[tally.round].asks[number].question.name
-        lines.append(f"  {name}: {users:,} users, {reports:,} answers, {int(counts.sum()):,} items named.")
+        lines.append(
+            f"  {name}: {count(users, 'user')}, {count(reports, 'answer')}, {count(int(counts.sum()), 'item')} named."
+        )
     return lines
 
 
 def _ledger(document: dict[str, Any]) -> list[str]:
-    lines = [f"A ledger with the limit epsilon {document['limit']} and {len(document['entries'])} answers."]
+    from ldptrace.io.report import count
+
+    answers = count(len(document["entries"]), "answer")
+    lines = [f"A ledger with the limit epsilon {document['limit']} and {answers}."]
     for entry in document["entries"]:
         state = "sent" if entry["report"] is None else "not yet sent"
         lines.append(
-            f"  plan {entry['plan'][:12]}, round {entry['round']}, epsilon {entry['epsilon']} in all: {state}"
+            f"  plan {entry['plan'][:12]}, round {entry['round'] + 1}, epsilon {entry['epsilon']} in all: {state}"
         )
     return lines
 

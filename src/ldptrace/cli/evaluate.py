@@ -12,19 +12,28 @@ from ldptrace.cli.common import (
     BoundsOption,
     CrsOption,
     FormatOption,
+    IdOption,
     Outside,
     OutsideOption,
     Progress,
     SeedOption,
+    TOption,
+    UserOption,
+    XOption,
+    YOption,
+    ZoneOption,
+    check_outputs,
     note,
     parse_bounds,
     read_input,
+    table_console,
 )
-from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ldptrace.core.columns import Names
+    from ldptrace.core.trajectories import Trajectories
     from ldptrace.roads.network import RoadNetwork
 
 
@@ -40,10 +49,6 @@ RoadsOption = Annotated[
         metavar="NETWORK",
         help="Public road network: trips are matched to it, controls beside them.",
     ),
-]
-ZoneOption = Annotated[
-    str | None,
-    typer.Option("--timezone", metavar="ZONE", help="Whose clocks count for times since 1970, such as UTC."),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
 
@@ -81,19 +86,26 @@ def evaluate(
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
+    x: XOption = None,
+    y: YOption = None,
+    t: TOption = None,
+    id: IdOption = None,
+    user: UserOption = None,
 ) -> None:
     """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
 
     The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen.
     Without --bounds the map is the smallest box around the real points, as in the reference implementation.
     """
+    from ldptrace.core.columns import Names
     from ldptrace.evaluation import evaluate as measure
 
-    check_folders(json_file, html_file)
+    check_outputs([json_file, html_file], [real, *synthetic])
     with Progress() as stages:
         with stages("read"):
             network = None if roads is None else read_network(roads)
-            sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
+            columns = Names(x, y, t, id, user)
+            sets = read_sets(real, synthetic, format, crs, columns, timezone)
         card = measure(
             sets[0],
             *sets[1:],
@@ -135,17 +147,24 @@ def attack(
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
+    x: XOption = None,
+    y: YOption = None,
+    t: TOption = None,
+    id: IdOption = None,
+    user: UserOption = None,
 ) -> None:
     """Re-identification and outlier attack on synthetic sets, beside a fresh real sample and random walks."""
+    from ldptrace.core.columns import Names
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.io.atomic import atomic_path
     from ldptrace.report import attack_page
 
-    check_folders(json_file, html_file)
+    check_outputs([json_file, html_file], [real, *synthetic])
     with Progress() as stages:
         with stages("read"):
-            sets = [read_input(path, format=format, crs=crs) for path in (real, *synthetic)]
+            columns = Names(x, y, t, id, user)
+            sets = read_sets(real, synthetic, format, crs, columns, None)
         found = resilience(
             sets[0],
             *sets[1:],
@@ -178,18 +197,22 @@ def read_network(path: Path) -> RoadNetwork:
     return read_roads(path, connected=False)
 
 
-def check_folders(*outputs: Path | None) -> None:
-    """Say before the work, not after it, that a file cannot be written."""
-    for path in outputs:
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+def read_sets(
+    real: Path,
+    synthetic: list[Path],
+    format: str | None,
+    crs: str | None,
+    names: Names,
+    timezone: str | None,
+) -> list[Trajectories]:
+    """The real set, with the columns that were named, and the synthetic ones."""
+    first = read_input(real, format=format, crs=crs, names=names, timezone=timezone)
+    return [first, *(read_input(path, format=format, crs=crs, timezone=timezone) for path in synthetic)]
 
 
 def show(tables: list[Table], text: str | None) -> None:
     """Tables on stdout; or, when JSON was asked for there, the JSON alone and the tables on stderr."""
-    from rich.console import Console
-
-    console = Console(stderr=text is not None, highlight=False)
+    console = table_console(None if text is None else Path("-"))
     for number, table in enumerate(tables):
         console.print(*([""] if number else []), table, sep="\n")
     if text is not None:

@@ -13,14 +13,26 @@ import typer
 from ldptrace.cli.common import (
     BoundsOption,
     CrsOption,
+    ForceOption,
     FormatOption,
+    IdOption,
     InputArgument,
+    JsonOption,
     Outside,
     OutsideOption,
     Progress,
+    SplitOption,
+    ToOption,
+    TOption,
+    UserOption,
+    XOption,
+    YOption,
+    ZoneOption,
+    check_outputs,
     note,
     parse_bounds,
     read_input,
+    write_text,
 )
 
 if TYPE_CHECKING:
@@ -37,57 +49,79 @@ def register(app: typer.Typer) -> None:
 
 def inspect(
     source: InputArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json_file: JsonOption = None,
     bounds: BoundsOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
+    x: XOption = None,
+    y: YOption = None,
+    t: TOption = None,
+    id: IdOption = None,
+    user: UserOption = None,
+    timezone: ZoneOption = None,
+    split_gap: SplitOption = None,
 ) -> None:
     """Say what is in a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
+    from ldptrace.core.columns import Names
     from ldptrace.io import read_with_report
     from ldptrace.io.summary import summarise
 
+    check_outputs([json_file], [source])
     with Progress() as stages:
         with stages("read"):
             trajectories, report = read_with_report(
-                source, format=format, crs=crs, bounds=parse_bounds(bounds), outside=outside
+                source,
+                format=format,
+                crs=crs,
+                bounds=parse_bounds(bounds),
+                outside=outside,
+                names=Names(x, y, t, id, user),
+                timezone=timezone,
+                split_gap=split_gap,
             )
         with stages("look"):
             summary = summarise(trajectories)
-    if as_json:
-        typer.echo(json.dumps({"file": report.to_dict(), **summary.to_dict()}, indent=2))
-    else:
+    if json_file is not None:
+        write_text(json.dumps({"file": report.to_dict(), **summary.to_dict()}, indent=2), json_file)
+    if str(json_file) != "-":
         typer.echo(describe(report, summary))
 
 
 def convert(
     source: InputArgument,
-    output: Annotated[Path, typer.Argument(help="File to write; its extension says the format.")],
-    to: Annotated[str | None, typer.Option("--to", help="Format of the output.")] = None,
+    output: Annotated[
+        Path, typer.Argument(help="File to write; its extension says the format; - is standard output.")
+    ],
+    to: ToOption = None,
     to_crs: Annotated[
         str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:3857".')
     ] = None,
     min_points: Annotated[
         int, typer.Option("--min-points", min=0, help="Leave out trajectories with fewer points.")
     ] = 1,
-    split_gap: Annotated[
-        float | None,
-        typer.Option(
-            "--split-gap", metavar="SECONDS", help="Cut trajectories where time jumps by more than this."
-        ),
-    ] = None,
+    split_gap: SplitOption = None,
     bounds: BoundsOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
+    x: XOption = None,
+    y: YOption = None,
+    t: TOption = None,
+    id: IdOption = None,
+    user: UserOption = None,
+    timezone: ZoneOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Write a trajectory file in another format."""
+    from ldptrace.core.columns import Names
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
     from ldptrace.io.projection import project
     from ldptrace.io.report import count
 
     for_writing(output, to)
+    check_outputs([output], [source], force=force)
     with Progress() as stages:
         with stages("read"):
             trajectories = read_input(
@@ -96,21 +130,18 @@ def convert(
                 crs=crs,
                 bounds=parse_bounds(bounds),
                 outside=outside,
-                min_points=1 if split_gap else min_points,
-            )
-        if split_gap is not None:
-            parts = trajectories.split(split_gap)
-            trajectories = parts.take(parts.sizes >= min_points)
-            note(
-                f"cut at gaps over {split_gap:g} s into {len(parts):,} trajectories, "
-                f"{len(parts) - len(trajectories):,} of them left out (fewer than {min_points} points)"
+                min_points=min_points,
+                names=Names(x, y, t, id, user),
+                timezone=timezone,
+                split_gap=split_gap,
             )
         if to_crs is not None:
             with stages("project"):
                 trajectories = project(trajectories, to_crs)
         with stages("write"):
             write(trajectories, output, format=to)
-    note(f"wrote {count(len(trajectories), 'trajectory')} to {output}")
+    if str(output) != "-":
+        note(f"wrote {count(len(trajectories), 'trajectory')} to {output}")
 
 
 def describe(report: ReadReport, summary: Summary) -> str:
@@ -127,6 +158,7 @@ def describe(report: ReadReport, summary: Summary) -> str:
             "bounds",
             "none" if summary.bounds is None else ",".join(f"{value:.10g}" for value in summary.bounds),
         ),
+        *([("users", f"{summary.users:,} (column {summary.user})")] if summary.user else []),
         ("points each", _spread(summary.points_per_trajectory)),
         ("distance", _spread(summary.distance, unit)),
         ("longest step", f"{_number(summary.longest_step)} {unit}"),
@@ -136,6 +168,7 @@ def describe(report: ReadReport, summary: Summary) -> str:
         rows.append(("duration", _spread(summary.duration_seconds, "s")))
     if summary.first_time:
         rows.append(("from, to", f"{summary.first_time}, {summary.last_time}"))
+    rows += [("impossible", said) for said in summary.impossible]
     if summary.jumps:
         rows.append(
             ("jumps", f"{count(summary.jumps, 'step')} longer than a quarter of the map, kept as they are")

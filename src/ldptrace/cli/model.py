@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import IntervalOption, Progress, RoadsOption, RoutesOption, SpacingOption, note
+from ldptrace.cli.common import (
+    IntervalOption,
+    Progress,
+    RoadsOption,
+    RoutesOption,
+    SpacingOption,
+    ToOption,
+    check_outputs,
+    note,
+    read_document,
+)
 from ldptrace.errors import InputError
 
 
@@ -34,15 +44,16 @@ def fit(
     from ldptrace.methods.single_report import public_routes
     from ldptrace.models import fit_model
 
+    check_outputs([output], [estimates])
     with Progress() as stages:
         with stages("read"):
-            found = Estimates.from_json(estimates.read_bytes())
+            found = Estimates.from_json(read_document(estimates))
             public = public_routes(roads, routes)
         with stages("fit model"):
             model = fit_model(found, None if area is None else read_area(area), public)
         with stages("write"):
             model.save(output)
-    typer.echo(model.explain())
+    typer.echo(model.explain(), err=str(output) == "-")
     note(f"a {model.kind} model on {model.grid.n} x {model.grid.n} cells: {output}")
 
 
@@ -58,16 +69,20 @@ def sample(
             "--sample-seed", min=0, help="Seed of the drawing, to repeat it; tells nothing of the devices."
         ),
     ] = None,
+    to: ToOption = None,
 ) -> None:
     """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
     import numpy as np
 
     from ldptrace.io import write
+    from ldptrace.io.formats import for_writing
     from ldptrace.models import load_model
 
     for name, value in (("spacing", spacing), ("interval", interval)):
         if value is not None and not value > 0:
             raise InputError(f"--{name} must be above 0, got {value:g}")
+    for_writing(output, to)
+    check_outputs([output], [model])
     with Progress() as stages:
         with stages("read"):
             found = load_model(model)
@@ -76,5 +91,5 @@ def sample(
                 count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
             )
         with stages("write"):
-            write(drawn, output)
+            write(drawn, output, format=to)
     note(f"{len(drawn):,} synthetic trajectories from a {found.kind} model: {output}")

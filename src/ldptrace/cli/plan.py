@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import BoundsOption, note, parse_bounds
+from ldptrace.cli.common import (
+    BoundsOption,
+    JsonOption,
+    check_outputs,
+    note,
+    parse_bounds,
+    table_console,
+    write_text,
+)
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ldptrace.curator.planning import Outlook
     from ldptrace.protocol.plan import Plan
 
@@ -48,17 +60,18 @@ def plan(
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")
     ] = True,
+    json_file: JsonOption = None,
 ) -> None:
     """Choose N and m by the predicted error, from public facts only, and show what another choice costs."""
     from ldptrace.cli.synthesize import whole_number
-    from ldptrace.curator.planning import TRIP, choose_grid, choose_plan
-    from ldptrace.io.atomic import atomic_path
+    from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan as Collection
     from ldptrace.protocol.words import explain as sentences
 
     budget = epsilon_fraction(epsilon)
+    check_outputs([output, json_file])
     box = parse_bounds(bounds) or (0.0, 0.0, 1.0, 1.0)
     if bounds is None and output is not None:
         raise InputError(
@@ -67,31 +80,46 @@ def plan(
     side = max(box[2] - box[0], box[3] - box[1])
     trip = TRIP if mean_trip is None else mean_trip / side
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
+    view = None
     if method is Kind.single_report:
         chosen, view = choose_plan(users, budget, box, n=n, trip=trip, for_map=for_map)
-        _print_outlooks(view, users, epsilon, trip)
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)
-    if explain:
-        for line in sentences(chosen, users):
-            typer.echo(line)
-        if method is Kind.single_report:
-            typer.echo(_shuffled(chosen, users))
+    words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]
+    noise = mostly_noise(users, budget, n, trip=trip)
     if output is not None:
-        with atomic_path(output) as temporary:
-            Path(temporary).write_text(chosen.to_json(), encoding="ascii")
+        # A plan is known by its bytes: not one more.
+        write_text(chosen.to_json(), output, end="")
         note(f"plan {chosen.id[:12]} written to {output}")
+    if json_file is not None:
+        document = {
+            "plan_id": chosen.id,
+            "plan": chosen.document(),
+            "outlook": None if view is None else asdict(view) | {"error": view.error},
+            "mostly_noise": noise,
+            "explanation": words,
+        }
+        write_text(json.dumps(document, indent=2), json_file)
+    if str(json_file) == "-":
+        return
+    console = table_console(output)
+    if view is not None:
+        console.print(_outlooks(view, users, epsilon, trip))
+    if explain:
+        console.print("\n".join(words), markup=False, soft_wrap=True)
+    if noise:
+        note(f"Note: {noise}.")
 
 
-def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> None:
+def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table:
     """The choice among its neighbours, so that a person sees what another one would cost."""
-    from rich.console import Console
     from rich.table import Table
 
     from ldptrace.curator.planning import outlook
 
     table = Table(
-        title=f"Relative error of the traffic in a ninth of the map: {users:,} users, epsilon {epsilon:g}"
+        title=f"Relative error of the traffic in a ninth of the map: {users:,} user{'' if users == 1 else 's'}, "
+        f"epsilon {epsilon:g}"
     )
     for column in ("cells N x N", "moves m", "noise", "shape", "traffic error", ""):
         table.add_column(column, justify="right")
@@ -114,7 +142,7 @@ def _print_outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) ->
             f"{view.error:.3f}",
             mark,
         )
-    Console().print(table)
+    return table
 
 
 def _shuffled(plan: Plan, users: int) -> str:

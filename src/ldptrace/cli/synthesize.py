@@ -12,18 +12,30 @@ import typer
 from ldptrace.cli.common import (
     BoundsOption,
     CrsOption,
+    ForceOption,
     FormatOption,
+    IdOption,
     InputArgument,
     IntervalOption,
+    JsonOption,
     Outside,
     OutsideOption,
     Progress,
     RoadsOption,
     RoutesOption,
     SpacingOption,
+    SplitOption,
+    ToOption,
+    TOption,
+    UserOption,
+    XOption,
+    YOption,
+    ZoneOption,
+    check_outputs,
     note,
     parse_bounds,
     read_input,
+    write_text,
 )
 from ldptrace.errors import InputError, PrivacyWarning
 
@@ -39,6 +51,13 @@ class Simulation(StrEnum):
     devices = "devices"
 
 
+class UnitChoice(StrEnum):
+    """Whose privacy it is."""
+
+    user = "user"
+    trip = "trip"
+
+
 class Engine(StrEnum):
     """Where the work runs."""
 
@@ -51,7 +70,10 @@ def register(app: typer.Typer) -> None:
 
 def synthesize(
     source: InputArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Where the synthetic trajectories go; - is standard output."),
+    ],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
     method: Annotated[
         str, typer.Option("--method", help="Recipe; an unknown name lists them.")
@@ -99,11 +121,34 @@ def synthesize(
     format: FormatOption = None,
     crs: CrsOption = None,
     outside: OutsideOption = Outside.drop,
+    unit: Annotated[
+        UnitChoice,
+        typer.Option(
+            "--unit", help="Whose epsilon it is, where a column says users: theirs, or each trip's."
+        ),
+    ] = UnitChoice.user,
+    x: XOption = None,
+    y: YOption = None,
+    t: TOption = None,
+    id: IdOption = None,
+    user: UserOption = None,
+    timezone: ZoneOption = None,
+    split_gap: SplitOption = None,
+    to: ToOption = None,
+    json_file: JsonOption = None,
+    force: ForceOption = False,
 ) -> None:
-    """Make a private synthetic copy of a data set: every trajectory plays one device."""
+    """Make a private synthetic copy of a data set: every trajectory plays one device.
+
+    Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
+    """
+    from ldptrace.core.columns import Names
     from ldptrace.io import write
     from ldptrace.io.area import read_area
+    from ldptrace.io.formats import for_writing
+    from ldptrace.io.report import count as counted
     from ldptrace.methods import method as find_method
+    from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run_method
 
@@ -113,11 +158,23 @@ def synthesize(
     for name in public:
         if name not in recipe.options:
             raise InputError(f"method {method} has no use for --{name}")
+    epsilon_fraction(epsilon)
+    for_writing(output, to)
+    check_outputs([output, model, json_file], [source], force=force)
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     with Progress() as stages:
         with stages("read"):
             box = parse_bounds(bounds)
-            real = read_input(source, format=format, crs=crs, bounds=box, outside=outside)
+            real = read_input(
+                source,
+                format=format,
+                crs=crs,
+                bounds=box,
+                outside=outside,
+                names=Names(x, y, t, id, user),
+                timezone=timezone,
+                split_gap=split_gap,
+            )
             extent = public_bounds(real, box, bounds_from_data)
             options = parse_options(option or [])
             if area is not None:
@@ -132,21 +189,39 @@ def synthesize(
             count=count,
             seed=seed,
             simulation=simulation.value,
+            unit=unit.value,
             stages=stages,
             **options,
             **public,
         )
         with stages("write"):
-            write(run.trajectories, output)
+            write(run.trajectories, output, format=to)
             if model is not None:
                 if run.synthesis.model is None:
                     raise InputError(f"method {method} makes no model that could be saved")
                 run.synthesis.model.save(model)
     total, n = sum(stages.seconds.values()), run.grid.n
+    if json_file is not None:
+        found = {
+            "output": str(output),
+            "trajectories": len(run.trajectories),
+            "users": run.users,
+            "cells_per_side": n,
+            "mostly_noise": run.noise,
+            "seconds": run.seconds,
+            "privacy": run.privacy(),
+        }
+        write_text(json.dumps(found, indent=2), json_file)
+    if run.unit.name != "trajectory":
+        of = f" out of {counted(len(real), 'trajectory')}" if run.users < len(real) else ""
+        note(f"{run.unit.sentence} {counted(run.users, 'device')}{of}.")
     note(
-        f"{len(run.trajectories):,} synthetic trajectories from {len(real):,} simulated devices, "
+        f"{len(run.trajectories):,} synthetic {'trajectory' if len(run.trajectories) == 1 else 'trajectories'} from "
+        f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
+    if run.noise:
+        note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
     if run.seeded:
         note(f"Note: {EXPERIMENT}.")
 

@@ -98,5 +98,5 @@ class Tally:
 
 def _round(plan: Plan, number: int) -> Round:
     if not 0 <= number < len(plan.rounds):
-        raise InputError(f"the plan has {len(plan.rounds)} rounds, there is no round {number}")
+        raise InputError(f"the plan has rounds 1 to {len(plan.rounds)}, there is no round {number + 1}")
     return plan.rounds[number]

@@ -75,7 +75,7 @@ class Reporter:
         if not 0 <= number < len(self.plan.rounds):
             raise PlanRefused(
                 Problem.PLAN_NO_SUCH_ROUND,
-                f"the plan has rounds 0 to {len(self.plan.rounds) - 1}, not {number}",
+                f"the plan has rounds 1 to {len(self.plan.rounds)}, not {number + 1}",
             )
         return number
 

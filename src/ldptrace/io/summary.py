@@ -6,12 +6,15 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from ldptrace.core.times import iso
+from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
+from ldptrace.io.report import count
 
 EARTH_RADIUS_METRES = 6_371_008.8
 # A step longer than this share of the map's diagonal is called a jump.
 JUMP_SHARE = 0.25
+# Metres per second that no airliner reaches: about the speed of sound.
+FASTEST = 340.0
 BINS = 12
 
 
@@ -56,6 +59,10 @@ class Summary:
     duration_seconds: Spread | None
     first_time: str | None
     last_time: str | None
+    user: str | None
+    users: int
+    # What the times say that cannot be, in words.
+    impossible: tuple[str, ...]
     histogram_edges: tuple[int, ...]
     histogram_counts: tuple[int, ...]
 
@@ -117,9 +124,40 @@ def summarise(trajectories: Trajectories) -> Summary:
         duration_seconds=durations,
         first_time=first_time,
         last_time=last_time,
+        user=trajectories.user,
+        users=len(np.unique(trajectories.users)),
+        impossible=tuple(_impossible(trajectories, inner, steps)),
         histogram_edges=tuple(int(edge) for edge in edges),
-        histogram_counts=tuple(int(count) for count in counts),
+        histogram_counts=tuple(int(number) for number in counts),
     )
+
+
+def _impossible(
+    trajectories: Trajectories, inner: np.ndarray[tuple[int], np.dtype[np.bool_]], steps: Floats
+) -> list[str]:
+    """Steps back in time, steps that take no time, speeds that nothing on the ground has, dates of no year."""
+    t = trajectories.t
+    if t is None or not len(t):
+        return []
+    found = []
+    seconds, far = np.diff(t)[inner], steps[inner]
+    back, still = int(np.sum(seconds < 0)), int(np.sum((seconds == 0) & (far > 0)))
+    if back:
+        found.append(f"time goes back in {count(back, 'step')}")
+    if still:
+        found.append(f"{count(still, 'step')} to another place take no time")
+    if trajectories.is_geographic:
+        fast = int(np.sum(far[seconds > 0] > FASTEST * seconds[seconds > 0]))
+        if fast:
+            found.append(f"{count(fast, 'step')} faster than {3.6 * FASTEST:,.0f} km/h")
+    long = int(np.sum(seconds > DAY))
+    if long:
+        found.append(
+            f"{count(long, 'interval')} longer than a day: perhaps several trips in one (--split-gap)"
+        )
+    if trajectories.has_dates and (iso(float(t.min())) is None or iso(float(t.max())) is None):
+        found.append(f"times from {t.min():g} to {t.max():g} s are no dates")
+    return found
 
 
 def step_distances(trajectories: Trajectories) -> Floats:

@@ -81,7 +81,7 @@ def read_report(data: bytes, plan: Plan, round_number: int) -> Answers:
         raise ReportRejected(Problem.WRONG_PLAN)
     if report.round != round_number:
         raise ReportRejected(
-            Problem.WRONG_ROUND, f"the report answers round {report.round}, this is {round_number}"
+            Problem.WRONG_ROUND, f"the report answers round {report.round + 1}, this is {round_number + 1}"
         )
     round_ = plan.rounds[round_number]
     if len(report.payload) != round_.payload_bytes:
