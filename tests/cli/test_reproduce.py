@@ -30,6 +30,7 @@ def test_own_file(app: typer.Typer, tmp_path: Path) -> None:
     assert sorted(entry.name for entry in out.iterdir()) == [
         "cells.jsonl",
         "lambda.csv",
+        "lambda.html",
         "lambda.json",
         "lambda.svg",
     ]

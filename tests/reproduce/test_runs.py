@@ -13,8 +13,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated, own, reproduce
+from ldptrace.reproduce.figures import draw, legend
 from ldptrace.reproduce.page import write_page
-from ldptrace.reproduce.results import MEASURED, PUBLISHED
+from ldptrace.reproduce.results import MEASURED, PUBLISHED, Row
 
 TINY = replace(
     SCALES["quick"],
@@ -124,6 +125,31 @@ def test_page_is_complete_in_itself(setup: Setup, folder: Path, tmp_path: Path) 
     assert text.count("<svg") == 2
     for outside in ("<script", '<link rel="stylesheet', "src=", "url(http", "@import"):
         assert outside not in text
+
+
+def test_a_logarithmic_axis_has_marks_and_no_bars(setup: Setup) -> None:
+    rows = [
+        Row.measured("Porto", method, 0.0, "total", [value])
+        for method, value in (("single-report", 0.01), ("ngram", 20.0))
+    ]
+    experiment = EXPERIMENTS["efficiency"]
+    assert experiment.log
+    # A bar is a shape of its own; a mark is defined once and used.
+    assert "<use" in draw(experiment, rows).split('id="axes_1"')[1].split("legend")[0]
+    bars = draw(replace(experiment, log=False), rows)
+    assert bars.count('id="patch_') > draw(experiment, rows).count('id="patch_')
+    assert [entry["label"] for entry in legend(rows)] == ["one report", "NGRAM"]
+
+
+def test_the_page_of_one_experiment_is_named_after_it(setup: Setup, folder: Path, tmp_path: Path) -> None:
+    report = reproduce("lambda", setup, folder)
+    write_page([report], tmp_path / "lambda.html")
+    text = (tmp_path / "lambda.html").read_text(encoding="utf-8")
+    assert f"<h1>{report.experiment.title}, measured again</h1>" in text.replace("&#39;", "'")
+    assert "<nav>" not in text
+    assert text.count('<ul class="legend">') == 1
+    for entry in legend(report.rows):
+        assert entry["label"] in text
 
 
 def test_own_data_with_bounds(tmp_path: Path, rng: np.random.Generator) -> None:

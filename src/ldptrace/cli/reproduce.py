@@ -120,9 +120,9 @@ def reproduce(
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
     names = list(EXPERIMENTS) if name is Name.all_ else [name.value]
     reports = [_run(each, setup, out) for each in names]
-    if name is Name.all_:
-        write_page(reports, out / "index.html")
-        note(f"all experiments on one page: {out / 'index.html'}")
+    page = out / ("index.html" if name is Name.all_ else f"{name.value}.html")
+    write_page(reports, page)
+    note(f"{'all experiments on one' if name is Name.all_ else 'to look at, the'} page: {page}")
 
 
 def _run(name: str, setup: Setup, out: Path) -> Report:

@@ -103,7 +103,9 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
                 if row.metric == metrics[panel] and (row.source, row.method) == pair
             }
             if own:
-                _bar(axis, [own.get(data) for data in sets], number, len(series))
+                # The height of a bar means nothing where the axis has no zero.
+                mark = _dots if experiment.log else _bar
+                mark(axis, [own.get(data) for data in sets], number, len(series))
         axis.set_xticks(range(len(sets)), sets)
         axis.grid(visible=False, axis="x")
         _name(axis, experiment, [row for row in rows if row.metric == metrics[panel]])
@@ -128,6 +130,44 @@ def _bar(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
         error_kw={"linewidth": 0.8},
         label=_label(first),
     )
+
+
+def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
+    """A mark for each data set, for logarithmic axes."""
+    width = 0.8 / count
+    known = [(place, row) for place, row in enumerate(own) if row is not None]
+    first = known[0][1]
+    printed = first.source == PUBLISHED
+    colour = COLOURS.get(first.method, "#444")
+    mean = np.array([row.mean for _, row in known])
+    spread = np.array([row.std or 0.0 for _, row in known])
+    axis.errorbar(
+        [place - 0.4 + width * (number + 0.5) for place, _ in known],
+        mean,
+        # A spread beyond the mean would reach below zero, where the axis does not go.
+        yerr=None if printed else np.stack((np.minimum(spread, 0.9 * mean), spread)),
+        fmt="D" if printed else "o",
+        color=colour,
+        markerfacecolor="white" if printed else colour,
+        markersize=5,
+        linewidth=0.8,
+        label=_label(first),
+    )
+
+
+def legend(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What each colour stands for, and whether it is a value that the paper prints."""
+    series = _different((row.source, row.method) for row in rows)
+    series.sort(key=lambda pair: (_family(pair[1]), pair[0] == PUBLISHED))
+    first = {(row.source, row.method): row for row in reversed(rows)}
+    return [
+        {
+            "label": _label(first[pair]),
+            "colour": COLOURS.get(pair[1], "#444"),
+            "printed": pair[0] == PUBLISHED,
+        }
+        for pair in series
+    ]
 
 
 def _panels(lines: int, columns: int) -> tuple[Figure, Any]:

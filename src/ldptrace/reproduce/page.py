@@ -1,4 +1,4 @@
-"""One page of all experiments, complete in itself."""
+"""One page of one experiment or of several, complete in itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace.io.atomic import atomic_path
+from ldptrace.reproduce.figures import legend
 from ldptrace.reproduce.runs import Report
 from ldptrace.reproduce.tables import side_by_side
 
@@ -30,6 +31,7 @@ def write_page(reports: Sequence[Report], path: Path) -> None:
                 "experiment": report.experiment,
                 "remarks": report.remarks,
                 "plot": Markup(_inline(report.plot)),
+                "legend": legend(report.rows),
                 "table": side_by_side(report.experiment, report.rows),
             }
             for report in reports

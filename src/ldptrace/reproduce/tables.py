@@ -49,12 +49,12 @@ COLOURS = {
     WALKS: "#444444",
 }
 UNITS = {
-    "seconds": "seconds",
-    "devices": "Devices, s per 1,000",
-    "prepare": "Preparation, s per 1,000",
-    "estimate": "Estimation, s per 1,000",
-    "synthesise": "Synthesis, s per 1,000",
-    "total": "Total, s per 1,000",
+    "seconds": "seconds ↓",
+    "devices": "Devices, s per 1,000 ↓",
+    "prepare": "Preparation, s per 1,000 ↓",
+    "estimate": "Estimation, s per 1,000 ↓",
+    "synthesise": "Synthesis, s per 1,000 ↓",
+    "total": "Total, s per 1,000 ↓",
     "reidentification": "re-identification resilience ↑",
     "outlier": "outlier resilience ↑",
 }
