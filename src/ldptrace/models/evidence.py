@@ -24,7 +24,6 @@ _ANSWERS = 600
 
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
     """Logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more likely."""
-    jacobian, target = _condensed(jacobian, target)
     views = [jacobian @ component.basis for component in prior.components]
     shares = np.array([view @ view.T for view in views])
     first = np.log([component.variance for component in prior.components])
@@ -70,7 +69,7 @@ def _evidence(
     return float(value), inverse, weighted
 
 
-def _condensed(jacobian: Floats, target: Floats) -> tuple[Floats, Floats]:
+def condensed(jacobian: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Fewer rows that say the same, or, of very many, a fixed random choice."""
     if min(jacobian.shape) > _ANSWERS:
         chosen = np.random.default_rng(0).permutation(len(jacobian))[:_ANSWERS]

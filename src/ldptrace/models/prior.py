@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,23 @@ class Prior:
 
     def __init__(self, components: Sequence[PriorComponent]) -> None:
         self.components = tuple(components)
-        self._sparse = {
-            k: component.basis @ component.basis.T
-            for k, component in enumerate(components)
-            if sparse.issparse(component.basis)
-        }
-        self._dense = {
-            k: component.basis
-            for k, component in enumerate(components)
-            if not sparse.issparse(component.basis)
+
+    @cached_property
+    def basis(self) -> sparse.csr_array:
+        """All bases side by side."""
+        return sparse.hstack([sparse.csr_array(part.basis) for part in self.components], format="csr")
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """The component of each column of the basis."""
+        return np.repeat(np.arange(len(self.components)), [part.basis.shape[1] for part in self.components])
+
+    @cached_property
+    def _sparse(self) -> dict[int, sparse.csr_array]:
+        return {
+            k: part.basis @ part.basis.T
+            for k, part in enumerate(self.components)
+            if sparse.issparse(part.basis)
         }
 
     def precision(self, variances: Floats) -> Floats:
@@ -56,7 +65,13 @@ class Prior:
 
     def covariance(self, variances: Floats) -> Floats:
         """Covariance of all potentials."""
-        wide = np.hstack([math.sqrt(variances[k]) * basis for k, basis in self._dense.items()])
+        wide = np.hstack(
+            [
+                math.sqrt(variance) * part.basis
+                for variance, part in zip(variances, self.components, strict=True)
+                if not sparse.issparse(part.basis)
+            ]
+        )
         total: Floats = wide @ wide.T
         for k, block in self._sparse.items():
             rows = np.repeat(np.arange(total.shape[0]), np.diff(block.indptr))

@@ -6,6 +6,8 @@ Both ends of a trip like the same places, a road is driven both ways, neighbouri
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -23,29 +25,30 @@ _SPECTRUM = 1e-3
 def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
     """The components of the prior for a grid."""
     cells, moves = graph.cells, graph.moves
-    start = _placed(np.eye(cells), layout.start, layout)
-    end = _placed(np.eye(cells), layout.end, layout)
+    start = _placed(sparse.eye_array(cells), layout.start, layout)
+    end = _placed(sparse.eye_array(cells), layout.end, layout)
     into = _indicator(graph.target, cells)
     out = _indicator(graph.source, cells)
     through = _placed(into + out, layout.move, layout)
     pull = _placed(into - out, layout.move, layout)
-    heading = _indicator(graph.direction, 8)
-    axis = _indicator(np.minimum(graph.direction, 7 - graph.direction), 4)
+    heading = np.asarray(graph.direction)
+    axis = np.minimum(heading, 7 - heading)
     n = graph.grid.n
     i, j = np.divmod(np.arange(cells), n)
-    near = _root(_bump(i, j, n))
+    near = _smooth(i, j, n)
     middle_i = (i[graph.source] + i[graph.target]) / 2
     middle_j = (j[graph.source] + j[graph.target]) / 2
 
-    def alike(group: Floats) -> sparse.csr_array:
+    def alike(group: NDArray[np.int64], groups: int) -> sparse.csr_array:
         """Smooth over the places of moves, separately for each group of directions."""
         blocks = []
-        for members in group.T.astype(bool):
-            root = _root(_bump(middle_i[members], middle_j[members], n))
-            block = np.zeros((moves, root.shape[1]))
-            block[members] = root
-            blocks.append(block)
-        return _placed(np.hstack(blocks), layout.move, layout)
+        for number in range(groups):
+            members = np.flatnonzero(group == number)
+            root = _smooth(middle_i[members], middle_j[members], n)
+            at = np.repeat(members, root.shape[1])
+            column = np.tile(np.arange(root.shape[1]), len(members))
+            blocks.append(sparse.coo_array((root.ravel(), (at, column)), shape=(moves, root.shape[1])))
+        return _placed(sparse.hstack(blocks), layout.move, layout)
 
     return (
         PriorComponent("popularity", start + end + through / 2),
@@ -56,13 +59,15 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
         PriorComponent("passage", through),
         PriorComponent("pull", pull),
         PriorComponent("pull, smooth", pull @ near),
-        PriorComponent("axis", _placed(axis, layout.move, layout), 1.0, fixed=True),
-        PriorComponent("axis, smooth", alike(axis)),
-        PriorComponent("heading", _placed(heading, layout.move, layout)),
-        PriorComponent("heading, smooth", alike(heading)),
+        PriorComponent("axis", _placed(_indicator(axis, 4), layout.move, layout), 1.0, fixed=True),
+        PriorComponent("axis, smooth", alike(axis, 4)),
+        PriorComponent("heading", _placed(_indicator(heading, 8), layout.move, layout)),
+        PriorComponent("heading, smooth", alike(heading, 8)),
         PriorComponent("link", _placed(_indicator(graph.link, graph.links), layout.move, layout)),
-        PriorComponent("move", _placed(np.eye(moves), layout.move, layout)),
-        PriorComponent("turn", _placed(np.eye(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"),
+        PriorComponent("move", _placed(sparse.eye_array(moves), layout.move, layout)),
+        PriorComponent(
+            "turn", _placed(sparse.eye_array(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"
+        ),
         *_length_components(layout),
     )
 
@@ -77,29 +82,38 @@ def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
     return (
         PriorComponent("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
         PriorComponent("length, smooth", _placed(_root(smooth), layout.length, layout)),
-        PriorComponent("length", _placed(np.eye(layout.lengths), layout.length, layout), 0.01),
+        PriorComponent("length", _placed(sparse.eye_array(layout.lengths), layout.length, layout), 0.01),
     )
 
 
-def _indicator(group: NDArray[np.int64], groups: int) -> Floats:
-    return (group[:, None] == np.arange(groups)).astype(np.float64)
+def _indicator(group: NDArray[np.int64], groups: int) -> sparse.csr_array:
+    members = np.arange(len(group))
+    return sparse.csr_array((np.ones(len(group)), (members, group)), shape=(len(group), groups))
 
 
-def _placed(block: Floats, rows: slice, layout: Layout) -> sparse.csr_array:
+def _placed(block: Any, rows: slice, layout: Layout) -> sparse.csr_array:
     """The block in the given rows of the vector of all potentials, zeros elsewhere."""
-    at, column = np.nonzero(block)
-    entries = (block[at, column], (at + rows.start, column))
-    return sparse.csr_array(entries, shape=(layout.size, block.shape[1]))
+    entries = sparse.coo_array(block)
+    at, column = entries.coords
+    return sparse.csr_array((entries.data, (at + rows.start, column)), shape=(layout.size, entries.shape[1]))
 
 
-def _bump(i: NDArray[np.generic], j: NDArray[np.generic], n: int) -> Floats:
-    """Covariance that falls off with distance, over a third of the grid's side."""
-    squares = np.subtract.outer(i, i) ** 2.0 + np.subtract.outer(j, j) ** 2.0
-    return np.exp(-0.5 * squares / max(1.0, n / 3) ** 2)
+def _smooth(i: NDArray[np.generic], j: NDArray[np.generic], n: int) -> Floats:
+    """B with B @ B.T nearly a covariance that falls off with distance, over a third of the grid's side.
+
+    Its places are all pairs of some i and some j, perhaps several times, so it is made of one for each axis.
+    """
+    axes, places = zip(*(np.unique(values, return_inverse=True) for values in (i, j)), strict=True)
+    reach = max(1.0, n / 3)
+    roots = [_root(np.exp(-0.5 * (np.subtract.outer(values, values) / reach) ** 2), 0.0) for values in axes]
+    times = len(i) // (len(axes[0]) * len(axes[1]))
+    sizes = np.outer(*((root**2).sum(axis=0) for root in roots)) * times
+    first, second = np.nonzero(sizes > _SPECTRUM * sizes.max())
+    return roots[0][places[0]][:, first] * roots[1][places[1]][:, second]
 
 
-def _root(covariance: Floats) -> Floats:
+def _root(covariance: Floats, spectrum: float = _SPECTRUM) -> Floats:
     """B with B @ B.T nearly the covariance, few columns."""
     values, vectors = np.linalg.eigh(covariance)
-    large = values > _SPECTRUM * values[-1]
+    large = values > spectrum * values[-1]
     return vectors[:, large] * np.sqrt(values[large])

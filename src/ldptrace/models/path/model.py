@@ -23,6 +23,7 @@ from ldptrace.models.observation import Match, Observation, match_table, refuse_
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
+from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.potentials import Layout, weights_of
@@ -33,6 +34,9 @@ from ldptrace.protocol.lattice import TURNS, move_count
 from ldptrace.protocol.plan import Plan
 
 Floats = NDArray[np.float64]
+PathFit = Fit[Expectation] | Fit[Flow]
+# Potentials up to which the Jacobian is a matrix: those of 12 x 12 cells and their lengths.
+DENSE = 1500
 AREA = ("x", "y", "offsets", "polygon")
 
 
@@ -79,7 +83,7 @@ class PathModel(LatticeModel):
         return model
 
     @staticmethod
-    def of_fit(fit: Fit[Expectation], observations: Sequence[Observation], plan: Plan) -> PathModel:
+    def of_fit(fit: PathFit, observations: Sequence[Observation], plan: Plan) -> PathModel:
         """The model that a fit found."""
         layout, potentials = fit.model.layout, fit.model.potentials
         return PathModel(
@@ -163,13 +167,15 @@ def observed(estimates: Estimates) -> list[Observation]:
 
 def fit_paths(
     estimates: Estimates, observations: Sequence[Observation], area: Area | None = None
-) -> tuple[Fit[Expectation], Prior]:
+) -> tuple[PathFit, Prior]:
     """The most probable potentials of the path model, and what was believed of them before."""
     graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
     layout = Layout(graph.cells, graph.moves, lengths)
     prior = Prior(components(graph, layout))
-    base = Expectation.at(graph, lengths, np.zeros(layout.size))
-    return fit_potentials(base, prior, observations), prior
+    zero = np.zeros(layout.size)
+    if layout.size > DENSE:
+        return fit_potentials(Flow.at(graph, lengths, zero), prior, observations), prior
+    return fit_potentials(Expectation.at(graph, lengths, zero), prior, observations), prior
 
 
 def longest(estimates: Estimates) -> int:

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
+from ldptrace.protocol.lattice import TURNS
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """One number for each first cell, last cell, move and class of turns."""
+
+    start: Floats
+    end: Floats
+    moves: Floats
+    turns: Floats
+
+    @staticmethod
+    def zero(graph: MoveGraph) -> Features:
+        cells = graph.cells
+        return Features(np.zeros(cells), np.zeros(cells), np.zeros(graph.moves), np.zeros(TURNS))
+
+    def __add__(self, other: Features) -> Features:
+        return Features(*(a + b for a, b in zip(self.blocks(), other.blocks(), strict=True)))
+
+    def blocks(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The four blocks, in the order of the potentials."""
+        return self.start, self.end, self.moves, self.turns
 
 
 class PathAnswer(ABC):
@@ -25,6 +51,9 @@ class PathAnswer(ABC):
     name: ClassVar[str]
     # Whether the Jacobian needs how pairs of features go together, which is the expensive part.
     needs_pairs: ClassVar[bool] = True
+    # Whether it is about turns, and whether a step back and forth makes it name an item once instead of twice.
+    has_turns: ClassVar[bool] = False
+    repeats_moves: ClassVar[bool] = False
     # Whether the number of empty places says something: it does where some paths fill fewer than others.
     has_total: ClassVar[bool] = True
 
@@ -44,6 +73,22 @@ class PathAnswer(ABC):
     def jacobian(self, moments: Moments) -> Floats:
         """Derivatives of the expected items (rows) by the potentials (columns)."""
 
+    @abstractmethod
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        """The items that are made of these features."""
+
+    @abstractmethod
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        """What each feature adds to the sum of its items times `items`: the transpose of `pooled`."""
+
+    @abstractmethod
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        """Groups of items that are much alike: a number from 0 for each."""
+
+    def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
+        """Items named once too often when each move is unmade at once, or unmade and made again."""
+        raise NotImplementedError
+
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
         """Expected items that are named once though a path has them twice; `both` weights paths by their moves."""
         return None
@@ -57,3 +102,10 @@ def sampled(most: int, positions: Floats) -> Floats:
 def jointly_sampled(most: int, positions: Floats) -> Floats:
     """Joint inclusion probability of two of so many positions."""
     return np.minimum(1.0, most * (most - 1) / np.maximum(positions * (positions - 1), 1))
+
+
+def blocks_of(graph: MoveGraph, side: int) -> Ints:
+    """The number of the block that each cell is in, when the map is cut into at most side x side of them."""
+    i, j = np.divmod(np.arange(graph.cells), graph.grid.n)
+    blocks = min(side, graph.grid.n)
+    return (i * blocks // graph.grid.n) * blocks + j * blocks // graph.grid.n

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.answers.base import Features, Ints, PathAnswer
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
 
@@ -28,3 +29,12 @@ class LengthAnswer(PathAnswer):
         length = moments.length
         others = np.zeros((len(length), moments.messages.features.shape[1]))
         return np.hstack([others, np.diag(length) - np.outer(length, length)])
+
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        raise NotImplementedError("the number of cells is not made of features")
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return Features.zero(graph)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return np.arange(lengths)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.answers.base import Features, Ints, PathAnswer, blocks_of
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
 
@@ -24,6 +26,15 @@ class StartAnswer(PathAnswer):
     def jacobian(self, moments: Moments) -> Floats:
         return moments.start_rows
 
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        return features.start
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return replace(Features.zero(graph), start=items)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return blocks_of(graph, 8)
+
 
 class EndAnswer(PathAnswer):
     name: ClassVar[str] = "end"
@@ -34,6 +45,15 @@ class EndAnswer(PathAnswer):
 
     def jacobian(self, moments: Moments) -> Floats:
         return moments.end_rows
+
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        return features.end
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return replace(Features.zero(graph), end=items)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return blocks_of(graph, 8)
 
 
 class TerminalsAnswer(PathAnswer):
@@ -49,3 +69,12 @@ class TerminalsAnswer(PathAnswer):
 
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
         return moments.start_and_end.diagonal()
+
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        return features.start + features.end
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return replace(Features.zero(graph), start=items, end=items)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return blocks_of(graph, 8)

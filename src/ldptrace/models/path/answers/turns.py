@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.path.answers.base import PathAnswer
+from ldptrace.models.path.answers.base import Features, Ints, PathAnswer
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
+from ldptrace.protocol.lattice import TURNS
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +22,7 @@ class TurnsAnswer(PathAnswer):
 
     name: ClassVar[str] = "turns"
     needs_pairs: ClassVar[bool] = False
+    has_turns: ClassVar[bool] = True
 
     def inclusion(self, most: int, moves: Floats) -> Floats:
         return 1 / np.maximum(moves - 1, 1)
@@ -28,3 +32,12 @@ class TurnsAnswer(PathAnswer):
 
     def jacobian(self, moments: Moments) -> Floats:
         return moments.turn_rows
+
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        return features.turns
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return replace(Features.zero(graph), turns=items)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return np.arange(TURNS)

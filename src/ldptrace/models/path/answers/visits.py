@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.path.answers.base import PathAnswer, jointly_sampled, sampled
+from ldptrace.models.path.answers.base import Features, Ints, PathAnswer, blocks_of, jointly_sampled, sampled
+from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
 
@@ -16,6 +18,7 @@ Floats = NDArray[np.float64]
 
 class VisitsAnswer(PathAnswer):
     name: ClassVar[str] = "visits"
+    repeats_moves: ClassVar[bool] = True
 
     def inclusion(self, most: int, moves: Floats) -> Floats:
         return sampled(most, moves + 1)
@@ -31,3 +34,15 @@ class VisitsAnswer(PathAnswer):
 
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
         return moments.messages.graph.by_source(moments.messages.returns(both))
+
+    def pooled(self, graph: MoveGraph, features: Features) -> Floats:
+        return features.start + graph.by_target(features.moves)
+
+    def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
+        return replace(Features.zero(graph), start=items, moves=items[graph.target])
+
+    def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
+        return graph.by_source(once)
+
+    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
+        return blocks_of(graph, 8)

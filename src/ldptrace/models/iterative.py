@@ -1,0 +1,173 @@
+"""Fits without any large matrix: conjugate gradients on products with the Jacobian.
+
+The potentials are x = sum of sqrt(v_g) B_g c_g with c standard normal before any answer. In c the equations of a
+Gauss-Newton step are (1 + W^T W) step = W^T misfit - c, W the Jacobian times the scaled bases: as many directions
+matter as the answers can tell from noise, and conjugate gradients need about as many products. Sums of similar answers
+(`pools`) carry most of what can be told; their rows of the Jacobian are computed, to estimate the variances from and
+to precondition with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+
+from ldptrace.core.parallel import map_chunks
+from ldptrace.models.evidence import likely_variances
+from ldptrace.models.observation import Observation
+from ldptrace.models.prior import Prior
+from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
+
+Floats = NDArray[np.float64]
+
+# Products of a step at most, and the part of the equations' right side that may be left over.
+PRODUCTS, LEFT_OVER = 60, 0.02
+# The part of an answer that the model cannot express.
+INEXACT = 0.03
+# How far a step may move a potential, and how often it is damped more, tenfold each time.
+FARTHEST, DAMPINGS = 2.0, 8
+# Random vectors that a trace is estimated from.
+PROBES = 6
+
+
+class IterativeSolver(Solver[Model]):
+    """With products only: for any number of potentials."""
+
+    def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
+        super().__init__(prior, observations)
+        # No model of so many cells is exact, and answers that are far better known than it can say would stop it.
+        self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
+        self._damping = 0.0
+        self.coefficients = np.zeros(prior.basis.shape[1])
+        self._rows = np.zeros((0, prior.basis.shape[0]))
+
+    def linearise(self, here: Model) -> None:
+        assert isinstance(here, LargePredictor)
+        self._products = here.products(self.capacities)
+        self.left = self._products.left
+
+    def apply(self, direction: Floats) -> Floats:
+        """The Jacobian, in standard errors, times a direction of the potentials."""
+        return self.stacked(self._products.apply(direction)) / self.errors
+
+    def apply_transposed(self, values: Floats) -> Floats:
+        """The transposed Jacobian, in standard errors, times a number for each answer."""
+        scaled, at, by_question = values / self.errors, 0, {}
+        for seen in self.observations:
+            items = scaled[at : at + len(seen.frequencies)]
+            at += len(items)
+            if seen.total is not None:
+                items = items + scaled[at]
+                at += 1
+            if items.any():
+                by_question[seen.name] = items
+        return self._products.apply_transposed(by_question)
+
+    def likely(self, here: Model, logs: Floats) -> Floats:
+        assert isinstance(here, LargePredictor)
+        pooling = self._pooling(here)
+        self._rows = np.array(
+            map_chunks(
+                lambda number, *_: self.apply_transposed(pooling[[number]].toarray()[0]), pooling.shape[0], 1
+            )
+        )
+        target = self.misfit(here) + self.apply(here.potentials)
+        return likely_variances(self.prior, logs, self._rows, pooling @ target)
+
+    def _pooling(self, here: LargePredictor) -> csr_array:
+        """Sums of similar answers, each of variance one and independent of the others."""
+        pools, first = [], 0
+        for seen in self.observations:
+            pool = here.pools(seen.name)
+            pools.append(first + pool)
+            first += int(pool.max()) + 1
+            if seen.total is not None:
+                pools.append(np.array([first]))
+                first += 1
+        pool = np.concatenate(pools)
+        share = 1 / np.sqrt(np.bincount(pool))[pool]
+        return csr_array((share, (pool, np.arange(len(pool)))), shape=(first, len(pool)))
+
+    def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
+        first = math.inf
+        for number in range(CHORDS):
+            if number:
+                self.linearise(here)
+            there, change = self._step(here, logs, longest)
+            first = change if number == 0 else first
+            if there is here or change < SMALL:
+                break
+            here = there
+        return here, first
+
+    def _step(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
+        """One step, or none where every step leads to worse, and by how much it wanted to change the answers.
+
+        Where the answers are not linear as far as the step goes, it is damped, and so are the next ones, less and less.
+        """
+        basis, sizes = self.prior.basis, np.exp(logs / 2)[self.prior.owner]
+        own = self.coefficients / sizes
+        gap = self.misfit(here)
+        cost = gap @ gap + own @ own
+        right = sizes * (basis.T @ self.apply_transposed(gap)) - own
+        change = 0.0
+        for _ in range(DAMPINGS):
+            step = self._solved(right, sizes)
+            moved = basis @ (sizes * step)
+            change = change or float(np.abs(self.apply(moved)).max())
+            if np.abs(moved).max() <= FARTHEST:
+                there = here.moved(longest * moved)
+                new_gap, new_own = self.misfit(there), own + longest * step
+                if new_gap @ new_gap + new_own @ new_own < cost:
+                    self.coefficients = sizes * new_own
+                    self._damping = self._damping / 10 if self._damping > 1 else 0.0
+                    return there, change
+            self._damping = max(10 * self._damping, 1.0)
+        return here, change
+
+    def _solved(self, right: Floats, sizes: Floats) -> Floats:
+        """The step of the coefficients, by conjugate gradients."""
+        basis, inverse = self.prior.basis, self._preconditioner(sizes)
+        step, rest = np.zeros_like(right), right
+        search = inverse(rest)
+        size = rest @ search
+        goal = LEFT_OVER**2 * size
+        for _ in range(PRODUCTS):
+            if size <= goal:
+                break
+            change = self.apply(basis @ (sizes * search))
+            bent = (1 + self._damping) * search + sizes * (basis.T @ self.apply_transposed(change))
+            length = size / (search @ bent)
+            step, rest = step + length * search, rest - length * bent
+            ready = inverse(rest)
+            size, last = rest @ ready, size
+            search = ready + size / last * search
+        return step
+
+    def freedom(self, logs: Floats) -> float:
+        """As the dense solver's, by random signs: their mean product with what is left of them is the trace."""
+        basis, sizes = self.prior.basis, np.exp(logs / 2)[self.prior.owner]
+        rng = np.random.default_rng(0)
+        found = []
+        for _ in range(PROBES):
+            signs = rng.choice([-1.0, 1.0], basis.shape[1])
+            bent = sizes * (basis.T @ self.apply_transposed(self.apply(basis @ (sizes * signs))))
+            found.append(signs @ self._solved(bent, sizes))
+        return float(np.mean(found))
+
+    def _preconditioner(self, sizes: Floats) -> Callable[[Floats], Floats]:
+        """The inverse of 1 + damping + R^T R, where R has the rows of the pooled answers only."""
+        rows, own = (self.prior.basis.T @ self._rows.T).T * sizes, 1 + self._damping
+        square = rows @ rows.T
+        square[np.diag_indices_from(square)] += own
+        factor = cho_factor(square)
+
+        def inverse(values: Floats) -> Floats:
+            return (values - rows.T @ cho_solve(factor, rows @ values)) / own
+
+        return inverse

@@ -1,0 +1,267 @@
+"""Passes over the paths of a large grid: forward and backward recursions, and their derivatives along a direction.
+
+States are (direction, cell): the last move of a beginning and the cell it arrived at. The weight of a step is that of
+its move times that of its turn, so a step is a mixture of eight directions, the same in every cell, and a shift of the
+map: loops over cells without a branch. `move[d, c]` is the weight of the move in direction d out of cell c, 0 where it
+would leave the map. Every forward vector is divided by its sum, `scale`.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, DIRECTION_HEADING, TURNS
+
+# The direction straight on, the two at 45, 90 and 135 degrees, and the one back, for each direction.
+_AT = {heading: number for number, heading in enumerate(DIRECTION_HEADING)}
+NEIGHBOURS: NDArray[np.int64] = np.array(
+    [[_AT[(heading + bend) % 8] for bend in (0, 1, -1, 2, -2, 3, -3, 4)] for heading in DIRECTION_HEADING]
+)
+assert TURNS == 5
+_TILE = 384
+
+
+def shifts(n: int) -> NDArray[np.int64]:
+    """By how much each direction changes the number of the cell."""
+    return np.array([di * n + dj for di, dj in zip(DIRECTION_DI, DIRECTION_DJ, strict=True)])
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def _mix(bend, near, out):  # type: ignore[no-untyped-def]
+    """out[d] = sum over directions of the weight of the turn between them and d."""
+    b0, b1, b2, b3, b4 = bend[0], bend[1], bend[2], bend[3], bend[4]
+    cells = near.shape[1]
+    # All eight directions of so many cells are near in memory.
+    for first in range(0, cells, _TILE):
+        part = slice(first, min(first + _TILE, cells))
+        for d in range(8):
+            straight, back = near[NEIGHBOURS[d, 0], part], near[NEIGHBOURS[d, 7], part]
+            p1, q1 = near[NEIGHBOURS[d, 1], part], near[NEIGHBOURS[d, 2], part]
+            p2, q2 = near[NEIGHBOURS[d, 3], part], near[NEIGHBOURS[d, 4], part]
+            p3, q3 = near[NEIGHBOURS[d, 5], part], near[NEIGHBOURS[d, 6], part]
+            row = out[d, part]
+            for c in range(len(row)):
+                row[c] = (
+                    b0 * straight[c]
+                    + b1 * (p1[c] + q1[c])
+                    + b2 * (p2[c] + q2[c])
+                    + b3 * (p3[c] + q3[c])
+                    + b4 * back[c]
+                )
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
+    """Make the moves: out[d, c + shift] = mixed[d, c] * move[d, c] * factor."""
+    cells = move.shape[1]
+    for d in range(8):
+        by = shift[d]
+        low, high = max(0, -by), min(cells, cells - by)
+        row, weight, there = mixed[d], move[d], out[d]
+        there[:] = 0.0
+        for c in range(low, high):
+            there[c + by] = row[c] * weight[c] * factor
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
+    """Look ahead over the moves: out[d, c] = ahead[d, c + shift] * move[d, c] * factor."""
+    cells = move.shape[1]
+    for d in range(8):
+        by = shift[d]
+        low, high = max(0, -by), min(cells, cells - by)
+        row, weight, there = out[d], move[d], ahead[d]
+        row[:] = 0.0
+        for c in range(low, high):
+            row[c] = there[c + by] * weight[c] * factor
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def forward_pass(start, move, bend, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
+    """Sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
+    positions, _, cells = forward.shape
+    mixed = np.empty((8, cells))
+    sums[0] = (start * end).sum()
+    for k in range(1, positions):
+        if k == 1:
+            for d in range(8):
+                mixed[d] = start
+        else:
+            _mix(bend, forward[k - 1], mixed)
+        _arrive(move, shift, mixed, 1.0, forward[k])
+        total = 0.0
+        for d in range(8):
+            total += forward[k, d].sum()
+        scale[k] = total
+        reached, share = 0.0, 1 / total
+        for d in range(8):
+            row = forward[k, d]
+            for c in range(cells):
+                row[c] *= share
+                reached += row[c] * end[c]
+        sums[k] = reached
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def backward_pass(move, bend, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
+    """Sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
+    positions, _, cells = backward.shape
+    near = np.empty((8, cells))
+    for k in range(positions - 1, 0, -1):
+        if k == positions - 1:
+            backward[k] = 0.0
+        else:
+            _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], near)
+            _mix(bend, near, backward[k])
+        for d in range(8):
+            row = backward[k, d]
+            for c in range(cells):
+                row[c] += weight[k] * end[c]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def expected_pass(forward, backward, weight, end, moves, ends):  # type: ignore[no-untyped-def]
+    """Expected uses of each state and of each last cell."""
+    positions, _, cells = forward.shape
+    for k in range(1, positions):
+        for d in range(8):
+            a, b, out = forward[k, d], backward[k, d], moves[d]
+            for c in range(cells):
+                out[c] += a[c] * b[c]
+                ends[c] += weight[k] * a[c] * end[c]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def counted_forward_pass(  # type: ignore[no-untyped-def]
+    start, move, bend, end, shift, forward, scale, sums, at_start, at_move, at_turn, at_end, counted, mean
+):
+    """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths."""
+    positions, _, cells = forward.shape
+    mixed, turned = np.empty((8, cells)), np.empty((8, cells))
+    turns = np.any(at_turn != 0.0)
+    mean[0] = (start * end * (at_start + at_end)).sum() / sums[0]
+    for k in range(1, positions):
+        if k == 1:
+            for d in range(8):
+                mixed[d] = start * at_start
+        else:
+            _mix(bend, counted[k - 1], mixed)
+            if turns:
+                _mix(bend * at_turn, forward[k - 1], turned)
+                mixed += turned
+        _arrive(move, shift, mixed, 1 / scale[k], counted[k])
+        total = 0.0
+        for d in range(8):
+            by = shift[d]
+            low, high = max(0, -by), min(cells, cells - by)
+            out, a, g = counted[k, d], forward[k, d], at_move[d]
+            for c in range(low, high):
+                out[c + by] += a[c + by] * g[c]
+            for c in range(cells):
+                total += (out[c] + a[c] * at_end[c]) * end[c]
+        mean[k] = total / sums[k]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def counted_backward_pass(  # type: ignore[no-untyped-def]
+    move, bend, end, shift, forward, scale, weight, backward, counted, centre,
+    at_move, at_turn, at_end, behind, moves, starts, ends,
+):  # fmt: skip
+    """How features go together with the direction: covariances at fixed numbers of moves, weighted.
+
+    `behind` is as `backward`, every ending counted as often as the direction says, less `centre`; with two rows it
+    keeps the last two positions only.
+    """
+    positions, _, cells = forward.shape
+    rows = len(behind)
+    near, plain, turned = np.empty((8, cells)), np.empty((8, cells)), np.empty((8, cells))
+    turns = np.any(at_turn != 0.0)
+    for k in range(positions - 1, 0, -1):
+        here, ahead = behind[k % rows], behind[(k + 1) % rows]
+        if k == positions - 1:
+            here[:] = 0.0
+        else:
+            for d in range(8):
+                by = shift[d]
+                low, high = max(0, -by), min(cells, cells - by)
+                row, weights, gamma, beta, g = near[d], move[d], ahead[d], backward[k + 1, d], at_move[d]
+                row[:] = 0.0
+                factor = 1 / scale[k + 1]
+                for c in range(low, high):
+                    row[c] = (gamma[c + by] + g[c] * beta[c + by]) * weights[c] * factor
+            _mix(bend, near, here)
+            if turns:
+                _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], plain)
+                _mix(bend * at_turn, plain, turned)
+                here += turned
+        w, mean = weight[k], centre[k]
+        for d in range(8):
+            gamma, g, a, beta, out = here[d], counted[k, d], forward[k, d], backward[k, d], moves[d]
+            for c in range(cells):
+                last = w * end[c] * (at_end[c] - mean)
+                gamma[c] += last
+                out[c] += g[c] * beta[c] + a[c] * gamma[c]
+                ends[c] += w * end[c] * g[c] + a[c] * last
+    for d in range(8):
+        by = shift[d]
+        low, high = max(0, -by), min(cells, cells - by)
+        for c in range(low, high):
+            t = c + by
+            starts[c] += counted[1, d, t] * backward[1, d, t] + forward[1, d, t] * behind[1 % rows, d, t]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def turn_sums(move, bend, shift, scale, before, after):  # type: ignore[no-untyped-def]
+    """For each class of turns: `before` the turn times its weight times `after` it, over all positions."""
+    positions, _, cells = before.shape
+    sums = np.zeros(5)
+    near = np.empty((8, cells))
+    for k in range(1, positions - 1):
+        _fetch(move, shift, after[k + 1], 1 / scale[k + 1], near)
+        for d in range(8):
+            ahead = near[d]
+            for place in range(8):
+                row = before[k, NEIGHBOURS[d, place]]
+                total = 0.0
+                for c in range(cells):
+                    total += row[c] * ahead[c]
+                sums[(place + 1) // 2] += total * bend[(place + 1) // 2]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def way_back_pass(move, bend, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
+    """Each state and the step back right after it (`once`), and the step itself once more after that (`twice`)."""
+    positions, _, cells = forward.shape
+    for k in range(1, positions - 1):
+        for d in range(8):
+            back = 7 - d
+            by = shift[back]
+            low, high = max(0, -by), min(cells, cells - by)
+            for c in range(low, high):
+                there = c + by
+                step = forward[k, d, c] * bend[4] * move[back, c] / scale[k + 1]
+                once[d, c] += step * backward[k + 1, back, there]
+                if k < positions - 2:
+                    again = step * bend[4] * move[d, there] / scale[k + 2]
+                    twice[d, c] += again * backward[k + 2, d, c]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=True)
+def last_cells(start, move, bend, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
+    """Where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
+    cells = len(start)
+    here, mixed = np.empty((8, cells)), np.empty((8, cells))
+    for k in range(1, len(scale)):
+        if k == 1:
+            for d in range(8):
+                mixed[d] = start
+        else:
+            _mix(bend, here, mixed)
+        _arrive(move, shift, mixed, 1 / scale[k], here)
+        for d in range(8):
+            row = here[d]
+            for c in range(cells):
+                ends[c] += weight[k] * row[c] * end[c]
