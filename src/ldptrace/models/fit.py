@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def fit_potentials(
         return _fitted(here, _answerable(prior, observations), observations, progress)
 
 
-def judged(fit: Fit[Model], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
+def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
     """Misfits of a fitted model in standard errors, and its effective number of parameters.
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.

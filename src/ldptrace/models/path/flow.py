@@ -131,7 +131,8 @@ class Flow:
 
     def pools(self, name: str) -> NDArray[np.int64]:
         """Groups of answers about neighbouring cells; lengths and turns are groups of their own."""
-        return ANSWERS[name].pools(self.graph, len(self.length))
+        numbers = np.unique(ANSWERS[name].pools(self.graph, len(self.length)), return_inverse=True)[1]
+        return numbers.astype(np.int64)
 
     def loops(self) -> Floats:
         """Chance that a path begins and ends in each cell, nearly: other ways between its cells cancel by signs."""
@@ -253,7 +254,7 @@ class Products:
             with self._buffer() as counted:
                 mean = self._count(along, counted)
                 features = self._covariances(kind, along, counted, mean)
-            total[layout.start], total[layout.end], total[layout.move], _ = features.blocks()
+            total[layout.start], total[layout.end], total[layout.move] = features.blocks()[:3]
             total[layout.length] = kind.weight * mean - flow.length * expected
             return total
 

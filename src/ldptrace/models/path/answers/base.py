@@ -83,7 +83,7 @@ class PathAnswer(ABC):
 
     @abstractmethod
     def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        """Groups of items that are much alike: a number from 0 for each."""
+        """Groups of items that are much alike: a number for each."""
 
     def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
         """Items named once too often when each move is unmade at once, or unmade and made again."""
