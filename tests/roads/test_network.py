@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
-from ldptrace.roads.drawing import draw
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.summary import facts
 
 
 def square(**more: object) -> RoadNetwork:
@@ -160,22 +156,3 @@ def test_a_torn_map_says_so() -> None:
     assert two.largest_component().report.notes == (
         "its roads are disconnected: the largest part holds 50 % of them",
     )
-
-
-def test_explanations_name_classes_and_speeds() -> None:
-    roads = square(
-        seconds=[10] * 9, road_class=[0] * 8 + [-1], classes=("street",), crs="EPSG:32632", name="town"
-    )
-    told = roads.explain()
-    assert told.startswith("town: 5 nodes, 9 directed edges\n1 km of streets, 33 % of them one-way")
-    assert "street" in told
-    assert "unknown" in told
-    assert facts(roads)["classes"]["street"]["street_length"] == 400
-
-
-@pytest.mark.parametrize("kind", ["svg", "png"])
-def test_networks_can_be_drawn(tmp_path: Path, kind: str) -> None:
-    draw(square(), tmp_path / f"town.{kind}")
-    assert (tmp_path / f"town.{kind}").stat().st_size > 1000
-    with pytest.raises(InputError, match="a picture can be"):
-        draw(square(), tmp_path / "town.bmp")

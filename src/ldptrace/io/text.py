@@ -83,7 +83,7 @@ def write_chunks(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
 
 def natural(path: Path) -> list[tuple[int, int | str]]:
     """Sort key in which 2.txt comes before 10.txt."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", str(path))]
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", str(path))]
 
 
 def pairs(text: bytes) -> tuple[Floats, Floats]:

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta, timezone
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.core.timestamps import read_times
+
+# Half past eight on the first of May 2024, in UTC.
+MOMENT = 1_714_552_200.0
+
+
+def seconds(values: list[object], zone: str | None = None) -> list[float] | None:
+    found = read_times(pa.chunked_array([values]), zone)[0]
+    return None if found is None else found.tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2024-05-01T08:30:00Z",
+        "2024-05-01T10:30:00+02:00",
+        "2024-05-01 08:30:00",
+        "2024/05/01 08:30:00",
+        "2024/05/01 08:30",
+        "01.05.2024 08:30:00",
+        "05/01/2024 08:30:00 AM",
+        "Wed May 01 08:30:00 +0000 2024",
+        "1714552200",
+        "1.7145522e9",
+        1_714_552_200,
+        1_714_552_200_000,
+        1_714_552_200_000_000,
+        20_240_501_083_000,
+        datetime(2024, 5, 1, 8, 30),
+        datetime(2024, 5, 1, 8, 30, tzinfo=UTC),
+    ],
+)
+def test_one_moment_in_many_spellings(value: object) -> None:
+    assert seconds([value, None, value]) == pytest.approx([MOMENT, np.nan, MOMENT], nan_ok=True)
+
+
+@given(st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1)), st.integers(-12 * 60, 14 * 60))
+def test_every_date_with_a_zone_is_the_moment_that_it_says(moment: datetime, minutes: int) -> None:
+    zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    assert seconds([zoned.isoformat()]) == pytest.approx([zoned.timestamp()], abs=1e-5)
+
+
+def test_a_zone_counts_only_where_the_text_says_none() -> None:
+    assert seconds(["2024-05-01T08:30:00"], "Asia/Tokyo") == [MOMENT - 9 * 3600]
+    assert seconds(["2024-05-01T08:30:00Z"], "Asia/Tokyo") == [MOMENT]
+    # Numbers since 1970 are in UTC wherever they were written.
+    assert seconds([1_714_552_200], "Asia/Tokyo") == [MOMENT]
+
+
+def test_clocks_without_a_day_are_seconds_of_the_day() -> None:
+    assert seconds(["08:30", "23:59:59.5"]) == [30_600.0, 86_399.5]
+    assert seconds([time(8, 30)]) == [30_600.0]
+    day = pa.chunked_array([["2024-05-01"]])
+    assert read_times(pa.chunked_array([["08:30:00"]]), None, day)[0] == pytest.approx([MOMENT])
+
+
+def test_days_without_a_clock_are_said_to_be_days() -> None:
+    for value in ("2024-05-01", date(2024, 5, 1), 20_240_501):
+        found, said = read_times(pa.chunked_array([[value]]))
+        assert found is not None
+        assert found.tolist() == [1_714_521_600.0]
+        assert said == ["the times are days, without a time of the day"]
+
+
+def test_of_two_readings_the_shorter_span_is_taken() -> None:
+    found, said = read_times(pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00"]]))
+    assert found is not None
+    assert np.diff(found).tolist() == [86_400.0]
+    assert said == ["dates read as day first"]
+    assert read_times(pa.chunked_array([["05/01/2024 10:00", "05/02/2024 10:00"]]))[1] == [
+        "dates read as month first"
+    ]
+
+
+@pytest.mark.parametrize("values", [["noon"], [True], ["2024-05-01T08:30:00.123456Z", "2024-05-01 noon"]])
+def test_what_is_not_understood_is_no_time(values: list[object]) -> None:
+    assert seconds(values) is None
+
+
+def test_zones_are_on_all_or_on_none() -> None:
+    found, said = read_times(pa.chunked_array([["2024-05-01T08:30:00Z", "2024-05-01T08:30:00"]]))
+    assert found is None
+    assert said == ["some times name a zone and some do not"]
+
+
+def test_a_column_of_nothing_has_no_times() -> None:
+    found = seconds(["", " ", None])
+    assert found is not None
+    assert np.isnan(found).all()

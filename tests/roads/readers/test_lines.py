@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ldptrace.roads import read_roads
+from ldptrace.roads.readers.lines import touching
+from roads_kit import CORNERS, MIDDLE, feature, write_geojson
+
+
+def test_lines_are_cut_where_another_one_ends_on_them(tmp_path: Path) -> None:
+    features = [
+        feature([CORNERS[1], CORNERS[2], CORNERS[3], CORNERS[4], CORNERS[1]]),
+        feature([MIDDLE[5], MIDDLE[6]]),
+    ]
+    roads = read_roads(write_geojson(tmp_path / "a.geojson", features))
+    # The corners of a closed line are no junctions, except where it begins.
+    assert (roads.nodes, roads.edges) == (3, 8)
+    assert roads.seconds is None
+
+
+def test_lines_that_only_cross_stay_whole(tmp_path: Path) -> None:
+    bridge = [feature([(0, 0), (0.01, 0.01)]), feature([(0, 0.01), (0.01, 0)])]
+    roads = read_roads(write_geojson(tmp_path / "a.geojson", bridge), connected=False)
+    assert (roads.nodes, roads.edges) == (4, 4)
+
+
+def test_touching_finds_ends_on_long_lines_among_short_ones() -> None:
+    rng = np.random.default_rng(1)
+    foot = np.sort(rng.uniform(0, 10_000, 50))
+    x = np.r_[0.0, 10_000.0, np.repeat(foot, 2)]
+    y = np.r_[0.0, 0.0, np.tile([0.0, 12.0], 50)]
+    new_x, new_y, offsets = touching(x, y, np.r_[0, np.arange(2, 103, 2)], None)
+    assert offsets[1] == 52
+    np.testing.assert_allclose(new_x[1:51], foot)
+    assert (new_y[:52] == 0).all()
+
+
+def test_a_street_drawn_once_for_each_way_is_one_street(tmp_path: Path) -> None:
+    there = [CORNERS[1], (13.4005, 52.5002), CORNERS[2]]
+    features = [feature(there), feature(there[::-1]), feature([CORNERS[2], CORNERS[3], CORNERS[1]])]
+    roads = read_roads(write_geojson(tmp_path / "a.geojson", features))
+    assert roads.edges == 4
+    assert roads.report.dropped_streets == {"the same street again": 1}
+
+
+def test_two_streets_of_one_length_stay_two(tmp_path: Path) -> None:
+    north = [CORNERS[1], (13.40075, 52.5003), CORNERS[2]]
+    south = [CORNERS[1], (13.40075, 52.4997), CORNERS[2]]
+    roads = read_roads(write_geojson(tmp_path / "a.geojson", [feature(north), feature(south)]))
+    assert roads.edges == 4

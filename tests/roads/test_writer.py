@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldptrace.errors import InputError
+from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.roads.writer import check_folder
+
+Writer = Callable[[str, str], Path]
+NODES = "node_id,x,y\na,0,0\nb,100,0\nc,100,100\n"
+
+
+def test_a_folder_written_is_the_folder_read(write_tables: Writer, tmp_path: Path) -> None:
+    bend = '"LINESTRING (100 0, 150 50, 100 100)"'
+    edges = f"from,to,highway,oneway,geometry\na,b,primary,0,\nb,c,,1,{bend}\nc,a,path,1,\n"
+    roads = read_roads(write_tables(NODES, edges), "foot")
+    roads.to_folder(tmp_path / "out")
+    again = read_roads(tmp_path / "out", "foot")
+    for column in (
+        "x",
+        "y",
+        "source",
+        "target",
+        "length",
+        "seconds",
+        "road_class",
+        "shape_x",
+        "shape_offsets",
+    ):
+        np.testing.assert_array_equal(getattr(again, column), getattr(roads, column), err_msg=column)
+    assert again.classes == roads.classes
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"nodes.csv", "edges.csv"}
+    with pytest.raises(InputError, match="it is a file"):
+        roads.to_folder(tmp_path / "out" / "nodes.csv")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_network_survives_writing_and_reading(data: st.DataObject) -> None:
+    nodes = data.draw(st.integers(2, 8))
+    ends = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)).filter(
+        lambda pair: pair[0] != pair[1]
+    )
+    pairs = data.draw(st.lists(ends, min_size=1, max_size=20, unique=True))
+    degrees = data.draw(st.booleans())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    inner = rng.integers(0, 3, len(pairs))
+    shape = (*rng.uniform(0, 1, (2, inner.sum())), np.r_[0, np.cumsum(inner)])
+    roads = RoadNetwork.of(
+        *rng.uniform(0, 1, (2, nodes)),
+        *np.array(pairs).T,
+        seconds=rng.uniform(1, 100, len(pairs)),
+        road_class=rng.integers(-1, 2, len(pairs)),
+        classes=("primary", "residential"),
+        shape=shape if inner.sum() else None,
+        crs="EPSG:4326" if degrees else None,
+    )
+    used = np.unique(np.r_[roads.source, roads.target])
+    with tempfile.TemporaryDirectory() as folder:
+        roads.to_folder(folder)
+        again = read_roads(folder, connected=False)
+    assert again.crs == roads.crs
+    np.testing.assert_array_equal(again.x, roads.x[used])
+    np.testing.assert_array_equal(used[again.source], roads.source)
+    np.testing.assert_array_equal(used[again.target], roads.target)
+    for column in ("length", "seconds"):
+        np.testing.assert_array_equal(getattr(again, column), getattr(roads, column))
+    words = [np.array([*network.classes, ""])[network.road_class].tolist() for network in (roads, again)]
+    assert words[0] == words[1]
+    for one, other in zip(
+        roads.lines(np.arange(roads.edges)), again.lines(np.arange(again.edges)), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file: it is a file, and a road network is a folder"):
+        check_folder(tmp_path / "file")
+    with pytest.raises(InputError, match=r"the folder .*missing does not exist"):
+        check_folder(tmp_path / "missing" / "net")
+    check_folder(tmp_path / "net")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_text_that_is_written(tmp_path: Path) -> None:
+    roads = RoadNetwork.of([0, 0.5], [0, 0], [0, 1], [1, 0], road_class=[0, -1], classes=("street",))
+    roads.to_folder(tmp_path / "net")
+    assert (tmp_path / "net" / "nodes.csv").read_text() == "node_id,x,y\n0,0,0\n1,0.5,0\n"
+    edges = (tmp_path / "net" / "edges.csv").read_text().splitlines()
+    assert edges == ["from,to,length,class,oneway", '0,1,0.5,"street",1', "1,0,0.5,,1"]
