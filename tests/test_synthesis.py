@@ -6,6 +6,7 @@ import pytest
 import ldptrace as lt
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import DataWarning, InputError, NoiseWarning
+from ldptrace.synthesis import run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 
@@ -64,3 +65,11 @@ def test_across_the_antimeridian() -> None:
     assert 177 <= synthetic.x.min() < synthetic.x.max() <= 183
     card = lt.evaluate(fiji, synthetic, bounds=(177, -20, 183, -12), grid=4, seed=1, attacks=False)
     assert card.document()["metrics"]["length_error"]["value"] < 0.5
+
+
+def test_a_run_prints_as_a_table() -> None:
+    run = run_method(walks(), 1.0, bounds=BOUNDS, grid=4, seed=1)
+    lines = repr(run).splitlines()
+    assert len(lines) < 12
+    assert "  epsilon  1 for each trajectory" in lines
+    assert "array" not in repr(run)

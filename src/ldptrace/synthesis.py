@@ -25,7 +25,7 @@ from ldptrace.simulation.unit import Unit, UnitName, play_devices
 PAPER_GRID = 6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A finished synthesis: the data, how it came about, and how long each stage took."""
 
@@ -47,6 +47,18 @@ class Run:
     users: int = 0
     # That the result is mostly noise, where it is.
     noise: str | None = None
+
+    def __repr__(self) -> str:
+        rows = [
+            ("method", self.method.name),
+            ("epsilon", f"{self.epsilon:g} for each {self.unit.name}"),
+            ("devices", f"{self.users:,}"),
+            ("cells", f"{self.grid.n} x {self.grid.n}"),
+            ("made", repr(self.trajectories)[1:-1].removeprefix("Trajectories: ")),
+            ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())),
+            *([("note", self.noise)] if self.noise else []),
+        ]
+        return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows)])
 
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""

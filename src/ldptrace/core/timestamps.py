@@ -175,9 +175,12 @@ def _days(t: Floats) -> list[str]:
 
 def _ticks(column: pa.ChunkedArray) -> Floats:
     kind = column.type
-    per_second = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
-    whole = pa.int32() if pa.types.is_time32(kind) else pa.int64()
-    values: Floats = column.cast(whole).cast(pa.float64(), safe=False).to_numpy() / per_second
+    per_second = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e6}[kind.unit]
+    whole = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+    if kind.unit == "ns":
+        # As nanoseconds since 1970 they are more than a double can hold exactly.
+        whole = pc.divide(whole, 1000)
+    values: Floats = whole.cast(pa.float64(), safe=False).to_numpy() / per_second
     return values
 
 

@@ -16,6 +16,7 @@ from ldptrace.core.columns import Names
 from ldptrace.core.gathered import Gathered
 from ldptrace.core.plane import is_geographic
 from ldptrace.core.points import gather
+from ldptrace.core.thumbnail import thumbnail
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
@@ -126,6 +127,12 @@ class Trajectories:
             None if self.t is None else self.t[part],
             None if self.ids is None else int(self.ids[number]),
             None if self.user is None or self.extra is None else self.extra[self.user][number].as_py(),
+        )
+
+    def _repr_html_(self) -> str:
+        """A small map and the same words, as notebooks show it."""
+        return thumbnail(
+            self.x, self.y, self.offsets, geographic=self.is_geographic, caption=repr(self)[1:-1]
         )
 
     def __repr__(self) -> str:

@@ -145,7 +145,7 @@ def _impossible(
     if back:
         found.append(f"time goes back in {count(back, 'step')}")
     if still:
-        found.append(f"{count(still, 'step')} to another place take no time")
+        found.append(f"time stands still in {count(still, 'step')} to another place")
     if trajectories.is_geographic:
         fast = int(np.sum(far[seconds > 0] > FASTEST * seconds[seconds > 0]))
         if fast:

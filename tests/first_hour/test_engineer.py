@@ -1,4 +1,4 @@
-"""The command line as a shell sees it: real processes, pipes, redirections, exit codes."""
+"""The first hour of an engineer with a shell pipeline: real processes, pipes, redirections, exit codes."""
 
 from __future__ import annotations
 
