@@ -14,6 +14,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from ldptrace.core.trajectories import Trajectories
@@ -91,14 +92,13 @@ async def run_fleet(
     started = time.monotonic()
 
     async def player() -> None:
-        connection = Connection(target)
-        for number in numbers:
-            report = reporter.report(points_of(found, number % len(found)))
-            admission = () if admissions is None else (("Ldptrace-Admission", admissions[number]),)
-            await fleet.play(connection, report, admission, outcome)
-            if progress is not None:
-                progress(outcome)
-        connection.close()
+        with closing(Connection(target)) as connection:
+            for number in numbers:
+                report = reporter.report(points_of(found, number % len(found)))
+                admission = () if admissions is None else (("Ldptrace-Admission", admissions[number]),)
+                await fleet.play(connection, report, admission, outcome)
+                if progress is not None:
+                    progress(outcome)
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(concurrency, users)):
@@ -120,20 +120,19 @@ class _Fleet:
 
     async def plan(self) -> Plan:
         """The campaign's plan, as soon as the server is there."""
-        connection = Connection(self._target)
-        for pause in self._pauses():
-            try:
-                answer = await connection.request("GET", f"{self._path}/plan")
-            except ConnectionEnded:
-                await asyncio.sleep(pause)
-                continue
-            if answer.status == 200:
+        with closing(Connection(self._target)) as connection:
+            for pause in self._pauses():
+                try:
+                    answer = await connection.request("GET", f"{self._path}/plan")
+                except ConnectionEnded:
+                    await asyncio.sleep(pause)
+                    continue
                 self._answered = time.monotonic()
-                connection.close()
-                return Plan.from_json(answer.body)
-            if answer.status not in AGAIN:
-                raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
-            await asyncio.sleep(pause)
+                if answer.status == 200:
+                    return Plan.from_json(answer.body)
+                if answer.status not in AGAIN:
+                    raise InputError(f"the server has no plan for the fleet: {_code(answer)}")
+                await asyncio.sleep(pause)
         raise AssertionError("pauses do not end")
 
     async def play(

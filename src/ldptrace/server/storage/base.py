@@ -6,6 +6,7 @@ Statements are written once, with `?` for parameters. There is no ORM: a dozen t
 from __future__ import annotations
 
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -58,6 +59,8 @@ class Database(ABC):
         self._local = threading.local()
         self._open: set[Any] = set()
         self._lock = threading.Lock()
+        # Nobody has to remember to close a database; PostgreSQL would complain about connections left open.
+        weakref.finalize(self, _close_each, self._open)
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
@@ -96,9 +99,7 @@ class Database(ABC):
     def close_all(self) -> None:
         """Close the connections of all threads, which have ended."""
         with self._lock:
-            for connection in self._open:
-                connection.close()
-            self._open.clear()
+            _close_each(self._open)
 
     def prepare(self) -> None:
         """Make the tables where they are missing; refuse a database of another version."""
@@ -122,3 +123,8 @@ class Database(ABC):
     @abstractmethod
     def _lock_schema(self, session: Session) -> None:
         """Keep another process from making the tables at the same moment."""
+
+
+def _close_each(connections: set[Any]) -> None:
+    while connections:
+        connections.pop().close()

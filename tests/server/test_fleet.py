@@ -1,0 +1,229 @@
+"""The fleet against a real server: every device acknowledged, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from ldptrace.cli import application
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io import write
+from ldptrace.server import campaigns, releases
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.problems import Refused
+from ldptrace.server.storage import Database, open_database
+from ldptrace.server.tokens import create_admissions
+from ldptrace.server.wire import Target
+from server_kit import SINGLE, Server, drawn, opened, reports_counted, running
+
+
+def fleet(server: Server, users: int, *options: str, campaign: str = "trips") -> Result:
+    command = ["fleet", "--url", server.url, "--campaign", campaign, "--users", str(users), "--seed", "3"]
+    return CliRunner().invoke(application(), [*command, *options])
+
+
+def rejected(database: Database) -> dict[str, int]:
+    with database.reading() as session:
+        return campaigns.rejections_of(session, "trips")
+
+
+def test_a_fleet_with_faults(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE)
+    with running("--data", str(tmp_path)) as server:
+        done = fleet(server, 400, "--duplicates", "0.2", "--drops", "0.3", "--garbage", "0.3")
+        assert done.exit_code == 0, done.output
+        assert "400 of 400 devices acknowledged" in done.output
+        assert reports_counted(database, "trips") == 400
+        problems = rejected(database)
+        assert problems["duplicate"] >= 60
+        assert {"unknown-version", "wrong-size"} < set(problems)
+
+
+def test_a_fleet_whose_server_goes_away(tmp_path: Path) -> None:
+    """The command runs on while the server is killed and started again; it ends with 0 and every device once."""
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE)
+    chance = random.Random(4)
+    with running("--data", str(tmp_path)) as server:
+        command = [
+            sys.executable,
+            "-c",
+            "from ldptrace.cli import main; main()",
+            "fleet",
+            "--url",
+            server.url,
+        ]
+        options = ["--campaign", "trips", "--users", "3000", "--drops", "0.05", "--concurrency", "16"]
+        process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE)
+        while reports_counted(database, "trips") < 100:
+            time.sleep(0.02)
+            assert process.poll() is None
+        for _ in range(2):
+            time.sleep(chance.uniform(0.0, 0.3))
+            server.kill()
+            server.start()
+        assert process.wait(120) == 0, process.communicate()
+        process.communicate()
+    assert reports_counted(database, "trips") == 3_000
+
+
+def test_devices_of_a_file_answer_whatever_their_trip(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "data")
+    opened(database, "trips", SINGLE)
+    lists = [[(1.0, 1.0), (5.0, 5.0)], [(99.0, -3.0), (2.0, 2.0)], [(3.0, 3.0)]]
+    points = np.array([point for one in lists for point in one])
+    offsets = np.cumsum([0, *map(len, lists)])
+    write(Trajectories(points[:, 0], points[:, 1], offsets), tmp_path / "trips.parquet")
+    with running("--data", str(tmp_path / "data")) as server:
+        done = fleet(server, 30, "--input", str(tmp_path / "trips.parquet"))
+        assert done.exit_code == 0, done.output
+    assert reports_counted(database, "trips") == 30
+
+
+def test_exit_status_of_a_fleet_that_is_refused(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE, min_reports=1, max_reports=5)
+    opened(database, "invited", SINGLE)
+    campaigns.create(database, "tokens", SINGLE, actor="test")
+    codes = tmp_path / "codes"
+    codes.write_text("\n".join(create_admissions(database, "tokens", 8, actor="test")))
+    campaigns.open_round(database, "tokens", actor="test")
+    with running("--data", str(tmp_path)) as server:
+        full = fleet(server, 9)
+        assert full.exit_code == 1
+        assert "4 refused: campaign-full" in full.output
+        nowhere = fleet(server, 3, campaign="nowhere")
+        assert isinstance(nowhere.exception, InputError)
+        without = fleet(server, 3, campaign="tokens")
+        assert without.exit_code == 1
+        assert fleet(server, 8, "--admission", str(codes), campaign="tokens").exit_code == 0
+        few = fleet(server, 9, "--admission", str(codes), campaign="tokens")
+        assert isinstance(few.exception, InputError)
+    gone = fleet(server, 3, "--patience", "0.3")
+    assert gone.exception is not None
+    assert "did not answer" in str(gone.exception)
+    for wrong in ("ftp://host", "host:80", "http://", "http://host:x"):
+        with pytest.raises(InputError):
+            Target.of(wrong)
+    assert isinstance(fleet(server, 3, "--drops", "2").exception, InputError)
+
+
+def test_the_seed_never_drives_a_report(tmp_path: Path) -> None:
+    """The same seed twice: the same trips and faults, but two sets of reports that have no id in common."""
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE)
+    with running("--data", str(tmp_path)) as server:
+        for _ in range(2):
+            assert fleet(server, 50, "--duplicates", "0.5").exit_code == 0
+    # Had the reports been the same, the second fifty would all be duplicates of the first.
+    assert reports_counted(database, "trips") == 100
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(application(), list(arguments))
+
+
+def test_a_campaign_from_the_command_line(address: str, tmp_path: Path) -> None:
+    """From nothing to synthetic trips, on both databases, with a server that runs all the while."""
+    where = ("--database", address)
+    facts = (
+        "--users",
+        "300",
+        "--epsilon",
+        "2",
+        "--grid",
+        "4",
+        "--bounds",
+        "0,0,100,100",
+        "--min-reports",
+        "200",
+    )
+    made = command("campaign", "create", "town", *facts, "--crs", "EPSG:3857", "--title", "A town", *where)
+    assert made.exit_code == 0, made.output
+    assert isinstance(command("campaign", "create", "town", *facts, *where).exception, Exception)
+    assert isinstance(command("campaign", "create", "other", *where).exception, InputError)
+    with running("--database", address) as server:
+        assert fleet(server, 1, "--patience", "0.1", campaign="town").exception is not None
+        assert command("campaign", "open", "town", *where).exit_code == 0
+        assert fleet(server, 150, campaign="town").exit_code == 0
+        short = command("campaign", "export", "town", "-o", str(tmp_path / "early"), *where)
+        assert "below 200" in str(short.exception)
+        assert not (tmp_path / "early").exists()
+        assert fleet(server, 150, campaign="town").exit_code == 0
+        shown = json.loads(command("campaign", "show", "town", "--json", *where).stdout)
+        assert (shown["state"], shown["reports"], shown["rejected"]) == ("open", 300, {})
+        assert "300 counted" in command("campaign", "show", "town", *where).stdout
+        assert command("campaign", "close", "town", *where).exit_code == 0
+        assert command("campaign", "publish", "town", "--count", "120", *where).exit_code == 0
+        late = fleet(server, 2, campaign="town")
+        assert late.exit_code == 1
+        assert "round-closed" in late.output
+    assert json.loads(command("campaign", "list", "--json", *where).stdout)[0]["state"] == "published"
+    assert "published" in command("campaign", "list", *where).stdout
+    out = tmp_path / "out"
+    assert command("campaign", "export", "town", "-o", str(out), *where).exit_code == 0
+    names = {path.name for path in out.iterdir()}
+    assert {
+        "estimates.json",
+        "model.npz",
+        "scorecard.json",
+        "synthetic.parquet",
+        "synthetic.geojson",
+    } <= names
+    card = json.loads((out / "scorecard.json").read_text())
+    assert (card["reports"], card["trips"], card["promise"]["epsilon"]) == (300, 120, "2")
+    assert {match["question"] for match in card["fit"]} >= {"length", "visits", "links"}
+    single = tmp_path / "trips.csv"
+    assert command("campaign", "export", "town", "-o", str(single), *where).exit_code == 0
+    assert single.read_bytes() == (out / "synthetic.csv").read_bytes()
+    # The same files are good for the commands that work on files.
+    fitted = command("fit", str(out / "estimates.json"), "-o", str(tmp_path / "model.npz"))
+    assert fitted.exit_code == 0, fitted.output
+    sampled = command("sample", str(out / "model.npz"), "-o", str(tmp_path / "more.csv"), "--count", "5")
+    assert sampled.exit_code == 0, sampled.output
+    log = [entry["action"] for entry in json.loads(command("campaign", "audit", "--json", *where).stdout)]
+    assert log == ["create", "open", "close", "publish", "publish"]
+    token = command("campaign", "token", "town", "--scope", "read", "--label", "me", *where).stdout.split()[0]
+    number = token.split("_")[1]
+    assert f"{number}  read" in command("campaign", "token", "--list", *where).stdout
+    assert command("campaign", "token", "--revoke", number, *where).exit_code == 0
+    assert "revoked" in command("campaign", "token", "--list", *where).stdout
+    assert command("campaign", "delete", "town", "--yes", *where).exit_code == 0
+    assert json.loads(command("campaign", "list", "--json", *where).stdout) == []
+
+
+def test_a_release_that_was_interrupted(tmp_path: Path) -> None:
+    """An attempt that hangs can be replaced, and cannot write any more."""
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE, min_reports=50)
+    Counter(database).count("trips", [Submission(b"".join(drawn(SINGLE, 60)))])
+    with pytest.raises(Refused, match="all rounds are closed"):
+        releases.begin(database, "trips", actor="test")
+    campaigns.close_round(database, "trips", actor="test")
+    first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
+    with pytest.raises(Refused, match="being made"):
+        releases.begin(database, "trips", actor="test")
+    second = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test", again=True))
+    with pytest.raises(Refused, match="replaced"):
+        first.tell("fit", 10)
+    first.fail("it does not matter any more")
+    second.tell("fit", 50)
+    second.fail("out of memory")
+    third = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
+    third.make(10)
+    with database.reading() as session:
+        assert campaigns.find(session, "trips").state == "published"
+        assert session.rows("SELECT id FROM ids") == []
+    with pytest.raises(Refused, match="published already"):
+        releases.begin(database, "trips", actor="test", again=True)
+    database.close_all()
