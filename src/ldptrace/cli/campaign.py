@@ -88,7 +88,7 @@ def create(
     elif len(facts) < 3:
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
-        chosen = _planned(users or 1, epsilon or "", grid, bounds, crs, method)
+        chosen = _planned(users or 1, epsilon or "", grid, bounds, crs, method, for_map=roads is not None)
     network = {} if roads is None else _network_files(roads)
     store = database_of(data, database)
     made = campaigns.create(
@@ -109,20 +109,31 @@ def create(
     )
 
 
-def _planned(users: int, epsilon: str, grid: str, bounds: str | None, crs: str | None, method: str) -> Plan:
+def _planned(
+    users: int,
+    epsilon: str,
+    grid: str,
+    bounds: str | None,
+    crs: str | None,
+    method: str,
+    *,
+    for_map: bool,
+) -> Plan:
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.server.planning import plan_from_facts
 
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     box = parse_bounds(bounds)
     assert box is not None
-    return plan_from_facts(users, epsilon, cells, box, crs, method)
+    return plan_from_facts(users, epsilon, cells, box, crs, method, for_map=for_map)
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
     """The bytes of a road network: of one file, or of the files of a folder."""
-    if not path.exists():
-        raise InputError(f"there is no road network {path}")
+    from ldptrace.roads import read_roads
+
+    # Read once, so that a network that cannot be read is told now and not when the campaign is published.
+    read_roads(path)
     files = [path] if path.is_file() else sorted(one for one in path.iterdir() if one.is_file())
     return {one.name: one.read_bytes() for one in files}
 
@@ -227,11 +238,15 @@ def publish(
     attempt = releases.Attempt(store, name, releases.begin(store, name, actor=actor(), again=again))
     try:
         with Progress() as stages, ExitStack() as running:
+            shown = ""
 
             def tell(stage: str, done: int) -> None:
+                nonlocal shown
                 attempt.tell(stage, done)
-                running.close()
-                running.enter_context(stages(stage))
+                if stage != shown:
+                    shown = stage
+                    running.close()
+                    running.enter_context(stages(stage))
 
             attempt.make(count, tell)
     except BaseException as error:

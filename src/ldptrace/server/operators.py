@@ -18,7 +18,7 @@ from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.state import State
 from ldptrace.server.tokens import EVERY
 
-_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs"})
+_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs", "for_map"})
 _KEYS = frozenset({"name", "title", "plan", "min_reports", "max_reports", *_FACTS})
 
 
@@ -197,7 +197,12 @@ def _planned(data: dict[str, Any]) -> Plan:
     crs = data.get("crs")
     if crs is not None and not isinstance(crs, str):
         raise Refused(ServerProblem.BAD_REQUEST, "crs is the name of a coordinate system")
-    return plan_from_facts(_integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs)
+    for_map = data.get("for_map", False)
+    if not isinstance(for_map, bool):
+        raise Refused(ServerProblem.BAD_REQUEST, "for_map is true or false")
+    return plan_from_facts(
+        _integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs, for_map=for_map
+    )
 
 
 def _is_number(value: object) -> bool:

@@ -18,8 +18,12 @@ def plan_from_facts(
     bounds: Bounds,
     crs: str | None = None,
     method: str = "single-report",
+    *,
+    for_map: bool = False,
 ) -> Plan:
     """The plan for so many expected users; N by the smallest predicted error unless it is given.
+
+    `for_map`: trips will follow a street map, so that fewer people are asked what the map tells already.
 
     >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
     6
@@ -36,5 +40,5 @@ def plan_from_facts(
         raise InputError(
             f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
         )
-    plan, _ = choose_plan(users, budget, bounds, n=None if grid == "auto" else grid)
+    plan, _ = choose_plan(users, budget, bounds, n=None if grid == "auto" else grid, for_map=for_map)
     return plan if crs is None else plan.changed(crs=crs)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,12 @@ import numpy as np
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
 from ldptrace.io import write
-from ldptrace.models import MobilityModel, PathModel, fit_model
+from ldptrace.methods.single_report import public_routes
+from ldptrace.models import MobilityModel, fit_model
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
 from ldptrace.server.campaigns import Campaign, estimates_of
 from ldptrace.server.releases import Tell
 
@@ -37,8 +42,10 @@ def write_release(
         _text(out / f"plan-{tally.round + 1}.json", part.to_json())
         _text(out / f"tally-{tally.round + 1}.json", tally.to_json())
     _text(out / "estimates.json", estimates.to_json())
+    tell("read the streets" if network else "fit the model", 8)
+    public = _streets(network, out)
     tell("fit the model", 10)
-    model = fit_model(estimates)
+    model = fit_model(estimates, public=public, progress=_fitting(tell))
     model.save(out / "model.npz")
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
@@ -61,6 +68,30 @@ def write_release(
     _text(out / "scorecard.json", json.dumps(card, indent=1))
 
 
+def _fitting(tell: Tell) -> Callable[[float], None]:
+    """Tells of the fit, once for each percent."""
+    told = 10
+
+    def progress(part: float) -> None:
+        nonlocal told
+        percent = 10 + int(50 * min(max(part, 0.0), 1.0))
+        if percent > told:
+            told = percent
+            tell("fit the model", percent)
+
+    return progress
+
+
+def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | Routes | None:
+    """The road network that was kept with the campaign."""
+    if not network:
+        return None
+    with tempfile.TemporaryDirectory(dir=out) as folder:
+        for name, data in network.items():
+            (Path(folder) / name).write_bytes(data)
+        return public_routes(Path(folder) / next(iter(network)) if len(network) == 1 else Path(folder), None)
+
+
 def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
     """Reports of the newest round."""
     plan, tally = tallies[-1]
@@ -70,8 +101,7 @@ def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
 
 def _fit(model: MobilityModel) -> list[dict[str, Any]]:
     """How well the model matches the answers to each question, in units of their standard errors."""
-    matches = model.matches if isinstance(model, PathModel) else ()
-    return [asdict(match) for match in matches]
+    return [asdict(match) for match in getattr(model, "matches", ())]
 
 
 def _text(path: Path, text: str) -> None:
