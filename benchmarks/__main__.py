@@ -9,7 +9,7 @@ import argparse
 import subprocess
 import sys
 
-SPEED = ("files", "pipeline", "path_model", "ngram", "evaluation")
+SPEED = ("files", "pipeline", "path_model", "ngram", "evaluation", "server")
 OTHERS = (
     "utility",
     "ablation",

@@ -90,8 +90,10 @@ def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
         envelope.metrics = state.metrics
         state.intake.start()
         warming = asyncio.create_task(state.warm_up())
+        maintaining = asyncio.create_task(state.maintain())
         yield
-        await warming
+        maintaining.cancel()
+        await asyncio.gather(warming, maintaining, return_exceptions=True)
         await state.stop()
 
     app = Starlette(

@@ -21,6 +21,8 @@ from ldptrace.server.storage import Database, Session
 from ldptrace.server.tokens import Token, holder
 
 T = TypeVar("T")
+# Seconds between two looks after the database.
+MAINTAIN = 2.0
 log = logging.getLogger("ldptrace.server")
 
 
@@ -100,6 +102,12 @@ class State:
         await self.call(warm_up)
         self.ready = True
         log.info("ready")
+
+    async def maintain(self) -> None:
+        """Keep the database in order for as long as the server runs."""
+        while True:
+            await asyncio.sleep(MAINTAIN)
+            await self.call(self.database.maintain)
 
     async def stop(self) -> None:
         await self.intake.stop()

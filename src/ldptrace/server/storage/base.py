@@ -75,6 +75,10 @@ class Database(ABC):
         """Free what deleted rows left behind, as far as it can be done while others work."""
 
     @abstractmethod
+    def maintain(self) -> None:
+        """What the database needs now and then, beside the transactions that devices wait for."""
+
+    @abstractmethod
     def _connect(self) -> Any:
         """A new connection."""
 

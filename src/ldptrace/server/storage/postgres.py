@@ -81,6 +81,9 @@ class PostgresDatabase(Database):
         except self._psycopg.Error:
             self.close()
 
+    def maintain(self) -> None:
+        """PostgreSQL sees to itself."""
+
     def _connect(self) -> psycopg.Connection[Row]:
         return self._psycopg.connect(self.url, autocommit=True, connect_timeout=5)
 

@@ -17,6 +17,8 @@ from ldptrace.server.storage.base import Database, Row, Session, StorageUnavaila
 FILE = "campaigns.sqlite"
 # Seconds that a transaction waits for another process to finish its own.
 PATIENCE = 20.0
+# Pages of the write-ahead log after which it is emptied, even if somebody has to wait for it.
+LOG_PAGES = 1 << 14
 # Parameters in one statement; SQLite allows 32,766.
 MANY = 2_000
 
@@ -56,6 +58,7 @@ class SqliteDatabase(Database):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         super().__init__(str(folder))
         self.path = folder / FILE
+        self._logged = 0
         if not self.path.exists():
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         self.prepare()
@@ -69,6 +72,21 @@ class SqliteDatabase(Database):
     def writing(self) -> Iterator[Session]:
         with self._transaction("BEGIN IMMEDIATE") as session:
             yield session
+
+    def maintain(self) -> None:
+        """Move the write-ahead log into the database. In a commit, this would make devices wait.
+
+        A log to which nothing was added meanwhile, or which has grown long, is emptied: it holds the last
+        changes in their order.
+        """
+        try:
+            _, length, moved = self.connection().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.Error:
+            self.close()
+            return
+        if length > 0 and length == moved and (length == self._logged or length > LOG_PAGES):
+            self.tidy()
+        self._logged = length
 
     def tidy(self) -> None:
         """Empty the write-ahead log, which holds the last changes in their order."""
@@ -103,6 +121,8 @@ class SqliteDatabase(Database):
             "synchronous = FULL",
             "secure_delete = ON",
             "temp_store = MEMORY",
+            # `maintain` does it, beside the commits; this is for programs that only run commands.
+            "wal_autocheckpoint = 100000",
         ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
