@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from evaluation_data import densified, drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import evaluate
+from ldptrace.evaluation import Bench, Measured, evaluate, judge
 from ldptrace.evaluation.extents import travel_distances
 from ldptrace.evaluation.further import FURTHER, Questions, Sight, log_divergence
-from ldptrace.evaluation.measuring import Measured
 from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.evaluation.traces import FINE, HOURS, Traces, coarser
 from ldptrace.protocol.grid import Grid
@@ -176,9 +175,25 @@ def test_times_of_a_set_make_the_time_metrics() -> None:
         assert good.floor < bad.mean
         assert name in document["metrics"]
     assert card.sets[0].values["duration_error"].mean < card.sets[0].values["duration_error"].uniform  # type: ignore[operator]
+    assert set(document["metrics"]["period_origin_error"]["controls"]) == {"independent"}
+    assert "controls" not in document["metrics"]["departure_error"]
     assert len(document["real"]["hours"]) == HOURS
     assert sum(document["real"]["hours"]) == pytest.approx(1, abs=1e-5)
     assert "has no times" in " ".join(card.remarks())
+
+
+def test_drawing_places_and_hours_apart_loses_how_they_go_together() -> None:
+    west, east = drifting_walks(300, 1), drifting_walks(300, 2)
+    east = replace(east, x=10 - east.x)
+    both = Trajectories.concat([timed(west, 1, peak=8), timed(east, 2, peak=17)])
+    traces = Traces.of(both, GRID)
+    apart = traces.unlinked()
+    assert apart.origins.sum() == pytest.approx(traces.origins.sum())
+    assert np.allclose(apart.presence.sum(axis=2), traces.presence.sum(axis=2))
+    pair = Sight(traces, apart, Questions.draw(np.random.default_rng(1), traces, (1.0, 1.0)))
+    assert FURTHER["period_origin_error"].of(pair) > 0.02
+    assert FURTHER["spacetime_query_error"].of(pair) > 0.1
+    assert FURTHER["departure_error"].of(pair) == 0
 
 
 def test_hours_are_those_of_the_zone() -> None:
@@ -204,3 +219,23 @@ def test_trips_that_all_begin_at_zero_have_no_hour() -> None:
     found = evaluate(since, since, bounds=SQUARE, seed=1, repeat=1, attacks=False).sets[0].values
     assert math.isnan(found["departure_error"].mean)
     assert found["duration_error"].mean == 0.0
+
+
+def test_sets_added_up_in_batches_are_judged_like_whole_ones() -> None:
+    real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
+    cuts = [slice(0, 120), slice(120, 121), slice(121, 300)]
+    rng = np.random.default_rng(3)
+    whole = Measured.merged([Measured.of(real[cut], GRID).drawn(50, rng) for cut in cuts])
+    again = Measured.merged([Measured.again(real[cut], GRID, 200 / 300, rng) for cut in cuts])
+    bench = Bench.between(whole, {200: again}, rng)
+    parts = Measured.merged([Measured.of(synthetic[:90], GRID), Measured.of(synthetic[90:], GRID)])
+    card = judge(bench, {"ours": parts}, rng, repeat=1)
+    expected = evaluate(real, synthetic, grid=GRID, seed=1, repeat=1, attacks=False)
+    for name in ("density_error", "trip_error", "pattern_f1", "fine_density_error_96", "departure_error"):
+        assert card.sets[0].values[name].mean == pytest.approx(expected.sets[0].values[name].mean, abs=1e-9)
+    # Bootstraps differ by chance: of the divergences of 300 trips by about a tenth.
+    for name in ("od_error_12", "fine_density_error_24"):
+        floors = [found.sets[0].values[name].floor for found in (card, expected)]
+        assert floors[0] == pytest.approx(floors[1], rel=0.5)
+    assert len(card.real.samples) == 50 + 1 + 50
+    assert "<svg" in card.to_html()

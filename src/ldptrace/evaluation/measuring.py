@@ -22,6 +22,8 @@ from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.traces import DAY, Traces
 from ldptrace.protocol.grid import Grid
 
+# Of a set whose places and hours are drawn apart.
+INDEPENDENT = "independent"
 # Metrics of the cell paths of two sets, and all there are.
 OF_PATHS: dict[str, Metric] = METRICS | CORRECTED
 ALL_METRICS: dict[str, Metric] = METRICS | FURTHER | CORRECTED
@@ -32,7 +34,8 @@ class Value:
     """One measured number: mean over the repeats, spread, and what others would score.
 
     `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
-    what public knowledge scores without any report, by name.
+    what the map alone scores, plain routing between the set's own ends, and, where places and hours go together,
+    the set itself if they did not.
     """
 
     mean: float
@@ -67,13 +70,41 @@ class Measured:
         return Measured(trajectories, Summary.of(trajectories, grid), Traces.of(local, grid), use)
 
     @staticmethod
+    def again(
+        trajectories: Trajectories,
+        grid: Grid,
+        rate: float,
+        rng: np.random.Generator,
+        streets: StreetMap | None = None,
+    ) -> Measured:
+        """A bootstrap of a batch of real trips: each counts a Poisson number of times, `rate` on average.
+
+        Such bootstraps of batches add up to one of the whole.
+        """
+        many = len(trajectories)
+        traces = Traces.of(on_local_clocks(trajectories), grid, rng.poisson(rate, many))
+        use = None
+        if streets is not None:
+            use = streets.match(trajectories.take(rng.integers(0, many, min(MATCHED, many))))
+        return Measured(trajectories.take(np.arange(0)), Summary.nothing(grid), traces, use)
+
+    def drawn(self, most: int, rng: np.random.Generator) -> Measured:
+        """The same with at most so many of its trajectories: they are drawn on the page, and routed again."""
+        return replace(self, trajectories=chosen(self.trajectories, most, rng))
+
+    @staticmethod
     def merged(parts: Sequence[Measured]) -> Measured:
-        """All parts together; the trajectories kept are those of the first part."""
+        """All parts together, with all the trajectories that they hold."""
         traces, use = parts[0].traces, parts[0].use
         for part in parts[1:]:
             traces = traces + part.traces
             use = None if use is None or part.use is None else use + part.use
-        return Measured(parts[0].trajectories, Summary.merged([part.summary for part in parts]), traces, use)
+        return Measured(
+            Trajectories.concat([part.trajectories for part in parts]),
+            Summary.merged([part.summary for part in parts]),
+            traces,
+            use,
+        )
 
     def resized(self, size: int, rng: np.random.Generator) -> Measured:
         """The same set with its paths drawn again, with replacement, to another number of trajectories.
@@ -116,18 +147,16 @@ class Bench:
     ) -> Bench:
         """Do the real side's work."""
         measured = Measured.of(real, grid, streets, rng)
-        local = on_local_clocks(real)
-        again = {}
-        for size in set(sizes):
-            # A bootstrap that adds up over batches: every trip counts a Poisson number of times.
-            weights = rng.poisson(size / len(real), len(real))
-            fresh = None
-            if streets is not None:
-                fresh = streets.match(real.take(rng.integers(0, len(real), min(MATCHED, len(real)))))
-            again[size] = Measured(real, measured.summary, Traces.of(local, grid, weights), fresh)
-        yardstick = Yardstick.between(measured.summary, rng)
-        questions = Questions.draw(rng, measured.traces, measured.summary.scale)
-        return Bench(measured, again, yardstick, questions)
+        again = {
+            size: Measured.again(real, grid, size / len(real), rng, streets) for size in sorted(set(sizes))
+        }
+        return Bench.between(measured, again, rng)
+
+    @staticmethod
+    def between(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> Bench:
+        """From the real set added up already, and a bootstrap of it for each size of a published set."""
+        yardstick = Yardstick.between(real.summary, rng)
+        return Bench(real, dict(again), yardstick, Questions.draw(rng, real.traces, real.summary.scale))
 
     def see(self, other: Measured, *, fixes: bool = False) -> Sight:
         """The lines of another set beside the real ones."""
@@ -155,6 +184,11 @@ class Bench:
         """
         blind = self.once(walks)
         beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
+        for others, item in zip(beside, published, strict=True):
+            apart = self.further(replace(item, traces=item.traces.unlinked()))
+            others[INDEPENDENT] = {
+                name: apart[name] for name in ("spacetime_query_error", "period_origin_error")
+            }
         scores = [[self.further(item)] for item in published]
         floors = {size: [self.further(item, fixes=True)] for size, item in self.again.items()}
         for number in range(repeat):
@@ -172,7 +206,7 @@ class Bench:
                     rounds,
                     floors[len(item.summary)],
                     blind[name],
-                    {control: found[name] for control, found in others.items()},
+                    {control: found[name] for control, found in others.items() if name in found},
                 )
                 for name in ALL_METRICS
             }

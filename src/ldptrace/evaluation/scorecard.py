@@ -63,7 +63,7 @@ class Scorecard:
     grid: Grid
     crs: str | None
     bounds_from: str
-    seed: int
+    seed: int | None
     repeat: int
     real: Portrait
     sets: tuple[SetResult, ...]
@@ -278,6 +278,7 @@ def _cell(value: Value, *, marked: bool, stars: bool) -> Text:
 
 
 def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
+    controls = {name: found for name, found in (value.controls or {}).items() if not math.isnan(found)}
     return {
         "value": value.mean,
         "goal": metric.goal,
@@ -291,7 +292,7 @@ def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
         "unit": metric.unit,
         "section": metric.section,
         "meaning": metric.meaning,
-        **({"controls": dict(value.controls)} if value.controls else {}),
+        **({"controls": controls} if controls else {}),
         **({"corrects": metric.corrects} if metric.corrects else {}),
     }
 

@@ -57,6 +57,12 @@ class Summary:
         )
 
     @staticmethod
+    def nothing(grid: Grid) -> Summary:
+        """Of no trajectory at all: what merging begins with."""
+        none = np.empty(0)
+        return Summary(CellPaths(np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64), grid), none, none)
+
+    @staticmethod
     def merged(parts: Sequence[Summary]) -> Summary:
         """The summary of all parts together, one after the other: batches of a set that is larger than memory.
 
@@ -75,7 +81,7 @@ class Summary:
             np.concatenate([part.lengths for part in parts]),
             np.concatenate([part.diameters for part in parts]),
             sum(part.points for part in parts),
-            parts[0].scale,
+            next((part.scale for part in parts if len(part)), (1.0, 1.0)),
         )
 
     def __len__(self) -> int:

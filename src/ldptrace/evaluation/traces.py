@@ -126,6 +126,16 @@ class Traces:
         """Whether the times are those of a clock: not all trips begin in the same minute."""
         return self.has_times and bool(self.departures.max() < self.departures.sum())
 
+    def unlinked(self) -> Traces:
+        """The same set if place and hour had nothing to do with each other."""
+        space, hours = self.presence.sum(axis=2), self.presence.sum(axis=(0, 1))
+        zones, periods = self.origins.sum(axis=0), self.origins.sum(axis=1)
+        return replace(
+            self,
+            presence=space[:, :, None] * hours / max(self.presence.sum(), 1e-300),
+            origins=np.outer(periods, zones) / max(self.origins.sum(), 1e-300),
+        )
+
     @cached_property
     def along(self) -> Floats:
         """Length of the lines in each fine cell; points where nothing moves at all."""

@@ -107,6 +107,7 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
                 "value": entry["value"],
                 "std": entry["std"],
                 "routed": other.get("plain_routing"),
+                "apart": other.get("independent"),
                 "best": best is not None and entry["value"] == best,
             }
             for entry, other in zip(entries, controls, strict=True)
