@@ -17,6 +17,7 @@ from ldptrace.curator import Estimates
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import MAP_SHARES, Plan
+from ldptrace.roads import write_roads
 from ldptrace.roads.library import Library
 from ldptrace.simulation import collect
 from road_kit import lattice_roads
@@ -40,7 +41,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a road network and trips on it."""
     folder = tmp_path_factory.mktemp("town")
     roads = lattice_roads(20, seconds=np.full(1520, 10.0))
-    roads.to_folder(folder / "roads")
+    write_roads(roads, folder / "roads")
     trips = Library(routes=20_000).draw(roads, np.random.default_rng(0)).points(spacing=50)
     lt.write(trips, folder / "trips.parquet")
     return folder
@@ -109,7 +110,7 @@ def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path)
     options = ["-o", str(out), "--epsilon", "1", "--grid", "4"]
     network = ["--roads", str(town / "roads")]
     far = lattice_roads(5)
-    replace(far, x=far.x + 50_000).to_folder(tmp_path / "far")
+    write_roads(replace(far, x=far.x + 50_000), tmp_path / "far")
     elsewhere = run(
         "synthesize", source, *options, "--bounds", BOUNDS, "--roads", str(tmp_path / "far"), code=2
     )

@@ -73,11 +73,13 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workshop")
     run_shell(
         """
-        ldptrace generate city -o trips.parquet --trajectories 2000 --seed 1
+        ldptrace generate city -o trips.parquet --trajectories 2000 --seed 1 --roads-out city
         ldptrace synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000
         ldptrace plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json > /dev/null
         printf 'id,x,y\\n1,500,500\\n1,3000,4000\\n' > trip.csv
         mkdir reports
+        echo '{"type": "Polygon", "coordinates": [[[0, 0], [20000, 0], [20000, 9000], [0, 20000], [0, 0]]]}' \\
+            > land.geojson
         for k in 1 2 3; do
             ldptrace report --plan plan.json --trajectory trip.csv -o reports/$k --ledger ledger.$k.json
         done

@@ -13,7 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.streets import SPEED
 from ldptrace.generators.traffic import Traffic
-from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.roads import RoadNetwork, read_roads, write_roads
 
 NOISE = 8.0
 
@@ -54,7 +54,7 @@ def test_points_lie_on_roads_but_for_the_noise(traffic: Traffic) -> None:
 
 
 def test_the_network_written_is_the_one_that_is_driven_on(traffic: Traffic, tmp_path: Path) -> None:
-    traffic.network.to_folder(tmp_path / "roads")
+    write_roads(traffic.network, tmp_path / "roads")
     again = read_roads(tmp_path / "roads")
     for column in ("x", "y", "source", "target", "length", "seconds"):
         np.testing.assert_array_equal(getattr(again, column), getattr(traffic.roads, column))

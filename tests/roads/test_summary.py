@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ldptrace.roads import explain_roads
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.summary import explanation, facts
 
@@ -24,7 +25,7 @@ def test_explanations_name_classes_and_speeds() -> None:
     roads = square(
         seconds=[10] * 9, road_class=[0] * 8 + [-1], classes=("street",), crs="EPSG:32632", name="town"
     )
-    told = roads.explain()
+    told = explain_roads(roads)
     assert told.startswith("town: 5 nodes, 9 directed edges\n1 km of streets, 33 % of them one-way")
     assert "street" in told
     assert "unknown" in told

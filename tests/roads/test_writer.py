@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
-from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.roads import RoadNetwork, read_roads, write_roads
 from ldptrace.roads.writer import check_folder
 
 Writer = Callable[[str, str], Path]
@@ -21,7 +21,7 @@ def test_a_folder_written_is_the_folder_read(write_tables: Writer, tmp_path: Pat
     bend = '"LINESTRING (100 0, 150 50, 100 100)"'
     edges = f"from,to,highway,oneway,geometry\na,b,primary,0,\nb,c,,1,{bend}\nc,a,path,1,\n"
     roads = read_roads(write_tables(NODES, edges), "foot")
-    roads.to_folder(tmp_path / "out")
+    write_roads(roads, tmp_path / "out")
     again = read_roads(tmp_path / "out", "foot")
     for column in (
         "x",
@@ -38,7 +38,7 @@ def test_a_folder_written_is_the_folder_read(write_tables: Writer, tmp_path: Pat
     assert again.classes == roads.classes
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"nodes.csv", "edges.csv"}
     with pytest.raises(InputError, match="it is a file"):
-        roads.to_folder(tmp_path / "out" / "nodes.csv")
+        write_roads(roads, tmp_path / "out" / "nodes.csv")
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,7 +64,7 @@ def test_any_network_survives_writing_and_reading(data: st.DataObject) -> None:
     )
     used = np.unique(np.r_[roads.source, roads.target])
     with tempfile.TemporaryDirectory() as folder:
-        roads.to_folder(folder)
+        write_roads(roads, folder)
         again = read_roads(folder, connected=False)
     assert again.crs == roads.crs
     np.testing.assert_array_equal(again.x, roads.x[used])
@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_written(tmp_path:
 
 def test_the_text_that_is_written(tmp_path: Path) -> None:
     roads = RoadNetwork.of([0, 0.5], [0, 0], [0, 1], [1, 0], road_class=[0, -1], classes=("street",))
-    roads.to_folder(tmp_path / "net")
+    write_roads(roads, tmp_path / "net")
     assert (tmp_path / "net" / "nodes.csv").read_text() == "node_id,x,y\n0,0,0\n1,0.5,0\n"
     edges = (tmp_path / "net" / "edges.csv").read_text().splitlines()
     assert edges == ["from,to,length,class,oneway", '0,1,0.5,"street",1', "1,0,0.5,,1"]

@@ -159,7 +159,7 @@ def _generate(
     from ldptrace.io import write
     from ldptrace.io.atomic import atomic_path
     from ldptrace.io.formats import for_writing
-    from ldptrace.roads.writer import check_folder
+    from ldptrace.roads.writer import check_folder, write_roads
 
     kind = for_writing(output, None)
     if roads_out is not None:
@@ -176,7 +176,7 @@ def _generate(
             write(trips, output)
             roads = getattr(place, "network", None)
             if roads_out is not None and roads is not None:
-                roads.to_folder(roads_out)
+                write_roads(roads, roads_out)
             places = getattr(place, "pois", None)
             if pois is not None and places is not None:
                 with atomic_path(pois) as temporary:

@@ -41,7 +41,7 @@ def roads(
     The largest part in which all roads lead everywhere is used; the rest is counted.
     """
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.roads import read_roads
+    from ldptrace.roads import explain_roads, read_roads, write_roads
     from ldptrace.roads.drawing import FORMATS, draw
     from ldptrace.roads.summary import facts
 
@@ -59,7 +59,7 @@ def roads(
                     with atomic_path(output) as temporary:
                         draw(found, temporary)
                 else:
-                    found.to_folder(output)
-    typer.echo(json.dumps(facts(found), indent=2) if as_json else found.explain())
+                    write_roads(found, output)
+    typer.echo(json.dumps(facts(found), indent=2) if as_json else explain_roads(found))
     if output is not None:
         note(f"{found.nodes:,} nodes, {found.edges:,} directed edges: {output}")

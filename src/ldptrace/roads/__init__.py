@@ -2,5 +2,7 @@
 
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
+from ldptrace.roads.summary import explain_roads
+from ldptrace.roads.writer import write_roads
 
-__all__ = ["RoadNetwork", "read_roads"]
+__all__ = ["RoadNetwork", "explain_roads", "read_roads", "write_roads"]

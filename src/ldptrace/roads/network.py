@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from ldptrace.core.plane import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
 from ldptrace.roads.report import RoadReport
-from ldptrace.roads.summary import explanation
-from ldptrace.roads.writer import write_folder
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
@@ -394,14 +391,6 @@ class RoadNetwork:
 
     def _shares(self, crs: str) -> bool:
         return crs.upper() == (self.crs or "").upper() or (self.is_geographic and is_geographic(crs))
-
-    def to_folder(self, path: str | Path) -> None:
-        """Write `nodes.csv` and `edges.csv`, which `read_roads` reads: every directed edge is a row."""
-        write_folder(self, Path(path))
-
-    def explain(self) -> str:
-        """What is in the network, in lines for a person."""
-        return explanation(self)
 
 
 def _coordinates(bounds: Bounds) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.network import RoadNetwork
 
 KMH = 3.6
 
@@ -44,7 +43,7 @@ def facts(roads: RoadNetwork) -> dict[str, Any]:
     }
 
 
-def explanation(roads: RoadNetwork) -> str:
+def explain_roads(roads: RoadNetwork) -> str:
     """The facts as lines of text."""
     told = facts(roads)
     per, unit = (1000.0, "km") if roads.is_geographic or roads.crs is not None else (1.0, "units")

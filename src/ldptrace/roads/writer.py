@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
 from ldptrace.errors import InputError
-
-if TYPE_CHECKING:
-    from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.network import RoadNetwork
 
 
 def check_folder(folder: Path) -> None:
@@ -25,8 +22,12 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"cannot write {folder}: the folder {folder.parent} does not exist")
 
 
-def write_folder(roads: RoadNetwork, folder: Path) -> None:
-    """Write `nodes.csv` and `edges.csv`; the folder is made if only its last part is missing."""
+def write_roads(roads: RoadNetwork, path: str | Path) -> None:
+    """Write `nodes.csv` and `edges.csv`, which `read_roads` reads: every directed edge is a row.
+
+    The folder is made if only its last part is missing.
+    """
+    folder = Path(path)
     check_folder(folder)
     folder.mkdir(exist_ok=True)
     mark = secrets.token_hex(4)
