@@ -6,7 +6,7 @@ import pytest
 
 from ldptrace.roads import explain_roads
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.summary import explanation, facts
+from ldptrace.roads.summary import facts
 
 
 def square(**more: object) -> RoadNetwork:
@@ -48,7 +48,7 @@ def test_speeds_are_averaged_over_the_length_of_streets() -> None:
 
 
 def test_without_a_coordinate_system_lengths_are_units() -> None:
-    told = explanation(square()).splitlines()
+    told = explain_roads(square()).splitlines()
     assert (
         told[1]
         == "600 units of streets, 33 % of them one-way; edges are 111 units long on average, all straight"
