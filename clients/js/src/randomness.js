@@ -7,12 +7,14 @@ export function systemBytes() {
   let data = new Uint8Array(0);
   let position = 0;
   return (count) => {
-    if (position + count > data.length) {
-      data = new Uint8Array(Math.max(count, 512));
-      for (let at = 0; at < data.length; at += 65536) {
-        globalThis.crypto.getRandomValues(data.subarray(at, Math.min(at + 65536, data.length)));
+    const left = data.length - position;
+    if (left < count) {
+      const more = new Uint8Array(left + Math.max(count - left, 512));
+      more.set(data.subarray(position));
+      for (let at = left; at < more.length; at += 65536) {
+        globalThis.crypto.getRandomValues(more.subarray(at, Math.min(at + 65536, more.length)));
       }
-      position = 0;
+      [data, position] = [more, 0];
     }
     position += count;
     return data.slice(position - count, position);

@@ -9,7 +9,6 @@ formula of the randomizers: a wrong one cannot hide behind it.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from ldptrace.audit.system import answered, in_group
 from ldptrace.audit.trajectories import Points, extreme_trajectories
 from ldptrace.device import Reporter, trip_of
 from ldptrace.protocol.plan import Plan
@@ -118,32 +118,16 @@ def _sample(
 ) -> _Sample:
     """Fresh messages of devices that happened to draw this group."""
     reporter, round_ = Reporter(plan, unpadded=True), plan.rounds[number]
-    drawn = sum(ask.share for ask in round_.asks[:group]).to_bytes(2, "big")
-    messages = []
-    for _ in range(trials):
-        luck = [os.urandom(ID_BYTES)] + [drawn] * (round_.assignment == "partition")
-        messages.append(reporter.draw(points, number, Source(_Luck(luck))))
+    messages = [answered(reporter, points, number, in_group(round_, group)) for _ in range(trials)]
     return _Sample(name, answer, _bits(messages), _named(plan, number, messages))
 
 
 def _named(plan: Plan, number: int, messages: list[bytes]) -> list[list[tuple[int, ...]]]:
-    """What each message names; nothing if a message does not follow the protocol, which is the structure's finding."""
+    """What each message names; nothing if one does not follow the protocol, which is the structure's finding."""
     try:
         return [[slot for _, slots in read_report(m, plan, number) for slot in slots] for m in messages]
     except ReportRejected:
         return []
-
-
-class _Luck:
-    """Given bytes first, then the operating system's."""
-
-    def __init__(self, first: list[bytes]) -> None:
-        self.first = first
-
-    def __call__(self, count: int) -> bytes:
-        if self.first and len(self.first[0]) == count:
-            return self.first.pop(0)
-        return os.urandom(count)
 
 
 def _bits(messages: list[bytes]) -> Floats:

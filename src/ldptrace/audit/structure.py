@@ -6,14 +6,13 @@ to the last bit: version, plan, round, group, report id, and the number of bytes
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
+from ldptrace.audit.system import answered, tape
 from ldptrace.audit.trajectories import extreme_trajectories
 from ldptrace.device import Reporter
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
-from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import HEADER_BYTES, read_report
 
 # Random tapes that every trajectory is answered with.
@@ -37,7 +36,7 @@ def structural_findings(plan: Plan) -> list[StructuralFinding]:
     found = []
     for number in range(len(plan.rounds)):
         sent = {
-            name: [reporter.draw(points, number, Source(_Tape(tape))) for tape in range(TAPES)]
+            name: [answered(reporter, points, number, tape(luck)) for luck in range(TAPES)]
             for name, points in everybody.items()
         }
         sizes = {name: [f"1 message of {len(m)} bytes" for m in messages] for name, messages in sent.items()}
@@ -72,19 +71,3 @@ def _valid(plan: Plan, number: int, sent: dict[str, list[bytes]]) -> StructuralF
                     number, "form", False, f"what is sent for {name!r} is not valid: {problem}"
                 )
     return StructuralFinding(number, "form", True, "every message follows the protocol, padding included")
-
-
-class _Tape:
-    """An endless stream of bytes, the same for the same number."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.block = 0
-        self.data = b""
-
-    def __call__(self, count: int) -> bytes:
-        while len(self.data) < count:
-            self.data += hashlib.sha256(f"{self.number} {self.block}".encode()).digest()
-            self.block += 1
-        piece, self.data = self.data[:count], self.data[count:]
-        return piece

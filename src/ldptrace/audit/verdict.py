@@ -1,4 +1,4 @@
-"""The whole audit of a plan: four kinds of evidence, one verdict, in words and as data."""
+"""The whole audit of a plan: five kinds of evidence, one verdict, in words and as data."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
+from ldptrace.audit.source import SourceFinding, source_findings
 from ldptrace.audit.structure import StructuralFinding, structural_findings
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
@@ -29,6 +30,7 @@ class Audit:
     marginals: list[MarginalFinding]
     structure: list[StructuralFinding]
     attacks: list[Attack]
+    source: list[SourceFinding]
 
     @property
     def exact_epsilon(self) -> float:
@@ -44,6 +46,7 @@ class Audit:
             [finding.stands for finding in self.marginals],
             [finding.stands for finding in self.structure],
             [attack.stands for attack in self.attacks],
+            [finding.stands for finding in self.source],
         ]
         return all(map(all, evidence)) and self.exact_epsilon <= float(self.plan.epsilon)
 
@@ -54,6 +57,7 @@ class Audit:
         wrong = sorted({finding.question for finding in self.exact if not finding.stands})
         odd = [finding for finding in self.marginals if not finding.stands]
         broken = [attack for attack in self.attacks if not attack.stands]
+        stale = [finding for finding in self.source if not finding.stands]
         text = f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
         if self.stands:
             best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
@@ -62,7 +66,8 @@ class Audit:
                 f"code that devices run, all that one participant sends has an epsilon of {self.exact_epsilon:.15g}. "
                 "At full size every single item was named as often as it should be. Number, size, header and form of "
                 "the messages were the same for trajectories as different as the "
-                f"map allows. Attacks on {best.trials:,} messages for each of several worst-case trajectories could "
+                "map allows, and each followed from fresh bytes of the operating system alone. Attacks on "
+                f"{best.trials:,} messages for each of several worst-case trajectories could "
                 f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
                 f"{100 * (1 - ALPHA):.4f} %. In words: whatever is read in a participant's messages is at most "
                 f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "
@@ -70,6 +75,8 @@ class Audit:
                 "and times, or what a person says in other collections."
             )
         text += "The promise FELL. "
+        if stale:
+            text += f"The random source is not what it must be, in {stale[0].target}: {stale[0].detail}. "
         if shape:
             text += f"The {shape[0].checked} of a message depends on the trajectory: {shape[0].detail}. "
         if wrong:
@@ -104,6 +111,7 @@ class Audit:
             "exact": [_exact_document(finding) for finding in self.exact],
             "marginals": [asdict(finding) for finding in self.marginals],
             "structure": [asdict(finding) for finding in self.structure],
+            "source": [asdict(finding) for finding in self.source],
             "attacks": [asdict(attack) | {"stands": attack.stands} for attack in self.attacks],
             "summary": self.summary(),
         }
@@ -120,8 +128,10 @@ def audit(plan: Plan, *, trials: int = TRIALS, progress: Callable[[str], None] =
     marginals = marginal_findings(plan, trials)
     progress("comparing the messages of extreme trajectories")
     structure = structural_findings(plan)
+    progress("watching the random source")
+    source = source_findings(plan)
     attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
-    return Audit(plan, exact, marginals, structure, attacks)
+    return Audit(plan, exact, marginals, structure, attacks, source)
 
 
 def _exact_document(finding: ExactFinding) -> dict[str, Any]:

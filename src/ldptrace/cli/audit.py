@@ -119,6 +119,11 @@ def _print(found: Audit, console: Console) -> None:
         [(str(f.round + 1), f.checked, f.detail, _mark(f.stands)) for f in found.structure],
     )
     show(
+        "Source: what each report follows from",
+        ("reports of", "reports", "bytes", "found", "claim"),
+        [(f.target, str(f.reports), str(f.bytes), f.detail, _mark(f.stands)) for f in found.source],
+    )
+    show(
         "Black box: how much epsilon an attacker can prove from the messages alone",
         ("round", "asked", "attacked", "at least", "claimed", "claim"),
         [

@@ -106,8 +106,9 @@ class _ReadAhead:
         self.position = 0
 
     def __call__(self, count: int) -> bytes:
-        if self.position + count > len(self.data):
-            self.data, self.position = os.urandom(max(count, 512)), 0
+        left = len(self.data) - self.position
+        if left < count:
+            self.data, self.position = self.data[self.position :] + os.urandom(max(count - left, 512)), 0
         piece = self.data[self.position : self.position + count]
         self.position += count
         return piece
