@@ -19,11 +19,14 @@ PAGE = "<!doctype html><title>vectors</title>"
 SCRIPT = """
 async () => {
   const check = await import("/clients/js/test/check.js");
+  const properties = await import("/clients/js/test/properties.js");
   const load = async (file) => (await fetch(`/protocol/vectors/v1/${file}.json`)).json();
   const vectors = {};
   for (const file of check.FILES) vectors[file] = await load(file);
   const failed = await check.deviceFailures(vectors);
   for (const file of check.FILES) failed.push(...(await check.failures(file, vectors)));
+  failed.push(...(await properties.sourceFailures(vectors)));
+  for (let seed = 1; seed <= 20; seed += 1) failed.push(...(await properties.ledgerFailures(seed)).failed);
   return { failed, tried: check.FILES.map((file) => vectors[file].length) };
 }
 """
@@ -40,7 +43,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 12" in done.stdout
+    assert "# pass 14" in done.stdout
 
 
 @pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="needs a Chromium")

@@ -19,8 +19,8 @@ export const FILES = [
   "ledgers",
 ];
 
-const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** Bytes, and as many zeros after them. */
 const padded = (text, zeros) => Uint8Array.from([...bytes(text), ...new Uint8Array(zeros)]);
@@ -42,7 +42,7 @@ const time = (text) => (text === undefined || text === null ? null : Number(text
 
 const plans = new Map();
 
-async function planOf(name, vectors) {
+export async function planOf(name, vectors) {
   if (!plans.has(name)) {
     const { document } = vectors.plans.find((plan) => plan.name === name);
     plans.set(name, await ldptrace.readPlan(document));
@@ -132,7 +132,7 @@ function same(found, expected) {
   return JSON.stringify(found) === JSON.stringify(expected);
 }
 
-async function problemOf(action) {
+export async function problemOf(action) {
   try {
     await action();
     return null;
@@ -157,7 +157,7 @@ export async function failures(file, vectors) {
   return failed;
 }
 
-/** What is not in the vectors: the ledger, refusals of a device, and real randomness. */
+/** What is not in the vectors: refusals of a device, and trajectories of all kinds. */
 export async function deviceFailures(vectors) {
   const failed = [];
   const expect = (name, truth) => truth || failed.push(name);

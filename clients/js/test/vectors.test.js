@@ -4,6 +4,7 @@ import { test } from "node:test";
 
 import { PROBLEMS } from "../index.js";
 import { deviceFailures, failures, FILES } from "./check.js";
+import { ledgerFailures, sourceFailures } from "./properties.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -14,6 +15,20 @@ for (const file of FILES) {
 }
 
 test("what a device refuses and remembers", async () => assert.deepEqual(await deviceFailures(vectors), []));
+
+test("reports follow from fresh bytes of the system alone", async () => {
+  assert.deepEqual(await sourceFailures(vectors), []);
+});
+
+test("a ledger keeps to the limit, whatever is published and asked for", async () => {
+  let answered = 0;
+  for (let seed = 1; seed <= 150; seed += 1) {
+    const { failed, answers } = await ledgerFailures(seed);
+    assert.deepEqual(failed, []);
+    answered += answers;
+  }
+  assert.ok(answered > 250, `only ${answered} answers in all histories`);
+});
 
 test("the problems are those of the protocol", () => {
   assert.deepEqual(Object.values(PROBLEMS), load("v1/problems.json"));
