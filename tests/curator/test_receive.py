@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,15 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import random_paths
-from ldptrace.curator import Tally
+from ldptrace.curator import Estimates, Tally
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.questions import Start
+from ldptrace.protocol.randomizers import OUE
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import read_report
+from ldptrace.protocol.round import Ask, Round
 from ldptrace.simulation import collect
 from statistics_kit import assert_proportions, assert_standard_normal
 
@@ -186,3 +192,89 @@ def test_simulation_and_wire_agree(name: str, rng: np.random.Generator) -> None:
     assert np.abs(flat).max() < 6.5
     assert_standard_normal([flat.mean()])
     assert 0.5 < flat.std() < 1.5
+
+
+def numbered(plan: Plan, number: int, ids: Iterable[bytes]) -> bytes:
+    """The same valid report again and again, each time with another id."""
+    (report,) = reports(plan, number, 1)
+    return b"".join(report[:19] + id_ + report[35:] for id_ in ids)
+
+
+def test_duplicates_are_known_after_the_table_has_grown() -> None:
+    """The table begins with room for 512 ids; every id of every earlier size must still be in it."""
+    receiver = Receiver(SINGLE)
+    lottery, sent = random.Random(3), list[bytes]()
+    for size in (1, 510, 2, 513, 1500, 6000, 20_000):
+        fresh = [lottery.randbytes(16) for _ in range(size)]
+        assert not receiver.receive(numbered(SINGLE, 0, fresh)).any()
+        sent += fresh
+        codes = receiver.receive(numbered(SINGLE, 0, sent))
+        assert set(codes.tolist()) == {Problem.DUPLICATE.number}
+    assert sum(receiver.tally.users) == len(sent)
+    ids = receiver.ids
+    assert sorted(ids[at : at + 16] for at in range(0, 16 * len(sent), 16)) == sorted(sent)
+    # A receiver that continues knows them too, also those of a table that has to grow while they are read.
+    assert set(Receiver(SINGLE, 0, ids).receive(numbered(SINGLE, 0, sent)).tolist()) == {8}
+
+
+@pytest.mark.parametrize("before", [0, 300, 3000])
+def test_an_id_of_zeros_is_an_id(before: int) -> None:
+    """An empty place of the table looks the same; the id must count once, and survive growing and continuing."""
+    lottery, zeros = random.Random(before), bytes(16)
+    others = [lottery.randbytes(16) for _ in range(before)]
+    half = [bytes(8) + b"\1" * 8, b"\1" * 8 + bytes(8)]
+    receiver = Receiver(SINGLE)
+    assert not receiver.receive(numbered(SINGLE, 0, [*others, zeros, *half])).any()
+    assert receiver.receive(numbered(SINGLE, 0, [zeros, *half])).tolist() == [8, 8, 8]
+    more = [lottery.randbytes(16) for _ in range(5000)]
+    assert not receiver.receive(numbered(SINGLE, 0, more)).any()
+    assert receiver.receive(numbered(SINGLE, 0, [zeros])).tolist() == [8]
+    assert len(receiver.ids) == 16 * (before + 3 + 5000)
+    assert Receiver(SINGLE, 0, receiver.ids).receive(numbered(SINGLE, 0, [zeros])).tolist() == [8]
+    assert Receiver(SINGLE, 0, b"".join(others)).receive(numbered(SINGLE, 0, [zeros])).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("at", [0, 1, 16, 17, 18])
+def test_a_rejected_id_may_come_again_validly(name: str, at: int) -> None:
+    """Whatever was wrong with the first, in whichever order: the valid report counts, and counts once."""
+    plan, number = PLANS[name]
+    (report,) = reports(plan, number, 1)
+    spoilt = bytearray(report)
+    spoilt[at] ^= 0xFF
+    receiver = Receiver(plan, number)
+    first, *rest = receiver.receive(bytes(spoilt) + report + report + bytes(spoilt)).tolist()
+    assert first not in (0, Problem.DUPLICATE.number)
+    assert rest == [0, Problem.DUPLICATE.number, first]
+    assert receiver.ids == report[19:35]
+
+
+def test_counts_and_estimates_beyond_a_million_reports() -> None:
+    """No counter overflows or rounds: a tally of many copies is the tally of one, times as many."""
+    plan = Plan(
+        "large", GRID, Fraction(1), (Round((Ask(Start(4), OUE(16, 1, Fraction(5, 2))),), "everyone"),)
+    )
+    (report,) = reports(plan, 0, 1)
+    rows = np.tile(np.frombuffer(report, dtype=np.uint8), (1 << 18, 1))
+    receiver, batches = Receiver(plan), 5
+    for batch in range(batches):
+        rows[:, 19:27] = np.arange(batch << 18, (batch + 1) << 18, dtype=">u8")[:, None].view(np.uint8)
+        assert not receiver.receive(rows.tobytes()).any()
+    total = batches << 18
+    one = plain_tally(plan, 0, [report])
+    tally = receiver.tally
+    assert total > 1_000_000
+    assert tally.users == tally.reports == (total,)
+    assert np.array_equal(tally.counts[0], total * one.counts[0])
+    assert Tally.from_json(tally.to_json()) == tally
+    p, q = (float(value) for value in plan.rounds[0].asks[0].randomizer.probabilities)
+    found = Estimates.from_tally(plan, tally)["start"]
+    assert np.allclose(found.frequencies, (one.counts[0] - q) / (p - q))
+    # A thousand such tallies, added up: more than a billion reports.
+    many = Tally.merge([tally] * 1000)
+    assert many.users == (1000 * total,)
+    assert np.allclose(Estimates.from_tally(plan, many)["start"].frequencies, found.frequencies)
+    assert np.all(Estimates.from_tally(plan, many)["start"].std_errors > 0)
+    assert np.allclose(
+        Estimates.from_tally(plan, many)["start"].std_errors, found.std_errors / math.sqrt(1000)
+    )
