@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -66,5 +66,10 @@ class Engine(ABC):
     """Reads crowds and writes synthetic trajectories."""
 
     @abstractmethod
-    def write(self, draw: Draw, count: int, target: Path) -> None:
-        """Draw `count` trajectories block by block and write them, to one file or to a folder of files."""
+    def write(
+        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
+    ) -> None:
+        """Draw `count` trajectories block by block and write them, to one file or to a folder of files.
+
+        `labels` are what all of them have: coordinate system, provenance.
+        """

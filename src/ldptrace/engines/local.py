@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
+from pathlib import Path
+from typing import Any
 
-from ldptrace.core.parallel import chunks, map_ordered
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Crowd, T, Work
+from ldptrace.engines.base import Crowd, Draw, Engine, T, Work
+from ldptrace.errors import InputError
+from ldptrace.io.assembly import hashed
+from ldptrace.io.atomic import atomic_path, is_stream
+from ldptrace.io.batches import Batches
+from ldptrace.io.files import write
+from ldptrace.io.folder import PART, atomic_folder, is_folder, part_name
+from ldptrace.io.formats import for_writing
+from ldptrace.io.parquet import Writer
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
+from ldptrace.simulation.unit import one_each
+
+# Blocks of a row group of a Parquet file.
+_GROUP = 4
 
 
 class Memory(Crowd):
@@ -46,3 +65,126 @@ class Memory(Crowd):
         blocks = enumerate(chunks(len(paths)))
         found = map_ordered(lambda block: collection.of_paths(paths.part(*block[1]), block[0]), blocks)
         return reduce(Tally.__add__, found, collection.nothing)
+
+
+class Files(Crowd):
+    """Trajectories in files, read anew for every pass; of each user one, where a choice was made."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+        self._chosen: NDArray[np.bool_] | None = None
+        self._users: int | None = None
+
+    @property
+    def users(self) -> int:
+        return self.batches.expected if self._users is None else self._users
+
+    @property
+    def crs(self) -> str | None:
+        return self.batches.crs
+
+    def choose_one_each(self, rng: np.random.Generator) -> None:
+        """From now on, one trajectory of each user, drawn at random as `play_devices` draws it."""
+        codes = []
+        lone = 0
+        for batch in self.batches:
+            assert batch.extra is not None
+            assert batch.user is not None
+            column = batch.extra[batch.user]
+            numbers = hashed(column)
+            # Who is not named is a user of their own.
+            missing = column.is_null().to_numpy()
+            numbers[missing] = -1 - lone - np.arange(np.count_nonzero(missing))
+            lone += int(np.count_nonzero(missing))
+            codes.append(numbers)
+        users = np.concatenate(codes)
+        del codes
+        chosen = one_each(users, rng)
+        self._chosen = np.zeros(len(users), dtype=np.bool_)
+        self._chosen[chosen] = True
+        self._users = len(chosen)
+
+    def blocks(self) -> Iterator[tuple[Trajectories, int]]:
+        """Blocks of `CHUNK` trajectories and their numbers; the last one may be smaller."""
+        waiting: list[Trajectories] = []
+        have = number = seen = kept = 0
+        for batch in self.batches:
+            batch = replace(batch, extra=None, user=None)
+            if self._chosen is not None:
+                chosen = self._chosen[seen : seen + len(batch)]
+                seen += len(batch)
+                batch = batch.take(chosen)
+            kept += len(batch)
+            at = 0
+            while at < len(batch):
+                take = min(CHUNK - have, len(batch) - at)
+                waiting.append(batch.part(at, at + take))
+                have, at = have + take, at + take
+                if have == CHUNK:
+                    yield _joined(waiting), number
+                    waiting, have, number = [], 0, number + 1
+        if have:
+            yield _joined(waiting), number
+        self._users = kept
+
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
+        return reduce(lambda a, b: a + b, found, nothing)
+
+
+class Local(Engine):
+    """The engine of this machine."""
+
+    def write(
+        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
+    ) -> None:
+        if is_folder(target):
+            with atomic_folder(target) as folder:
+                for part, (start, stop) in enumerate(chunks(count, PART) or [(0, 0)]):
+                    self._write_parquet(draw, start, stop, folder / part_name(part), labels)
+            return
+        kind = for_writing(target, format)
+        if kind.name == "parquet" and not is_stream(target):
+            with atomic_path(target) as temporary:
+                self._write_parquet(draw, 0, count, temporary, labels)
+            return
+        blocks = list(_drawn(draw, 0, count))
+        write(replace(Trajectories.concat(blocks), **labels), target, format=format)
+
+    def _write_parquet(self, draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
+        assert start % CHUNK == 0
+        with Writer(path) as writer:
+            group: list[Trajectories] = []
+            first = start
+            for block in _drawn(draw, start, stop):
+                group.append(block)
+                if len(group) == _GROUP:
+                    first = _write_group(writer, group, first, labels)
+                    group = []
+            if group or first == start:
+                _write_group(writer, group, first, labels)
+
+
+def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
+    """Blocks of the trajectories from number `start` to before `stop`."""
+    blocks = ((a + start, b + start) for a, b in chunks(stop - start))
+    return map_ordered(lambda block: draw(block[1] - block[0], block[0] // CHUNK), blocks, waiting=4)
+
+
+def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: dict[str, Any]) -> int:
+    """Write blocks as one row group, numbered from `first`; the number after the last."""
+    joined = _joined(group) if group else Trajectories.concat([])
+    last = first + len(joined)
+    writer.write(replace(joined, ids=np.arange(first, last), **labels))
+    return last
+
+
+def _joined(parts: list[Trajectories]) -> Trajectories:
+    return parts[0] if len(parts) == 1 else Trajectories.concat(parts)
+
+
+def local_files(batches: Batches | None, source: Path) -> Files:
+    """The crowd of a file, or an error that says why it cannot be read in batches."""
+    if batches is None:
+        raise InputError(f"{source}: only Parquet and CSV files are read in batches")
+    return Files(batches)

@@ -19,10 +19,17 @@ MANY = 0.1
 EARTH: Bounds = (-360.0, -90.0, 360.0, 90.0)
 
 
-def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: int) -> Parsed:
-    """Without points that are no numbers and trajectories that are too short or leave the bounds, counted."""
+def clean(
+    parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: int, whole: bool = True
+) -> Parsed:
+    """Without points that are no numbers and trajectories that are too short or leave the bounds, counted.
+
+    Where nothing is left that is an error, unless this is only a part of the data.
+    """
     trajectories, notes = parsed.trajectories, list(parsed.notes)
     if len(trajectories) == 0:
+        if not whole:
+            return parsed
         reasons = by_reason(parsed.dropped or parsed.dropped_points)
         raise NothingUsable(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
     reasons_of_points: dict[str, int] = dict(parsed.dropped_points)
@@ -47,7 +54,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
         reason = "no points" if min_points == 1 else f"fewer than {min_points} points"
         reasons_of_trajectories = total([reasons_of_trajectories, {reason: int(short.sum())}])
         trajectories = trajectories.take(~short)
-        if len(trajectories) == 0:
+        if len(trajectories) == 0 and whole:
             raise NothingUsable(
                 f"nothing in it can be used: {by_reason(total([reasons_of_trajectories, reasons_of_points]))}"
             )
@@ -58,7 +65,7 @@ def clean(parsed: Parsed, *, bounds: Bounds | None, outside: str, min_points: in
         if away is not None:
             leaving = _owners(trajectories, away)
             useless = leaving.all() if outside == "drop" else away.all()
-            if useless and trajectories.points:
+            if useless and trajectories.points and whole:
                 raise InputError(_miss(trajectories, bounds, outside))
             if outside == "drop":
                 reasons_of_trajectories = total(

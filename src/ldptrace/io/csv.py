@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core.columns import find_columns
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
@@ -65,6 +66,47 @@ def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | N
         total([parsed.dropped_points, {"wrong number of columns": broken}]),
         parsed.notes,
     )
+
+
+def is_porto(path: Path) -> bool:
+    """Whether this is one of Porto's files, with a trip in every row."""
+    return porto.POLYLINE in _first_line(read_head(path))
+
+
+def batches(path: Path) -> Iterator[pa.Table]:
+    """Tables of the file, block after block; rows with a wrong number of columns are passed over.
+
+    What the first block shows of a column holds for all: a column that turns out otherwise is read as text.
+    """
+    header = _first_line(read_head(path))
+    delimiter = max(",;\t|", key=header.count)
+    parse = pacsv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda _: "skip")
+    read = pacsv.ReadOptions(block_size=BLOCK_BYTES)
+    with pacsv.open_csv(path, read, parse) as reader:
+        shown = reader.schema
+    # Whole numbers may be followed by fractions, and an empty block says nothing.
+    columns = find_columns(shown.names)
+    kinds = {
+        field.name: pa.float64()
+        if pa.types.is_integer(field.type) and field.name in (columns.x, columns.y, columns.t)
+        else pa.string()
+        if pa.types.is_null(field.type)
+        else field.type
+        for field in shown
+    }
+    for kind in (kinds, dict.fromkeys(kinds, pa.string())):
+        try:
+            # All of it is tried first: a table that was given away cannot be taken back.
+            with pacsv.open_csv(path, read, parse, pacsv.ConvertOptions(column_types=kind)) as reader:
+                for _ in reader:
+                    pass
+        except pa.ArrowInvalid:
+            continue
+        with pacsv.open_csv(path, read, parse, pacsv.ConvertOptions(column_types=kind)) as reader:
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
+        return
+    raise FormatError("the rows cannot be read as a table")
 
 
 def write(trajectories: Trajectories, path: Path) -> None:

@@ -7,16 +7,17 @@ native encoding beside `x` and `y`, so that GIS tools open it as it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core import frames
+from ldptrace.core.columns import find_columns
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
@@ -27,6 +28,52 @@ from ldptrace.io.tables import from_points
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
 GEOMETRY = "geometry"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a file says of its trajectories before any is read."""
+
+    x: str | None
+    crs: str | None
+    user: str | None
+    timezone: str | None
+
+
+def labels(schema: pa.Schema) -> Labels:
+    """Column of x, coordinate system, column of users and zone, as far as the file says them."""
+    own = _metadata(schema.metadata or {}, OWN_KEY)
+    columns = find_columns(schema.names)
+    user = own.get("user") or columns.user
+    crs = _crs(schema.metadata or {}) or columns.crs
+    return Labels(columns.x, crs, user if user in schema.names else None, own.get("timezone"))
+
+
+def size(path: Path) -> int:
+    """Bytes of the file's columns when they are unpacked."""
+    with naming(path):
+        try:
+            found = pq.read_metadata(path)
+        except pa.ArrowInvalid:
+            raise FormatError("this is not a Parquet file") from None
+    return sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
+
+
+def batches(path: Path, rows: int) -> Iterator[pa.Table]:
+    """Tables of at most so many rows, without the geometry that repeats x and y."""
+    schema = pq.read_schema(path)
+    columns = find_columns(schema.names)
+    geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
+    wanted = [name for name in schema.names if name != geometry or columns.x is None]
+    # Without a buffer a whole column of a row group would be read at once.
+    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+        for batch in file.iter_batches(rows, columns=wanted):
+            yield pa.Table.from_batches([batch])
+
+
+def of_table(table: pa.Table, reading: Reading) -> Parsed:
+    """The trajectories of a table, without what the file's metadata says of them."""
+    return from_points(table, reading)
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
@@ -55,6 +102,36 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
 
 def write(trajectories: Trajectories, path: Path) -> None:
     """One row per trajectory, as `Trajectories.to_arrow` lays it out; what was promised is in the metadata."""
+    with Writer(path) as writer:
+        writer.write(trajectories)
+
+
+class Writer:
+    """A file that grows, set by set; all have the same columns, and the labels of the first hold for all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, trajectories: Trajectories) -> None:
+        """Write one set after the others."""
+        table, options = laid_out(trajectories)
+        if self._file is None:
+            self._file = pq.ParquetWriter(self._path, table.schema, **options)
+        self._file.write_table(
+            table.replace_schema_metadata(self._file.schema.metadata), row_group_size=1 << 17
+        )
+
+
+def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
+    """The table of a file, its metadata included, and how its columns are best written."""
     table = trajectories.to_arrow()
     own = {
         "format": "ldptrace-trajectories",
@@ -76,14 +153,11 @@ def write(trajectories: Trajectories, path: Path) -> None:
     split = [f"{axis}.list.element" for axis in ("x", "y", "t") if getattr(trajectories, axis) is not None]
     if GEO_KEY in about:
         split += [f"{GEOMETRY}.list.element.{axis}" for axis in ("x", "y")]
-    pq.write_table(
-        table.replace_schema_metadata(about),
-        path,
-        compression="zstd",
-        use_dictionary=[] if trajectories.extra is None else trajectories.extra.column_names,
-        column_encoding=dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
-        row_group_size=1 << 17,
-    )
+    return table.replace_schema_metadata(about), {
+        "compression": "zstd",
+        "use_dictionary": [] if trajectories.extra is None else trajectories.extra.column_names,
+        "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
+    }
 
 
 def _table(path: Path) -> pa.Table:

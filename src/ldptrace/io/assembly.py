@@ -1,0 +1,183 @@
+"""Tables with one row per point, larger than memory, assembled into trips on disk; sorted or not.
+
+Points are dealt to parts by their trip, each part small enough for the memory. The trips of a part are put together
+there, in the order in which they first appear, and the parts are merged by that order: the result is the same as if
+everything had been in memory, whatever the number of parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ldptrace.core.columns import find_columns
+from ldptrace.errors import FormatError
+from ldptrace.io.report import Reading, naming
+from ldptrace.io.tables import from_points
+
+Ints = NDArray[np.int64]
+Tables = Callable[[], Iterator[pa.Table]]
+
+ROW = "ldptrace:row"
+# Trips of a part that are read at a time when parts are merged, and trips of a table of the result.
+_READ, _WRITTEN = 1 << 11, 1 << 13
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Files of trips in their order, how many, and what the table says of them."""
+
+    files: list[Path]
+    trips: int
+    crs: str | None
+    user: str | None
+
+
+def assemble(
+    groups: Sequence[Sequence[tuple[Path, Tables]]], folder: Path, reading: Reading, memory: int
+) -> Assembled:
+    """Trips of tables of points; the points of a trip are in one group of files, anywhere in it."""
+    files, trips_found, crs, user = [], 0, None, None
+    for number, group in enumerate(groups):
+        size = sum(path.stat().st_size for path, _ in group)
+        parts = max(1, -(-8 * size // memory))
+        dealt = _deal(group, folder, number, int(parts), reading)
+        runs = []
+        for part in dealt:
+            run, labels = _assembled(part, reading)
+            crs, user = labels
+            runs.append(run)
+        target = folder / f"trips-{number}.arrow"
+        trips_found += _merge(runs, target)
+        files.append(target)
+    return Assembled(files, trips_found, crs, user)
+
+
+def trips(path: Path) -> Iterator[pa.Table]:
+    """Tables of assembled trips."""
+    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _deal(
+    group: Sequence[tuple[Path, Tables]], folder: Path, number: int, parts: int, reading: Reading
+) -> list[Path]:
+    """Rows of points to the part of their trip, with the number of the row."""
+    paths = [folder / f"points-{number}-{part}.arrow" for part in range(parts)]
+    writers: list[pa.ipc.RecordBatchStreamWriter | None] = [None] * parts
+    row = 0
+    try:
+        for path, tables in group:
+            with naming(path):
+                for table in tables():
+                    columns = find_columns(table.column_names, reading.names)
+                    if columns.id is None:
+                        raise FormatError("no column says which trajectory a point belongs to")
+                    place = hashed(table[columns.id]) % parts
+                    own = pa.array(np.arange(row, row + table.num_rows))
+                    row += table.num_rows
+                    table = table.append_column(ROW, own)
+                    order = np.argsort(place, kind="stable")
+                    table = table.take(pa.array(order)) if parts > 1 else table
+                    ends = np.searchsorted(place[order], np.arange(parts + 1))
+                    for part in range(parts):
+                        piece = table.slice(ends[part], ends[part + 1] - ends[part])
+                        writer = writers[part]
+                        if writer is None:
+                            writer = writers[part] = pa.ipc.new_stream(str(paths[part]), table.schema)
+                        writer.write_table(piece)
+    finally:
+        for writer in writers:
+            if writer is not None:
+                writer.close()
+    return [path for path in paths if path.exists()]
+
+
+def _assembled(part: Path, reading: Reading) -> tuple[Path, tuple[str | None, str | None]]:
+    """The trips of one part, each with the row of its first point, in that order."""
+    with pa.OSFile(str(part)) as file:
+        table = pa.ipc.open_stream(file).read_all()
+    part.unlink()
+    columns = find_columns(table.column_names, reading.names)
+    known = pc.is_valid(table[columns.id])
+    ids = table[columns.id].filter(known).combine_chunks()
+    rows = table[ROW].filter(known).to_numpy()
+    codes = pc.dictionary_encode(ids).indices.to_numpy()
+    first = np.sort(np.unique(codes, return_index=True)[1])
+    trajectories = from_points(table.drop_columns([ROW]), reading).trajectories
+    found = trajectories.to_arrow()
+    if "traj_id" in found.column_names:
+        found = found.drop_columns(["traj_id"])
+    found = found.append_column(ROW, pa.array(rows[first]))
+    target = part.with_name(part.name.replace("points", "run"))
+    with pa.ipc.new_stream(str(target), found.schema) as writer:
+        writer.write_table(found, max_chunksize=_READ)
+    return target, (trajectories.crs, trajectories.user)
+
+
+def _merge(runs: Sequence[Path], target: Path) -> int:
+    """Trips of all runs by the row of their first point."""
+    files = [pa.OSFile(str(run)) for run in runs]
+    streams = [iter(pa.ipc.open_stream(file)) for file in files]
+    waiting: list[pa.Table | None] = [None] * len(runs)
+    writer = None
+    written = 0
+    try:
+        while True:
+            for number, stream in enumerate(streams):
+                if waiting[number] is None:
+                    batch = next(stream, None)
+                    waiting[number] = None if batch is None else pa.Table.from_batches([batch])
+            present = [table for table in waiting if table is not None]
+            if not present:
+                break
+            # Nothing that is still to come is before the earliest of the last rows.
+            limit = min(table[ROW][-1].as_py() for table in present)
+            ready = []
+            for number, table in enumerate(waiting):
+                if table is None:
+                    continue
+                count = int(np.searchsorted(table[ROW].to_numpy(), limit, side="right"))
+                ready.append(table.slice(0, count))
+                waiting[number] = table.slice(count) if count < table.num_rows else None
+            joined = pa.concat_tables(ready, promote_options="permissive")
+            joined = joined.take(pa.array(np.argsort(joined[ROW].to_numpy(), kind="stable")))
+            joined = joined.drop_columns([ROW]).combine_chunks()
+            if writer is None:
+                writer = pa.ipc.new_stream(str(target), joined.schema)
+            writer.write_table(joined, max_chunksize=_WRITTEN)
+            written += joined.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+        for file in files:
+            file.close()
+    for run in runs:
+        run.unlink()
+    return written
+
+
+def hashed(column: pa.ChunkedArray) -> Ints:
+    """A number for each value, the same for equal ones; missing values have one too."""
+    if pa.types.is_integer(column.type) and not column.null_count:
+        values = column.cast(pa.int64()).to_numpy().astype(np.uint64)
+        mixed = (values ^ (values >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+        return (mixed >> np.uint64(2)).astype(np.int64)
+    encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
+    numbers = np.array(
+        [
+            int.from_bytes(hashlib.blake2b(repr(value).encode(), digest_size=8).digest(), "big") >> 2
+            for value in encoded.dictionary.to_pylist()
+        ],
+        dtype=np.int64,
+    )
+    found: Ints = numbers[encoded.indices.to_numpy()]
+    return found
