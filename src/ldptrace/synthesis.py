@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
+from ldptrace.engines.base import Crowd, Engine
 from ldptrace.engines.local import Memory
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.clean import check_inside, unwrap
 from ldptrace.io.files import trajectories_of
-from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
+from ldptrace.methods import DEFAULT, Drawing, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
@@ -47,6 +49,8 @@ class Run:
     users: int = 0
     # That the result is mostly noise, where it is.
     noise: str | None = None
+    # Synthetic trajectories, those included that went to files and were never all in memory.
+    count: int = 0
 
     def __repr__(self) -> str:
         rows = [
@@ -160,7 +164,81 @@ def run_method(
     stages = stages or Stages()
     streams = Streams.of(seed, sample_seed)
     everyone, whose = play_devices(real, unit, streams.devices)
-    crowd, asked = Memory(everyone), None
+    crowd = Memory(everyone)
+    run = _learned(
+        crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
+    )
+    trajectories = run.synthesis.trajectories
+    if trajectories is None:
+        with stages("synthesise"):
+            trajectories = run.synthesis.draw(crowd.users if count is None else count, streams.sampling)
+    labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
+    return replace(run, trajectories=labelled, count=len(labelled))
+
+
+def run_files(
+    crowd: Crowd,
+    target: Path,
+    epsilon: float,
+    *,
+    engine: Engine,
+    bounds: Bounds,
+    grid: int | Literal["auto"] = "auto",
+    method: str | Method = DEFAULT,
+    count: int | None = None,
+    seed: int | None = None,
+    sample_seed: int | None = None,
+    simulation: Mode = "counts",
+    pilot: float | None = None,
+    unit: UnitName = "user",
+    to: str | None = None,
+    stages: Stages | None = None,
+    **options: Any,
+) -> Run:
+    """As `run_method`, from files to files and never with all trajectories in memory: the run has none.
+
+    Given a seed, the result is that of `run_method`, whatever is in memory at a time.
+    """
+    chosen = _checked(method, count, simulation, options)
+    epsilon_fraction(epsilon)
+    bounds = checked_bounds(bounds)
+    leaks = chosen.leak(options)
+    if leaks:
+        warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
+    stages = stages or Stages()
+    streams = Streams.of(seed, sample_seed)
+    with stages("choose trajectories"):
+        whose = crowd.play_devices(unit, streams.devices)
+    run = _learned(
+        crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
+    )
+    if run.synthesis.model is None:
+        raise InputError(
+            f"method {chosen.name} publishes something of each trajectory, so it needs all in memory"
+        )
+    wanted = crowd.users if count is None else count
+    labels = {"crs": crowd.crs, "provenance": run.privacy()}
+    with stages("synthesise and write"):
+        engine.write(Drawing(run.synthesis, streams.sampling), wanted, target, labels, to)
+    return replace(run, count=wanted)
+
+
+def _learned(
+    crowd: Crowd,
+    whose: Unit,
+    chosen: Method,
+    epsilon: float,
+    bounds: Bounds,
+    grid: int | Literal["auto"],
+    count: int | None,
+    streams: Streams,
+    simulation: Mode,
+    pilot: float | None,
+    stages: Stages,
+    options: dict[str, Any],
+) -> Run:
+    """Everything up to the fitted model; the trajectories are still to be drawn from it."""
+    asked = None
     if pilot is not None:
         if "trip" not in chosen.options:
             raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
@@ -171,9 +249,9 @@ def run_method(
     area = Grid(bounds, _cells(grid, chosen, users, epsilon, options))
     noise = mostly_noise(users, epsilon, area.n, trip=options.get("trip", TRIP))
     if noise:
-        warnings.warn(noise, NoiseWarning, stacklevel=3)
+        warnings.warn(noise, NoiseWarning, stacklevel=4)
     with stages("discretise"):
-        crowd.paths(area)
+        crowd.prepare(area)
     synthesis = chosen.run(
         Job(
             crowd,
@@ -190,12 +268,8 @@ def run_method(
     )
     if asked is not None:
         synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, users)))
-    trajectories = synthesis.trajectories
-    if trajectories is None:
-        with stages("synthesise"):
-            trajectories = synthesis.draw(crowd.users if count is None else count, streams.sampling)
-    run = Run(
-        trajectories,
+    return Run(
+        Trajectories.concat([]),
         synthesis,
         chosen,
         area,
@@ -203,13 +277,11 @@ def run_method(
         streams.sample_seed,
         streams.seeded,
         stages.seconds,
-        leaks,
+        chosen.leak(options),
         whose,
         crowd.users,
         noise,
     )
-    labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
-    return replace(run, trajectories=labelled)
 
 
 def _cells(

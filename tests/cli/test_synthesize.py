@@ -158,3 +158,31 @@ def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest
     assert run("synthesize", trips, "-o", tmp_path / "p.parquet", "--method", "paper", *arguments) == 2
     assert "has no option 'area'" in capsys.readouterr().err
     assert not (tmp_path / "p.parquet").exists()
+
+
+def test_a_folder_to_a_folder_and_a_file_give_the_same(tmp_path: Path) -> None:
+    """Input larger than --memory comes in batches, and nothing of the result depends on that."""
+    rng = np.random.default_rng(3)
+    source = tmp_path / "real"
+    source.mkdir()
+    for number in range(2):
+        points = rng.random((2, 4000))
+        lt.write(lt.Trajectories(*points, np.arange(0, 4001, 4)), source / f"{number}.parquet")
+    common = ["synthesize", str(source), "--epsilon", "1", "--bounds", "0,0,1,1", "--seed", "4"]
+    for name, memory in (("whole.parquet", "1G"), ("batches.parquet", "4K"), ("folder", "4K")):
+        assert run(*common, "-o", tmp_path / name, "--memory", memory, "--grid", 4) == 0
+    first, *others = (lt.read(tmp_path / name) for name in ("whole.parquet", "batches.parquet", "folder"))
+    assert len(first) == 2000
+    for other in others:
+        assert np.array_equal(first.x, other.x)
+        assert dict(other.provenance or {})["epsilon"] == "1"
+
+
+@pytest.mark.parametrize("memory", ["", "0", "many", "12X"])
+def test_memory_that_is_no_size_is_refused(
+    trips: Path, tmp_path: Path, memory: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--memory", memory)
+    assert run("synthesize", trips, "-o", tmp_path / "out.parquet", *arguments) == 2
+    assert "--memory" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())

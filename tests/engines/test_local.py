@@ -1,23 +1,44 @@
-"""The local engine: blocks give what the whole gives."""
+"""The local engine: blocks give what the whole gives, whatever is in memory at a time."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ldptrace as lt
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan
-from ldptrace.engines.local import Memory
+from ldptrace.engines.local import Files, Local, Memory
+from ldptrace.errors import InputError, NothingUsable
+from ldptrace.io.batches import Batches, open_batches
+from ldptrace.methods import Drawing, Synthesis
+from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
+from ldptrace.synthesis import run_files, run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 
 
 def walks(count: int, seed: int = 1) -> Trajectories:
-    """Trajectories of one to five points."""
+    """Trajectories of one to five points; one in a hundred leaves the bounds."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 6, count))))
-    return Trajectories(rng.random(offsets[-1]), rng.random(offsets[-1]), offsets)
+    x = rng.random(offsets[-1])
+    x[offsets[:-1][rng.random(count) < 0.01]] = 3.0
+    return Trajectories(x, rng.random(offsets[-1]), offsets)
+
+
+def opened(path: Path, memory: int = 1 << 18) -> Batches:
+    found = open_batches(path, bounds=BOUNDS, memory=memory, always=True)
+    assert found is not None
+    return found
 
 
 def test_a_tally_is_the_same_from_blocks_and_from_all_paths_at_once() -> None:
@@ -28,3 +49,172 @@ def test_a_tally_is_the_same_from_blocks_and_from_all_paths_at_once() -> None:
     assert from_blocks == crowd.collect(collection)
     assert from_blocks == collect(plan, crowd.paths(plan.grid), np.random.default_rng(3))
     assert sum(from_blocks.users) == crowd.users
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of three Parquet files with row groups of different sizes."""
+    target = tmp_path_factory.mktemp("walks")
+    trips = walks(CHUNK + 5000)
+    for number, (start, stop) in enumerate(((0, 9000), (9000, 9001), (9001, len(trips)))):
+        pq.write_table(
+            trips.part(start, stop).to_arrow(), target / f"{number}.parquet", row_group_size=7000 + number
+        )
+    return target
+
+
+@pytest.mark.parametrize("method", ["single-report", "paper"])
+@pytest.mark.parametrize("memory", [1 << 16, 1 << 30])
+def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str, memory: int) -> None:
+    settings = {"bounds": BOUNDS, "grid": 4, "method": method, "seed": 5}
+    whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
+    crowd = Files(opened(folder, memory))
+    run = run_files(crowd, tmp_path / "out", 1.0, engine=Local(), **settings)
+    again = lt.read(tmp_path / "out")
+    assert run.count == run.users == len(whole.trajectories) == len(again)
+    assert np.array_equal(again.x, whole.trajectories.x)
+    assert np.array_equal(again.offsets, whole.trajectories.offsets)
+    assert again.ids is not None
+    assert np.array_equal(again.ids, np.arange(len(again)))
+    assert dict(again.provenance or {})["plan_id"] == whole.privacy()["plan_id"]
+    assert "leaves the bounds" in crowd.account
+
+
+def test_a_pilot_from_files_is_that_of_memory(folder: Path, tmp_path: Path) -> None:
+    settings = {"bounds": BOUNDS, "pilot": 0.2, "seed": 5, "count": 100}
+    whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
+    run_files(Files(opened(folder)), tmp_path / "out.parquet", 1.0, engine=Local(), **settings)
+    assert np.array_equal(lt.read(tmp_path / "out.parquet").x, whole.trajectories.x)
+
+
+@pytest.mark.parametrize("unit", ["user", "trip"])
+def test_users_with_several_trajectories(tmp_path: Path, unit: str) -> None:
+    trips = walks(3000)
+    names = [None if number % 17 == 0 else f"user {number % 700}" for number in range(3000)]
+    source = tmp_path / "real.parquet"
+    lt.write(replace(trips, extra=pa.table({"user_id": names}), user="user_id"), source)
+    settings = {"bounds": BOUNDS, "grid": 4, "seed": 5, "unit": unit}
+    whole = run_method(lt.read(source, bounds=BOUNDS), 1.0, **settings)
+    run = run_files(Files(opened(source)), tmp_path / "out.parquet", 1.0, engine=Local(), **settings)
+    assert (run.users, run.unit) == (whole.users, whole.unit)
+    assert np.array_equal(lt.read(tmp_path / "out.parquet").x, whole.trajectories.x)
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("memory", [1 << 14, 1 << 30])
+def test_points_are_assembled_into_trips(tmp_path: Path, order: str, kind: str, memory: int) -> None:
+    """The same trips in the same order as all in memory, from any number of parts."""
+    trips = walks(700)
+    owner = np.repeat(np.arange(700), trips.sizes)
+    within = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
+    rows = (
+        np.random.default_rng(2).permutation(trips.points) if order == "shuffled" else np.arange(trips.points)
+    )
+    table = pa.table(
+        {
+            "trip": [f"t{number}" for number in owner[rows]],
+            "x": trips.x[rows],
+            "y": trips.y[rows],
+            "t": within[rows],
+        }
+    )
+    source = tmp_path / f"points.{kind}"
+    if kind == "csv":
+        from pyarrow.csv import write_csv
+
+        write_csv(table, source)
+    else:
+        pq.write_table(table, source, row_group_size=500)
+    whole = lt.read(source, bounds=BOUNDS)
+    batches = opened(source, memory)
+    parts = Trajectories.concat(list(batches))
+    batches.close()
+    assert np.array_equal(parts.offsets, whole.offsets)
+    assert np.array_equal(parts.x, whole.x)
+    assert parts.t is not None
+    assert np.array_equal(parts.t, whole.t)
+    assert batches.expected == 700
+
+
+def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path) -> None:
+    source = tmp_path / "points.csv"
+    rows = [f"{number},{0.5 if number > 899_000 else 0},0" for number in range(900_000)]
+    source.write_text("trip,x,y\n" + "\n".join(rows) + "\nlast,0.25,1\n")
+    batches = opened(source, 1 << 20)
+    found = Trajectories.concat(list(batches))
+    batches.close()
+    assert len(found) == 900_001
+    assert found.x[-1] == 0.25
+
+
+def test_what_was_put_aside_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source = tmp_path / "points.csv"
+    source.write_text("trip,x,y\n1,0,0\n1,1,1\n2,0,1\n")
+    batches = opened(source)
+    assert len(list(tmp_path.iterdir())) == 2
+    batches.close()
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_files_without_anything_usable_say_so(tmp_path: Path) -> None:
+    source = tmp_path / "far.parquet"
+    lt.write(Trajectories.from_lists([[(5, 5), (6, 6)]]), source)
+    with pytest.raises(InputError, match="none of the 1 trajectory lies"):
+        list(opened(source))
+    lt.write(Trajectories.from_lists([[]]), source)
+    with pytest.raises(NothingUsable):
+        list(opened(source))
+
+
+def test_a_method_without_a_model_needs_everything_in_memory(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="memory"):
+        run_files(
+            Files(opened(folder)),
+            tmp_path / "out",
+            1.0,
+            engine=Local(),
+            bounds=BOUNDS,
+            method="ngram",
+            hide_length=True,
+        )
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
+    def draw(count: int, number: int) -> Trajectories:
+        if number == 2:
+            raise KeyboardInterrupt
+        return walks(count)
+
+    for target in (tmp_path / "out", tmp_path / "out.parquet"):
+        with pytest.raises(KeyboardInterrupt):
+            Local().write(draw, 4 * CHUNK, target, {"crs": None, "provenance": None})
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["out", "out.parquet", "out.csv"])
+@pytest.mark.parametrize("count", [0, 5, CHUNK + 1])
+def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None:
+    plan, _ = choose_plan(1000, 1.0, BOUNDS, n=4)
+    paths = Memory(walks(1000)).paths(plan.grid)
+    model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
+    synthesis = Synthesis(plan, model=model)
+    drawing = Drawing(synthesis, np.random.default_rng(2))
+    Local().write(drawing, count, tmp_path / name, {"crs": "EPSG:4326", "provenance": {"epsilon": "1"}})
+    expected = synthesis.draw(count, np.random.default_rng(2))
+    if count:
+        found = lt.read(tmp_path / name)
+        assert found.crs == "EPSG:4326"
+        np.testing.assert_allclose(found.x, expected.x)
+    elif name != "out.csv":
+        assert pq.read_table(tmp_path / name).num_rows == 0
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="not empty"):
+        Local().write(lambda count, _: walks(count), 5, tmp_path / "out", {"crs": None, "provenance": None})
+    assert (tmp_path / "out" / "mine.txt").read_text() == "mine"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -41,6 +42,8 @@ from ldptrace.errors import InputError, PrivacyWarning
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
+    from ldptrace.engines.base import Crowd
+    from ldptrace.engines.base import Engine as Runner
     from ldptrace.protocol.grid import Bounds
 
 
@@ -62,6 +65,7 @@ class Engine(StrEnum):
     """Where the work runs."""
 
     local = "local"
+    spark = "spark"
 
 
 def register(app: typer.Typer) -> None:
@@ -112,6 +116,10 @@ def synthesize(
         Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")
     ] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Where the work runs.")] = Engine.local,
+    memory: Annotated[
+        str,
+        typer.Option("--memory", help="Points in memory at a time, such as 512M or 2G: files may be larger."),
+    ] = "512M",
     seed: Annotated[
         int | None,
         typer.Option(
@@ -143,14 +151,17 @@ def synthesize(
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
     from ldptrace.core.columns import Names
+    from ldptrace.engines.local import Memory
     from ldptrace.io import write
     from ldptrace.io.area import read_area
+    from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
+    from ldptrace.io.report import Reading
     from ldptrace.io.report import count as counted
     from ldptrace.methods import method as find_method
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import run_method
+    from ldptrace.synthesis import run_files, run_method
 
     recipe = find_method(method)
     given = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
@@ -159,52 +170,78 @@ def synthesize(
         if name not in recipe.options:
             raise InputError(f"method {method} has no use for --{name}")
     epsilon_fraction(epsilon)
-    for_writing(output, to)
-    check_outputs([output, model, json_file], [source], force=force)
+    folder = is_folder(output)
+    if folder:
+        check_folder(output)
+    else:
+        for_writing(output, to)
+    check_outputs([None if folder else output, model, json_file], [source], force=force)
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     with Progress() as stages:
-        with stages("read"):
-            box = parse_bounds(bounds)
-            real = read_input(
-                source,
-                format=format,
-                crs=crs,
-                bounds=box,
-                outside=outside,
-                names=Names(x, y, t, id, user),
-                timezone=timezone,
-                split_gap=split_gap,
-            )
-            extent = public_bounds(real, box, bounds_from_data)
-            options = parse_options(option or [])
-            if area is not None:
-                options["area"] = read_area(area)
-        run = run_method(
-            real,
-            epsilon,
-            bounds=extent,
-            grid=cells,
-            pilot=pilot,
-            method=method,
-            count=count,
-            seed=seed,
-            simulation=simulation.value,
-            unit=unit.value,
-            stages=stages,
+        box = parse_bounds(bounds)
+        options = parse_options(option or [])
+        if area is not None:
+            options["area"] = read_area(area)
+        settings: dict[str, Any] = {
+            "grid": cells,
+            "pilot": pilot,
+            "method": method,
+            "count": count,
+            "seed": seed,
+            "simulation": simulation.value,
+            "unit": unit.value,
+            "stages": stages,
             **options,
             **public,
-        )
-        with stages("write"):
-            write(run.trajectories, output, format=to)
-            if model is not None:
-                if run.synthesis.model is None:
-                    raise InputError(f"method {method} makes no model that could be saved")
-                run.synthesis.model.save(model)
+        }
+        with ExitStack() as resources:
+            with stages("look at the files"):
+                crowd, runner = open_crowd(
+                    engine,
+                    source,
+                    box if recipe.has_model else None,
+                    resources,
+                    memory=bytes_of("--memory", memory),
+                    always=folder,
+                    format=format,
+                    crs=crs,
+                    outside=outside.value,
+                    reading=Reading(Names(x, y, t, id, user), timezone, single=split_gap is not None),
+                )
+            if crowd is None:
+                with stages("read"):
+                    real = read_input(
+                        source,
+                        format=format,
+                        crs=crs,
+                        bounds=box,
+                        outside=outside,
+                        names=Names(x, y, t, id, user),
+                        timezone=timezone,
+                        split_gap=split_gap,
+                    )
+                    had, box = len(real), public_bounds(real, box, bounds_from_data)
+            if crowd is None and not folder:
+                assert box is not None
+                run = run_method(real, epsilon, bounds=box, **settings)
+                with stages("write"):
+                    write(run.trajectories, output, format=to)
+            else:
+                assert box is not None
+                crowd = crowd or Memory(real)
+                run = run_files(crowd, output, epsilon, engine=runner, bounds=box, to=to, **settings)
+                if not isinstance(crowd, Memory):
+                    note(crowd.account)
+                    had = crowd.read
+        if model is not None:
+            if run.synthesis.model is None:
+                raise InputError(f"method {method} makes no model that could be saved")
+            run.synthesis.model.save(model)
     total, n = sum(stages.seconds.values()), run.grid.n
     if json_file is not None:
         found = {
             "output": str(output),
-            "trajectories": len(run.trajectories),
+            "trajectories": run.count,
             "users": run.users,
             "cells_per_side": n,
             "mostly_noise": run.noise,
@@ -213,10 +250,10 @@ def synthesize(
         }
         write_text(json.dumps(found, indent=2), json_file)
     if run.unit.name != "trajectory":
-        of = f" out of {counted(len(real), 'trajectory')}" if run.users < len(real) else ""
+        of = f" out of {counted(had, 'trajectory')}" if run.users < had else ""
         note(f"{run.unit.sentence} {counted(run.users, 'device')}{of}.")
     note(
-        f"{len(run.trajectories):,} synthetic {'trajectory' if len(run.trajectories) == 1 else 'trajectories'} from "
+        f"{run.count:,} synthetic {'trajectory' if run.count == 1 else 'trajectories'} from "
         f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
@@ -224,6 +261,27 @@ def synthesize(
         note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
     if run.seeded:
         note(f"Note: {EXPERIMENT}.")
+
+
+def open_crowd(
+    engine: Engine, source: Path, bounds: Bounds | None, resources: ExitStack, **reading: Any
+) -> tuple[Crowd | None, Runner]:
+    """The trajectories where they are, and the engine to work there; None where they are better read as a whole."""
+    from ldptrace.engines.local import Files, Local
+    from ldptrace.io.batches import open_batches
+
+    if engine is Engine.spark:
+        if bounds is None:
+            raise InputError("on a cluster, give the public --bounds and a method with a model")
+        from ldptrace.engines.spark import Spark, SparkCrowd
+
+        spark = resources.enter_context(Spark.start())
+        return SparkCrowd(spark, str(source), bounds, **reading), spark
+    tables = None if bounds is None else open_batches(source, bounds=bounds, **reading)
+    if tables is None:
+        return None, Local()
+    resources.callback(tables.close)
+    return Files(tables), Local()
 
 
 def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> Bounds:
@@ -244,6 +302,19 @@ def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> 
         stacklevel=2,
     )
     return real.bounds()
+
+
+def bytes_of(name: str, text: str) -> int:
+    """A number of bytes, perhaps in units of 1024.
+
+    >>> bytes_of("--memory", "512M"), bytes_of("--memory", "2G")
+    (536870912, 2147483648)
+    """
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "")
+    if not number.isdigit() or int(number) == 0:
+        raise InputError(f"{name} takes a number of bytes such as 512M or 2G, got {text!r}")
+    return int(number) << units.get(unit, 0)
 
 
 def whole_number(name: str, text: str) -> int:

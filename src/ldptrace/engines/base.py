@@ -11,12 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
+import numpy as np
+
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
+from ldptrace.simulation.unit import Unit
 
 
 class Sum(Protocol):
@@ -45,9 +48,26 @@ class Crowd(ABC):
     def crs(self) -> str | None:
         """The coordinate system's label."""
 
+    @property
+    def read(self) -> int:
+        """How many trajectories were read, those of users included that were not chosen."""
+        return self.users
+
+    @property
+    def account(self) -> str:
+        """What was read and what was left out, in one line."""
+        return f"{self.read:,} trajectories"
+
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:
         """The sum of what is found in the blocks, in their order, starting from `nothing`."""
+
+    @abstractmethod
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        """From now on one trajectory per device, as `ldptrace.simulation.unit` has it; whose promise that is."""
+
+    def prepare(self, grid: Grid) -> None:  # noqa: B027
+        """Do what can be done before anybody is asked; mostly nothing."""
 
     def collect(self, collection: Collection) -> Tally:
         """The tally of a collection in which each trajectory is one device's."""

@@ -16,7 +16,6 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd, Draw, Engine, T, Work
-from ldptrace.errors import InputError
 from ldptrace.io.assembly import hashed
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.batches import Batches
@@ -26,7 +25,7 @@ from ldptrace.io.formats import for_writing
 from ldptrace.io.parquet import Writer
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
-from ldptrace.simulation.unit import one_each
+from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
 
 # Blocks of a row group of a Parquet file.
 _GROUP = 4
@@ -54,6 +53,13 @@ class Memory(Crowd):
         if self._paths is None or self._paths.grid != grid:
             self._paths = CellPaths.from_trajectories(self._trajectories, grid)
         return self._paths
+
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        self._trajectories, whose = play_devices(self._trajectories, unit, rng)
+        return whose
+
+    def prepare(self, grid: Grid) -> None:
+        self.paths(grid)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         blocks = enumerate(chunks(self.users))
@@ -83,8 +89,22 @@ class Files(Crowd):
     def crs(self) -> str | None:
         return self.batches.crs
 
-    def choose_one_each(self, rng: np.random.Generator) -> None:
-        """From now on, one trajectory of each user, drawn at random as `play_devices` draws it."""
+    @property
+    def read(self) -> int:
+        return self.batches.expected if self.batches.report is None else self.batches.report.trajectories
+
+    @property
+    def account(self) -> str:
+        return "" if self.batches.report is None else self.batches.report.line()
+
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        whose = unit_of(unit, self.batches.user)
+        if whose.name == "user":
+            self._choose_one_each(rng)
+        return whose
+
+    def _choose_one_each(self, rng: np.random.Generator) -> None:
+        """From now on, one trajectory of each user, drawn at random."""
         codes = []
         lone = 0
         for batch in self.batches:
@@ -181,10 +201,3 @@ def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: 
 
 def _joined(parts: list[Trajectories]) -> Trajectories:
     return parts[0] if len(parts) == 1 else Trajectories.concat(parts)
-
-
-def local_files(batches: Batches | None, source: Path) -> Files:
-    """The crowd of a file, or an error that says why it cannot be read in batches."""
-    if batches is None:
-        raise InputError(f"{source}: only Parquet and CSV files are read in batches")
-    return Files(batches)

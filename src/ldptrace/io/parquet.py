@@ -28,6 +28,7 @@ from ldptrace.io.tables import from_points
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
 GEOMETRY = "geometry"
+SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
 
 
 def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
-    stated = metadata.get(KEY.encode())
+    stated = {**_spark(metadata), **metadata}.get(KEY.encode())
     return None if stated is None else from_text(stated)
 
 
@@ -222,8 +223,19 @@ def _has(extra: pa.Table | None, name: object) -> bool:
 
 
 def _metadata(metadata: Mapping[bytes, bytes], key: str) -> dict[str, Any]:
+    metadata = {**_spark(metadata), **metadata}
     try:
         value = json.loads(metadata.get(key.encode(), b"{}"))
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _spark(metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """What Spark kept of our metadata: that of the columns, in its own schema."""
+    try:
+        fields = json.loads(metadata.get(SPARK_KEY.encode(), b"{}")).get("fields", [])
+        said = {name: text for field in fields for name, text in field["metadata"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name.encode(): text.encode() for name, text in said.items() if isinstance(text, str)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ldptrace.errors import InputError
 from ldptrace.methods import ngram, paper, single_report
-from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.methods.base import Drawing, Job, Method, Synthesis
 
 METHODS: dict[str, Method] = {
     method.name: method for method in (*single_report.METHODS, *paper.METHODS, *ngram.METHODS)
@@ -19,4 +19,4 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
-__all__ = ["DEFAULT", "METHODS", "Job", "Method", "Synthesis", "method"]
+__all__ = ["DEFAULT", "METHODS", "Drawing", "Job", "Method", "Synthesis", "method"]

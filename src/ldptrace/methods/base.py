@@ -97,6 +97,17 @@ class Synthesis:
         return self.model.sample(count, own, **self.drawing)
 
 
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """What an engine draws with: the block of any number, from a synthesis and a source."""
+
+    synthesis: Synthesis
+    source: np.random.Generator
+
+    def __call__(self, count: int, number: int) -> Trajectories:
+        return self.synthesis.block(count, number, self.source)
+
+
 @dataclass(frozen=True)
 class Method:
     """A recipe behind the one `synthesize` face."""
@@ -108,6 +119,8 @@ class Method:
     leaks: str | None = None
     # Options it understands, with their defaults.
     options: dict[str, Any] = field(default_factory=dict)
+    # Whether it learns a model, so that it needs no more than one pass after another over the trajectories.
+    has_model: bool = True
     # The option that closes the leak, where there is one.
     closed_by: str | None = None
 

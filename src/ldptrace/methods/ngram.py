@@ -94,6 +94,7 @@ METHODS = (
         _run,
         leaks=LEAK,
         options=OPTIONS,
+        has_model=False,
         closed_by="hide_length",
     ),
     Method(
@@ -102,6 +103,7 @@ METHODS = (
         _run_full,
         leaks=LEAK,
         options={"pois": None} | KNOWLEDGE | FULL,
+        has_model=False,
         closed_by="hide_length",
     ),
 )

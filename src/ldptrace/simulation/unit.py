@@ -32,21 +32,26 @@ def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tup
     >>> len(play_devices(trips, "user", np.random.default_rng(1))[0])
     2
     """
+    whose = unit_of(unit, real.user)
+    if whose.name != "user":
+        return real, whose
+    chosen = one_each(real.users, rng)
+    return real if len(chosen) == len(real) else real.take(chosen), whose
+
+
+def unit_of(unit: str, user: str | None) -> Unit:
+    """The unit of the promise, where that column says whose is whose (None: nobody does)."""
     if unit not in UNITS:
         raise InputError(f"the unit is user or trip, got {unit!r}")
-    if real.user is None:
-        return real, Unit("trajectory", "Every trajectory is taken to be all that one user has.")
+    if user is None:
+        return Unit("trajectory", "Every trajectory is taken to be all that one user has.")
     if unit == "trip":
-        return real, Unit(
+        return Unit(
             "trip",
             "The unit is the trip, not the person: epsilon holds for each trip, and a user with k trips gives "
             "away up to k times as much.",
         )
-    chosen = one_each(real.users, rng)
-    drawn = real if len(chosen) == len(real) else real.take(chosen)
-    return drawn, Unit(
-        "user", f"The unit is the user (column {real.user}): one trajectory of each, drawn at random."
-    )
+    return Unit("user", f"The unit is the user (column {user}): one trajectory of each, drawn at random.")
 
 
 def one_each(
