@@ -140,7 +140,7 @@ def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture
     card = json.loads((tmp_path / "scorecard.json").read_text())
     assert "density_error" in card["metrics"]
     assert (tmp_path / "report.html").stat().st_size > 10_000
-    assert (tmp_path / "density.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "trips.png").read_bytes().startswith(b"\x89PNG")
     assert "report.html" in capsys.readouterr().out
 
 

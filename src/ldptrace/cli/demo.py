@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,12 +11,19 @@ from ldptrace.cli.common import Progress, SeedOption
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
-    from ldptrace.protocol.grid import Grid
+    from ldptrace.roads import RoadNetwork
 
-METHODS = ("single-report", "paper")
 GRID = 6
+# The three synthetic sets: method, and whether it knows the public map.
+SETS = {
+    "with the map": ("single-report", True),
+    "without a map": ("single-report", False),
+    "the paper's": ("paper", False),
+}
 # The queries of the scorecard have a seed of their own: the scorecard prints it, and never the devices'.
 QUERIES = 1
+# Trips of each set that the picture shows.
+DRAWN = 400
 
 
 def register(app: typer.Typer) -> None:
@@ -29,82 +36,88 @@ def demo(
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
-    """City, reports, model, synthetic data, scorecard: our method beside the paper's, on a made-up city."""
+    """City, reports, model, synthetic data, scorecard: with the map, without it, and the paper's, side by side."""
+    import numpy as np
     from rich.console import Console
 
     from ldptrace.evaluation import evaluate
-    from ldptrace.generators import city
+    from ldptrace.generators import city_traffic
     from ldptrace.io import write
     from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.grid import Grid
+    from ldptrace.roads import write_roads
     from ldptrace.simulation.streams import EXPERIMENT
     from ldptrace.synthesis import run_method
 
     epsilon_fraction(epsilon)
-    side = 20_000.0
-    grid = Grid((0.0, 0.0, side, side), GRID)
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as stages:
         with stages(f"generate a city and {users:,} trips"):
-            real = city(users, seed, size=side)
-        runs = []
-        for method in METHODS:
-            with stages(f"synthesise with {method}"):
-                runs.append(
-                    run_method(real, epsilon, bounds=grid.bounds, grid=GRID, method=method, seed=seed)
+            traffic = city_traffic(seed)
+            real, roads = traffic.trips(users, np.random.default_rng(seed)), traffic.network
+        runs = {}
+        for name, (method, on_streets) in SETS.items():
+            with stages(f"synthesise {name}"):
+                public: dict[str, Any] = {"roads": roads} if on_streets else {}
+                runs[name] = run_method(
+                    real, epsilon, bounds=traffic.bounds, grid=GRID, method=method, seed=seed, **public
                 )
+        sets = {name: run.trajectories for name, run in runs.items()}
         with stages("evaluate"):
             card = evaluate(
                 real,
-                *(run.trajectories for run in runs),
-                grid=grid,
+                *sets.values(),
+                grid=GRID,
+                bounds=traffic.bounds,
+                roads=roads,
                 seed=QUERIES,
-                names=METHODS,
+                names=list(sets),
                 samples=True,
             )
         with stages("write"):
-            write(runs[0].trajectories, out / "synthetic.parquet")
-            picture(
-                {"real": real} | {run.method.name: run.trajectories for run in runs},
-                grid,
-                out / "density.png",
-            )
+            write(sets["with the map"], out / "synthetic.parquet")
+            write_roads(roads, out / "roads")
+            picture({"real": real} | sets, roads, out / "trips.png")
             card.to_json(out / "scorecard.json")
             card.to_html(out / "report.html")
     console = Console(highlight=False, soft_wrap=True)
     console.print(card.table())
-    for run in runs:
+    for name, run in runs.items():
         spent = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in run.seconds.items())
-        console.print(f"{run.method.name}, seconds: {spent}", markup=False)
+        console.print(f"{name}, seconds: {spent}", markup=False)
     console.print(f"Note: {EXPERIMENT}.", markup=False)
     console.print(f"synthetic trajectories  {out / 'synthetic.parquet'}", markup=False)
-    console.print(f"density picture         {out / 'density.png'}", markup=False)
+    console.print(f"the city's streets      {out / 'roads'}", markup=False)
+    console.print(f"trips side by side      {out / 'trips.png'}", markup=False)
     console.print(f"scorecard               {out / 'report.html'}", markup=False)
 
 
-def picture(sets: dict[str, Trajectories], grid: Grid, path: Path) -> None:
-    """Visits per cell of each set, side by side on one scale."""
+def picture(sets: dict[str, Trajectories], roads: RoadNetwork, path: Path) -> None:
+    """Some trips of each set over the streets, side by side: the middle of the map, where one sees streets."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     import numpy as np
+    from matplotlib.collections import LineCollection
 
-    from ldptrace.core.paths import CellPaths
     from ldptrace.io.atomic import atomic_path
 
-    shares = []
-    for trips in sets.values():
-        visits = np.bincount(CellPaths.from_trajectories(trips, grid).cells, minlength=grid.cells)
-        shares.append((visits / max(visits.sum(), 1)).reshape(grid.n, grid.n).T)
-    figure, axes = plt.subplots(1, len(sets), figsize=(3.4 * len(sets) + 0.8, 3.6), layout="constrained")
-    for axis, share, title in zip(axes, shares, sets, strict=True):
-        image = axis.imshow(share, origin="lower", cmap="Blues", vmin=0, vmax=max(map(np.max, shares)))
+    x0, y0, x1, y1 = roads.bounds()
+    streets = np.stack(
+        [np.stack([roads.x[end], roads.y[end]], axis=1) for end in (roads.source, roads.target)], axis=1
+    )
+    figure, axes = plt.subplots(1, len(sets), figsize=(3.6 * len(sets), 3.9), layout="constrained")
+    for axis, (title, trips) in zip(axes, sets.items(), strict=True):
+        axis.add_collection(LineCollection(list(streets), colors="#d9d9d9", linewidths=0.4))
+        shown = trips.part(0, min(DRAWN, len(trips)))
+        lines = [
+            np.stack([shown.x[start:stop], shown.y[start:stop]], axis=1)
+            for start, stop in zip(shown.offsets[:-1], shown.offsets[1:], strict=True)
+        ]
+        axis.add_collection(LineCollection(lines, colors="#0b6e99", linewidths=0.7, alpha=0.45))
         axis.set_title(title)
-        axis.set_xticks([])
-        axis.set_yticks([])
-    bar = figure.colorbar(image, ax=axes, shrink=0.85, format=lambda value, _: f"{100 * value:g} %")
-    bar.set_label("share of visits")
+        axis.set(xlim=(x0 + 0.2 * (x1 - x0), x1 - 0.2 * (x1 - x0)), xticks=[], yticks=[])
+        axis.set(ylim=(y0 + 0.2 * (y1 - y0), y1 - 0.2 * (y1 - y0)), aspect="equal")
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
     plt.close(figure)
