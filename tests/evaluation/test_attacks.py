@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
@@ -22,7 +22,6 @@ from ldptrace.evaluation.attacks import (
     uniform_walks,
     zone_visits,
 )
-from ldptrace.evaluation.warping import count_near, largest_distance, warping_distance
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
@@ -34,32 +33,6 @@ def lines(trajectories: Trajectories) -> list[Line]:
         list(zip(trajectories.x[a:b].tolist(), trajectories.y[a:b].tolist(), strict=True))
         for a, b in itertools.pairwise(trajectories.offsets)
     ]
-
-
-def warped(first: Line, second: Line) -> float:
-    """The whole table, as in every textbook."""
-    table = np.full((len(first) + 1, len(second) + 1), np.inf)
-    table[0, 0] = 0.0
-    for i, a in enumerate(first, start=1):
-        for j, b in enumerate(second, start=1):
-            table[i, j] = math.dist(a, b) + min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1])
-    return float(table[-1, -1])
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10_000))
-def test_warping_distances_are_exact(seed: int) -> None:
-    one, other = drifting_walks(12, seed), drifting_walks(15, seed + 1)
-    first, second = lines(one), lines(other)
-    assert warping_distance(one, other) == pytest.approx(warped(first[0], second[0]), rel=1e-12)
-    distances = np.array([[warped(a, b) for b in second] for a in first])
-    threshold = float(np.quantile(distances, 0.3))
-    assert count_near(one, other, threshold, 99).tolist() == (distances <= threshold).sum(axis=1).tolist()
-    assert count_near(one, other, threshold, 2).max() <= 2
-    among = np.array([[warped(a, b) for b in first] for a in first])
-    assert largest_distance(one) == pytest.approx(among.max(), rel=1e-12)
-    near = (among <= threshold).sum(axis=1) - 1
-    assert count_near(one, one, threshold, 99, itself=True).tolist() == near.tolist()
 
 
 def test_the_zone_is_the_four_central_cells() -> None:

@@ -10,9 +10,7 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick
-from ldptrace.evaluation.queries import resample
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
@@ -85,15 +83,3 @@ def test_invented_patterns_count_in_the_symmetric_error() -> None:
     pair = compare(real, Trajectories.from_lists([east, north]))
     # East: 1 per trajectory against 1/2; north: 0 against 1/2.
     assert CORRECTED["pattern_error_symmetric"].of(pair) == pytest.approx((0.5 + 1.0) / 2)
-
-
-def test_the_bootstrap_is_a_sample_of_the_real_set() -> None:
-    real = drifting_walks(400, 1)
-    yardstick = Yardstick.of(real, GRID, np.random.default_rng(1))
-    pair = bootstrap(yardstick, 250, np.random.default_rng(2))
-    assert len(pair.synthetic) == 250
-    picked = np.random.default_rng(2).integers(0, 400, 250)
-    assert np.array_equal(pair.synthetic.lengths, yardstick.real.lengths[picked])
-    # One point per cell, two for a path of one cell: as many as the reference draws.
-    x, _ = resample(pair.synthetic.paths, np.random.default_rng(3))
-    assert len(x) == len(pair.synthetic.paths.cells) + np.count_nonzero(pair.synthetic.paths.sizes == 1)

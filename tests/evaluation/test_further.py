@@ -1,4 +1,4 @@
-"""Traces and the metrics made of them: independent of how densely lines are sampled, additive, right by hand."""
+"""Metrics made of traces: independent of how densely lines are sampled, right by hand."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from evaluation_data import densified, drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import Bench, Measured, evaluate, judge
-from ldptrace.evaluation.extents import travel_distances
+from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.further import FURTHER, Questions, Sight, log_divergence
 from ldptrace.evaluation.queries import SquareQueries
-from ldptrace.evaluation.traces import FINE, HOURS, Traces, coarser
+from ldptrace.evaluation.traces import FINE, HOURS, Traces
 from ldptrace.protocol.grid import Grid
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
@@ -50,69 +49,6 @@ def test_no_further_metric_depends_on_how_densely_a_trip_is_sampled(seed: int, m
     other = sight(densified(real, more), synthetic)
     for name in FURTHER.keys() - POINTS:
         assert FURTHER[name].of(other) == pytest.approx(FURTHER[name].of(once), abs=1e-6, nan_ok=True), name
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 1000), st.integers(1, 39))
-def test_traces_of_batches_add_up(seed: int, cut: int) -> None:
-    whole = timed(drifting_walks(40, seed), seed)
-    parts = [whole.take(np.arange(cut)), whole.take(np.arange(cut, 40))]
-    total, expected = Traces.zero(GRID), Traces.of(whole, GRID)
-    for part in parts:
-        total = total + Traces.of(part, GRID)
-    for name in (*TABLES, "fixes"):
-        assert np.allclose(getattr(total, name), getattr(expected, name), rtol=1e-12, atol=1e-9)
-    merged = Measured.merged([Measured.of(part, GRID) for part in parts])
-    once = Measured.of(whole, GRID)
-    assert np.array_equal(merged.summary.paths.cells, once.summary.paths.cells)
-    assert np.array_equal(merged.summary.density, once.summary.density)
-    assert merged.summary.points == once.summary.points
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 1000))
-def test_lengths_and_times_are_all_there(seed: int) -> None:
-    trips = timed(drifting_walks(30, seed), seed)
-    traces = Traces.of(trips, GRID)
-    spent = trips.t[trips.offsets[1:] - 1] - trips.t[trips.offsets[:-1]]  # type: ignore[index]
-    assert traces.way.sum() == pytest.approx(travel_distances(trips).sum())
-    assert traces.stay.sum() == pytest.approx(spent.sum())
-    assert traces.presence.sum() == pytest.approx(spent.sum())
-    assert traces.fixes.sum() == trips.points
-    assert traces.departures.sum() == traces.trips.sum() == traces.durations.sum() == 30
-
-
-def test_weights_count_a_trip_several_times() -> None:
-    trips = timed(drifting_walks(20, 1), 1)
-    times = np.arange(20) % 3
-    weighted, repeated = (
-        Traces.of(trips, GRID, times),
-        Traces.of(trips.take(np.repeat(np.arange(20), times)), GRID),
-    )
-    for name in (*TABLES, "fixes"):
-        assert np.allclose(getattr(weighted, name), getattr(repeated, name))
-
-
-def test_a_line_by_hand() -> None:
-    # Along the bottom of the map, for half an hour around nine: half of it before, half after.
-    line = Trajectories([0.0, 10.0], [0.1, 0.1], [0, 2], t=[8.75 * 3600, 9.25 * 3600])
-    traces = Traces.of(line, GRID)
-    assert np.allclose(traces.way[:, 1], 10 / FINE, rtol=1e-3)
-    assert traces.way.sum() == pytest.approx(10.0)
-    hours = traces.presence.sum(axis=(0, 1))
-    assert hours[8] == pytest.approx(900)
-    assert hours[9] == pytest.approx(900)
-    assert traces.departures[8 * 60 + 45] == 1
-    # The western half of the map was left by nine.
-    assert traces.presence[:12, :, 8].sum() == pytest.approx(900, rel=1e-3)
-    assert coarser(traces.way, 24).shape == (24, 24)
-
-
-def test_midnight_is_passed_hour_by_hour() -> None:
-    still = Trajectories([5.0, 5.0], [5.0, 5.0], [0, 2], t=[23 * 3600.0, 26 * 3600.0])
-    hours = Traces.of(still, GRID).presence.sum(axis=(0, 1))
-    assert hours[[23, 0, 1]].tolist() == [3600, 3600, 3600]
-    assert hours.sum() == 3 * 3600
 
 
 def test_divergences_by_hand() -> None:
@@ -219,23 +155,3 @@ def test_trips_that_all_begin_at_zero_have_no_hour() -> None:
     found = evaluate(since, since, bounds=SQUARE, seed=1, repeat=1, attacks=False).sets[0].values
     assert math.isnan(found["departure_error"].mean)
     assert found["duration_error"].mean == 0.0
-
-
-def test_sets_added_up_in_batches_are_judged_like_whole_ones() -> None:
-    real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
-    cuts = [slice(0, 120), slice(120, 121), slice(121, 300)]
-    rng = np.random.default_rng(3)
-    whole = Measured.merged([Measured.of(real[cut], GRID).drawn(50, rng) for cut in cuts])
-    again = Measured.merged([Measured.again(real[cut], GRID, 200 / 300, rng) for cut in cuts])
-    bench = Bench.between(whole, {200: again}, rng)
-    parts = Measured.merged([Measured.of(synthetic[:90], GRID), Measured.of(synthetic[90:], GRID)])
-    card = judge(bench, {"ours": parts}, rng, repeat=1)
-    expected = evaluate(real, synthetic, grid=GRID, seed=1, repeat=1, attacks=False)
-    for name in ("density_error", "trip_error", "pattern_f1", "fine_density_error_96", "departure_error"):
-        assert card.sets[0].values[name].mean == pytest.approx(expected.sets[0].values[name].mean, abs=1e-9)
-    # Bootstraps differ by chance: of the divergences of 300 trips by about a tenth.
-    for name in ("od_error_12", "fine_density_error_24"):
-        floors = [found.sets[0].values[name].floor for found in (card, expected)]
-        assert floors[0] == pytest.approx(floors[1], rel=0.5)
-    assert len(card.real.samples) == 50 + 1 + 50
-    assert "<svg" in card.to_html()

@@ -1,4 +1,4 @@
-"""Matching to streets and the two controls, on a chessboard of streets where the truth is known."""
+"""Matching to streets, on a chessboard of streets where the truth is known."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import InputError
 from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways, usable_roads
 from ldptrace.evaluation.streets import StreetMap, turn_divergence
 from ldptrace.evaluation.traces import LOWEST, PER_DOUBLING
-from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
 SIDE, BLOCK = 11, 200.0
@@ -98,38 +95,6 @@ def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
     assert turn_divergence(real, other) > 2 * turn_divergence(real, same)
 
 
-def test_shortest_ways_are_shortest() -> None:
-    roads = chessboard()
-    rng = np.random.default_rng(1)
-    start, end = rng.integers(0, roads.nodes, (2, 50))
-    edges, offsets = shortest_ways(roads, start, end)
-    for k in range(50):
-        way = edges[offsets[k] : offsets[k + 1]]
-        apart = abs(roads.x[start[k]] - roads.x[end[k]]) + abs(roads.y[start[k]] - roads.y[end[k]])
-        assert roads.length[way].sum() == pytest.approx(apart)
-        if len(way):
-            assert (roads.source[way[0]], roads.target[way[-1]]) == (start[k], end[k])
-            assert np.array_equal(roads.target[way[:-1]], roads.source[way[1:]])
-
-
-def test_plain_routing_keeps_the_ends() -> None:
-    roads, lines = chessboard(), trips(40, 2, off=10.0)
-    routed = plain_routing(roads, lines, np.random.default_rng(1))
-    assert len(routed) == 40
-    first, last = routed.offsets[:-1], routed.offsets[1:] - 1
-    assert np.allclose(routed.x[first], lines.x[lines.offsets[:-1]] - 10)
-    assert np.allclose(routed.y[last], lines.y[lines.offsets[1:] - 1] - 10)
-    # A trip within a block has no way to go, and stays.
-    still = plain_routing(roads, Trajectories.from_lists([[(3, 3), (9, 9)]]), np.random.default_rng(1))
-    assert still.x.tolist() == [3, 9]
-
-
-def test_the_map_alone_is_on_streets(streets: StreetMap) -> None:
-    alone = map_alone(chessboard(), np.random.default_rng(1), 500)
-    assert len(alone) == 500
-    assert streets.match(alone).on_streets == pytest.approx(1.0)
-
-
 def test_a_scorecard_with_a_road_network() -> None:
     real = trips(600, 1, east_first=0.9)
     strokes = Trajectories(real.x, real.y, real.offsets).take(np.arange(600))
@@ -164,15 +129,6 @@ def test_a_scorecard_with_a_road_network() -> None:
     assert len(document["streets"]) > 100
     assert document["evaluation"]["street_tolerance"] == 25.0
     assert "Control: the map alone" in card.to_html()
-
-
-def test_maps_of_other_places_are_refused() -> None:
-    roads = chessboard()
-    with pytest.raises(InputError, match="none of its roads lies in the bounds"):
-        usable_roads(roads, Grid((1e6, 1e6, 2e6, 2e6), 6), None)
-    labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
-    with pytest.raises(InputError, match="EPSG:25832 and the trajectories are in EPSG:4326"):
-        usable_roads(labelled, Grid(BOUNDS, 6), "EPSG:4326")
 
 
 def test_fixes_that_are_far_apart_do_not_tell_turns() -> None:

@@ -11,7 +11,7 @@ import pytest
 from ldptrace import generators
 from ldptrace.core.pois import HOUR, Pois, Visits
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import InputError
 from ldptrace.generators.campuses import TOP_SPEED, Walks
 
 NOISE = 4.0
@@ -138,36 +138,6 @@ def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: s
     return path
 
 
-def test_buildings_from_geojson(tmp_path: Path) -> None:
-    walks = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.geojson", BUILDINGS))
-    pois = walks.pois
-    assert pois.crs == "EPSG:4326"
-    assert pois.names == ("Hall", "Lab", "Tower", "Dome", "Pool")
-    np.testing.assert_allclose(pois.x, [row[2] for row in BUILDINGS], atol=1e-9)
-    np.testing.assert_allclose(pois.y, [row[3] for row in BUILDINGS], atol=1e-9)
-    trips = walks.trips(200, np.random.default_rng(1))
-    assert trips.crs == "EPSG:4326"
-    assert all_open(pois, Visits.of(trips))
-    assert -123.26 < trips.x.min() < trips.x.max() < -123.24
-
-
-def test_a_category_that_nobody_knows_is_ordinary(tmp_path: Path) -> None:
-    pois = generators.campus_walks(1, buildings=write_geojson(tmp_path / "b.json", BUILDINGS)).pois
-    assert pois.categories[pois.category[3]] == "other/observatory"
-    assert (pois.opens[3], pois.closes[3]) == (8, 20)
-    assert pois.categories[pois.category[2]] == "living/student housing"
-    assert (pois.opens[2], pois.closes[2]) == (0, 24)
-
-
-def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
-    right = write_table(tmp_path / "right.csv", BUILDINGS, "NAME,BLDG_USAGE,LONG,LAT")
-    wrong = write_table(tmp_path / "wrong.csv", BUILDINGS, "NAME,BLDG_USAGE,LAT,LONG")
-    expected = generators.campus(20, 1, buildings=right)
-    with pytest.warns(UserWarning, match="swapped"):
-        trips = generators.campus(20, 1, buildings=wrong)
-    np.testing.assert_array_equal(expected.x, trips.x)
-
-
 def test_opening_hours_can_be_given(tmp_path: Path) -> None:
     file = write_geojson(tmp_path / "b.geojson", BUILDINGS)
     walks = generators.campus_walks(
@@ -189,61 +159,6 @@ def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
     )
     assert trips.crs is None
     assert np.diff(Visits.of(trips).offsets).min() >= 2
-
-
-def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:
-    rows = [("A", "Housing", 0.0, 0.0), ("B", "Shop", 300.0, 50.0)]
-    file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
-    walks = generators.campus_walks(1, buildings=file, hours={"Shop": (23, 23.5)})
-    visits = Visits.of(walks.trips(100, np.random.default_rng(1)))
-    assert all_open(walks.pois, visits)
-    assert np.all(visits.poi[visits.offsets[:-1]] == 0)
-
-
-def test_walks_that_cannot_be_are_told(tmp_path: Path) -> None:
-    rows = [("A", "One", 0.0, 0.0), ("B", "Two", 30_000.0, 0.0)]
-    file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
-    with pytest.raises(InputError, match="no two buildings that are open one after the other"):
-        generators.campus(10, 1, buildings=file, hours={"One": (20, 20.5), "Two": (21, 21.5)})
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("name,x,y\nA,0,0\nB,1,1\n", "no column for the category"),
-        ("name,usage\nA,Academic\nB,Housing\n", "no columns x and y or lon and lat"),
-        ("name,usage,x,y\nA,Academic,0,0\n", "holds 1 usable buildings"),
-        ("name,usage,x,y\n", "holds 0 usable buildings"),
-        ("name,usage,lon,lat\nA,Academic,200,0\nB,Academic,0,0\n", "longitudes must lie within"),
-    ],
-)
-def test_wrong_tables_are_told(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "b.csv"
-    file.write_text(text)
-    with pytest.raises(InputError, match=message):
-        generators.campus(1, 1, buildings=file)
-
-
-def test_wrong_geojson_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "b.geojson"
-    for text in ("{", "[]", '{"features": 3}', '{"features": [{"geometry": {"type": "Point"}}]}'):
-        file.write_text(text)
-        with pytest.raises(FormatError, match="is not a GeoJSON collection"):
-            generators.campus(1, 1, buildings=file)
-    write_geojson(file, [("A", "", 0.0, 0.0), ("B", "", 0.001, 0.0)])
-    with pytest.raises(FormatError, match=r"no feature of .* has a property"):
-        generators.campus(1, 1, buildings=file)
-
-
-def test_features_without_a_place_are_told(tmp_path: Path) -> None:
-    file = write_geojson(tmp_path / "b.geojson", BUILDINGS)
-    collection = json.loads(file.read_text())
-    collection["features"].append(
-        {"type": "Feature", "geometry": None, "properties": {"BLDG_USAGE": "Housing"}}
-    )
-    file.write_text(json.dumps(collection))
-    with pytest.warns(UserWarning, match=r"1 features of .* are neither polygons nor points"):
-        assert len(generators.campus_walks(1, buildings=file).pois) == 5
 
 
 @pytest.mark.parametrize(

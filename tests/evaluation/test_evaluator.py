@@ -1,0 +1,252 @@
+"""Whole evaluations, and what they say about inputs that are hard to compare."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import DataWarning, InputError
+from ldptrace.evaluation import METRICS, Scorecard, evaluate, resilience
+from ldptrace.protocol.grid import Grid
+
+SQUARE = (0.0, 0.0, 10.0, 10.0)
+
+
+@pytest.fixture(scope="module")
+def card() -> Scorecard:
+    good, bad = drifting_walks(300, 2), drifting_walks(300, 3, pull=0.8)
+    return evaluate(
+        drifting_walks(300, 1),
+        good,
+        bad,
+        bounds=SQUARE,
+        seed=4,
+        names=["good", "bad"],
+        privacy=[{"epsilon": "1", "method": "made up"}, None],
+    )
+
+
+def printed(card: Scorecard) -> str:
+    console = Console(width=120, file=io.StringIO())
+    console.print(card.table(corrected=True), card.attack_table())
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_the_floor_is_near_perfect_and_random_walks_are_not(card: Scorecard) -> None:
+    for name in ("density_error", "trip_error", "pattern_error"):
+        value = card.sets[0].values[name]
+        assert value.floor is not None
+        assert value.uniform is not None
+        assert value.floor < value.mean < value.uniform
+
+
+def test_repeats_give_a_mean_and_a_spread(card: Scorecard) -> None:
+    query, density = (card.sets[0].values[name] for name in ("query_error", "density_error"))
+    assert query.std
+    assert query.std > 0
+    assert density.std == 0.0
+    assert density.floor_std
+    once = evaluate(drifting_walks(60, 1), drifting_walks(60, 2), bounds=SQUARE, seed=1, repeat=1)
+    assert once.sets[0].values["query_error"].std is None
+
+
+def test_a_seed_repeats_everything() -> None:
+    real, synthetic = drifting_walks(80, 1), drifting_walks(80, 2)
+    first, second, third = (
+        evaluate(real, synthetic, bounds=SQUARE, seed=seed, repeat=2).to_json() for seed in (5, 5, 6)
+    )
+    assert first == second
+    assert first != third
+
+
+def test_without_a_seed_the_one_used_is_told() -> None:
+    real, synthetic = drifting_walks(60, 1), drifting_walks(60, 2)
+    card = evaluate(real, synthetic, repeat=1, attacks=False)
+    again = evaluate(real, synthetic, repeat=1, attacks=False, seed=card.seed)
+    assert card.to_json() == again.to_json()
+
+
+def test_values_do_not_depend_on_the_other_sets(card: Scorecard) -> None:
+    alone = evaluate(drifting_walks(300, 1), drifting_walks(300, 3, pull=0.8), bounds=SQUARE, seed=9)
+    for name in set(METRICS) - {"query_error"}:
+        assert alone.sets[0].values[name].mean == card.sets[1].values[name].mean
+
+
+def test_attacks_alone(card: Scorecard) -> None:
+    found = resilience(drifting_walks(300, 1), drifting_walks(300, 2), bounds=SQUARE, names=["good"], seed=1)
+    assert list(found) == ["good"]
+    assert found["good"]["outlier"].synthetic == card.sets[0].attacks["outlier"].synthetic
+
+
+def line(*points: tuple[float, float]) -> list[tuple[float, float]]:
+    return list(points)
+
+
+def values(card: Scorecard) -> dict[str, float]:
+    return {name: value.mean for name, value in card.sets[0].values.items()}
+
+
+def test_an_empty_synthetic_set_is_refused() -> None:
+    with pytest.raises(InputError, match="the synthetic set synthetic has no trajectories"):
+        evaluate(drifting_walks(20, 1), Trajectories.from_lists([]), seed=1)
+    with pytest.raises(InputError, match="no trajectories"):
+        evaluate(drifting_walks(20, 1), Trajectories.from_lists([[], []]), seed=1)
+    with pytest.raises(InputError, match="there is no synthetic set"):
+        evaluate(drifting_walks(20, 1))
+
+
+def test_an_empty_real_set_is_refused() -> None:
+    with pytest.raises(InputError, match="the real set has no points"):
+        evaluate(Trajectories.from_lists([]), drifting_walks(20, 1))
+    with pytest.raises(InputError, match="the real set has no trajectories"):
+        evaluate(Trajectories.from_lists([]), drifting_walks(20, 1), bounds=SQUARE)
+
+
+def test_trajectories_without_points_are_counted() -> None:
+    real = drifting_walks(30, 1)
+    holes = Trajectories.concat([real, Trajectories.from_lists([[], []])])
+    card = evaluate(real, holes, seed=1, repeat=1)
+    assert "2 of 32 trajectories have no points" in " ".join(card.remarks())
+    assert values(card)["density_error"] == 0.0
+
+
+def test_fewer_than_a_hundred_patterns_are_divided_by_a_hundred_and_it_is_said() -> None:
+    real = Trajectories.from_lists([line((1, 1), (9, 1)), line((1, 1), (1, 9))])
+    card = evaluate(real, real, bounds=SQUARE, seed=1, repeat=1)
+    assert 0 < values(card)["pattern_f1"] < 1
+    assert values(card)["pattern_f1_available"] == 1.0
+    assert "divided by 100" in " ".join(card.remarks())
+
+
+def test_all_points_in_one_cell() -> None:
+    real = Trajectories.from_lists([line((1, 1), (1.1, 1.1))] * 5)
+    card = evaluate(real, real, bounds=SQUARE, seed=1, repeat=2)
+    found = values(card)
+    assert math.isnan(found["pattern_f1"])
+    assert math.isnan(found["pattern_error"])
+    assert found["density_error"] == 0.0
+    assert found["length_error"] == 0.0
+    assert "there are no patterns" in " ".join(card.remarks())
+    assert json.loads(card.to_json())["metrics"]["pattern_f1"]["value"] is None
+    assert "<svg" in card.to_html()
+    assert "–" in printed(card)
+
+
+def test_all_points_in_one_place_need_no_bounds() -> None:
+    point = Trajectories.from_lists([line((3, 3), (3, 3))] * 3)
+    assert values(evaluate(point, point, seed=1, repeat=1))["trip_error"] == 0.0
+
+
+def test_constant_lengths() -> None:
+    real = Trajectories.from_lists([line((1, 1), (1, 5)), line((2, 2), (6, 2))])
+    other = Trajectories.from_lists([line((1, 1), (1, 6)), line((2, 2), (6, 2))])
+    card = evaluate(real, real, other, bounds=SQUARE, seed=1, repeat=1)
+    assert card.sets[0].values["length_error"].mean == 0.0
+    # Equal and longer, half each, against all equal.
+    expected = 0.5 * math.log(1 / 0.75) + 0.25 * math.log(0.5 / 0.75) + 0.25 * math.log(2)
+    assert card.sets[1].values["length_error"].mean == pytest.approx(expected, abs=1e-6)
+    assert "too narrow a range" in " ".join(card.remarks())
+
+
+def test_lengths_that_share_nothing_with_the_real_ones() -> None:
+    real = Trajectories.from_lists([line((1, 1), (1, 1)), line((1, 1), (2, 1))])
+    long = Trajectories.from_lists([line((0, 0), (9, 9))])
+    found = values(evaluate(real, long, bounds=SQUARE, seed=1, repeat=1))
+    assert found["length_error"] == pytest.approx(math.log(2))
+
+
+def test_sets_that_do_not_overlap() -> None:
+    real, far = drifting_walks(30, 1), drifting_walks(30, 2)
+    far = replace(far, x=far.x + 100)
+    with pytest.raises(
+        InputError, match=r"none of the 30 trajectories of the synthetic set .* stays in the bounds"
+    ):
+        evaluate(real, far)
+    with pytest.raises(InputError, match="none of the 30"):
+        evaluate(real, far, outside="clamp")
+    passing = Trajectories.from_lists([line((5, 5), (50, 5))])
+    with pytest.raises(InputError, match="none of the 1 trajectories"):
+        evaluate(real, passing, bounds=SQUARE)
+    corner = Trajectories.from_lists([line((9.9, 9.9), (9.8, 9.9))])
+    other = Trajectories.from_lists([line((0.1, 0.1), (0.2, 0.1))])
+    found = values(evaluate(corner, other, bounds=SQUARE, seed=1, repeat=1))
+    assert found["density_error"] == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_what_leaves_the_bounds_is_dropped_or_clamped_and_counted() -> None:
+    real = drifting_walks(50, 1)
+    box = (1.0, 1.0, 9.0, 9.0)
+    outside = sum(
+        bool(np.any((real.x[a:b] < 1) | (real.x[a:b] > 9) | (real.y[a:b] < 1) | (real.y[a:b] > 9)))
+        for a, b in zip(real.offsets, real.offsets[1:], strict=False)
+    )
+    assert 0 < outside < 50
+    dropped = evaluate(real, real, bounds=box, seed=1, repeat=1)
+    assert dropped.real.trajectories == dropped.sets[0].portrait.trajectories == 50 - outside
+    assert f"{outside} of 50 trajectories leave the bounds" in " ".join(dropped.remarks())
+    clamped = evaluate(real, real, bounds=box, seed=1, repeat=1, outside="clamp")
+    assert clamped.real.trajectories == 50
+    assert f"{outside} of 50 trajectories were clamped" in " ".join(clamped.remarks())
+    with pytest.raises(InputError, match="'drop' or 'clamp'"):
+        evaluate(real, real, outside="ignore")  # type: ignore[arg-type]
+
+
+def test_bounds_come_from_the_real_set_when_nobody_gives_them() -> None:
+    real = drifting_walks(50, 1)
+    card = evaluate(real, real, seed=1, repeat=1)
+    assert card.grid.bounds == real.bounds()
+    assert "the bounds were taken from the real set" in card.remarks()
+    assert evaluate(real, real, grid=Grid(SQUARE, 5), seed=1, repeat=1).grid.n == 5
+    with pytest.raises(InputError, match="were given as well"):
+        evaluate(real, real, grid=Grid(SQUARE, 5), bounds=(0, 0, 9, 9))
+
+
+def test_different_coordinate_systems_are_refused() -> None:
+    real, synthetic = (
+        replace(drifting_walks(20, 1), crs="EPSG:4326"),
+        replace(drifting_walks(20, 2), crs="EPSG:3857"),
+    )
+    with pytest.raises(InputError, match=r"different coordinate systems: the real set EPSG:4326.*EPSG:3857"):
+        evaluate(real, synthetic)
+    # One label for the same thing, or no label at all, is no difference.
+    same = replace(synthetic, crs="OGC:CRS84")
+    assert evaluate(real, same, bounds=SQUARE, seed=1, repeat=1).crs == "EPSG:4326"
+    unnamed = evaluate(real, replace(synthetic, crs=None), bounds=SQUARE, seed=1, repeat=1)
+    assert "names no coordinate system" in " ".join(unnamed.remarks())
+
+
+def test_geographic_distances_are_in_metres() -> None:
+    real = drifting_walks(50, 1)
+    degrees = replace(real, crs="EPSG:4326")
+    plane, ground = (evaluate(item, item, bounds=SQUARE, seed=1, repeat=1) for item in (real, degrees))
+    assert ground.real.mean_length > 100_000 * plane.real.mean_length
+    assert values(ground)["density_error"] == values(plane)["density_error"]
+
+
+def test_sets_of_different_sizes() -> None:
+    card = evaluate(drifting_walks(200, 1), drifting_walks(60, 2), bounds=SQUARE, seed=1)
+    assert "200 trajectories, this one 60" in " ".join(card.remarks())
+    # The floor is what a perfect set of sixty would score.
+    floor = card.sets[0].values["pattern_error"].floor
+    assert floor is not None
+    assert floor > 0.5
+    assert values(card)["pattern_error_scaled"] < values(card)["pattern_error"]
+
+
+def test_coordinates_that_are_no_numbers_are_left_out_and_said() -> None:
+    broken = Trajectories.from_lists([line((1, 1), (math.nan, 2), (1.5, 1.5))])
+    with pytest.warns(DataWarning, match=r"left out 1 point \(not a number\)"):
+        evaluate(drifting_walks(20, 1), broken, bounds=SQUARE, attacks=False)
+
+
+def test_repeat_must_be_positive() -> None:
+    with pytest.raises(InputError, match="at least 1"):
+        evaluate(drifting_walks(20, 1), drifting_walks(20, 1), repeat=0)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.evaluation.inputs import align, choose_area, confine
+from ldptrace.protocol.grid import Grid
+
+AREA = Grid((0.0, 0.0, 10.0, 10.0), 5)
+
+
+def trips(*lines: list[tuple[float, float]], crs: str | None = None) -> Trajectories:
+    return Trajectories.from_lists(lines, crs=crs)
+
+
+@pytest.mark.parametrize(
+    ("points", "bounds"),
+    [
+        ([(1, 2), (5, 4)], (1, 2, 5, 4)),
+        ([(1, 2), (5, 2)], (1, 0, 5, 4)),
+        ([(1, 2), (1, 6)], (-1, 2, 3, 6)),
+        ([(1, 2)], (0.9995, 1.9995, 1.0005, 2.0005)),
+    ],
+)
+def test_an_area_of_its_own_even_for_a_line(
+    points: list[tuple[float, float]], bounds: tuple[float, float, float, float]
+) -> None:
+    area, origin = choose_area(trips(points), 4, None)
+    assert area.bounds == pytest.approx(bounds)
+    assert (area.n, origin) == (4, "the real set")
+
+
+def test_an_area_that_is_given_is_taken() -> None:
+    nothing = trips()
+    assert choose_area(nothing, AREA, None) == (AREA, "given")
+    assert choose_area(nothing, 5, AREA.bounds) == (AREA, "given")
+    with pytest.raises(InputError, match="were given as well"):
+        choose_area(nothing, AREA, (0, 0, 1, 1))
+    with pytest.raises(InputError, match="the real set has no points"):
+        choose_area(nothing, 5, None)
+
+
+def test_what_leaves_is_dropped_whole_or_clamped() -> None:
+    both = trips([(1, 1), (11, 5)], [(2, 2)], [])
+    dropped, notes = confine(both, AREA, "drop", "it")
+    assert dropped.x.tolist() == [2]
+    assert notes == [
+        "it: 1 of 3 trajectories have no points and were left out",
+        "it: 1 of 2 trajectories leave the bounds and were left out",
+    ]
+    clamped, notes = confine(both, AREA, "clamp", "it")
+    assert (clamped.x.tolist(), clamped.y.tolist()) == ([1, 10, 2], [1, 5, 2])
+    assert notes[1] == "it: points of 1 of 2 trajectories were clamped to the bounds"
+    assert both.x.tolist() == [1, 11, 2]
+
+
+def test_what_is_inside_passes_untouched() -> None:
+    inside = trips([(0, 0), (10, 10)])
+    kept, notes = confine(inside, AREA, "drop", "it")
+    assert np.shares_memory(kept.x, inside.x)
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "it has no trajectories"),
+        ([[(np.nan, 1.0)]], "it has coordinates that are not finite numbers"),
+        ([[(50, 50)]], r"none of the 1 trajectories of it stays in the bounds \(0, 0, 10, 10\): they span"),
+    ],
+)
+def test_nothing_left_is_an_error(lines: list[list[tuple[float, float]]], words: str) -> None:
+    for outside in ("drop", "clamp"):
+        with pytest.raises(InputError, match=words):
+            confine(trips(*lines), AREA, outside, "it")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("real", "synthetic", "note"),
+    [
+        ("EPSG:4326", "OGC:CRS84", []),
+        (None, None, []),
+        ("EPSG:3857", None, ["it names no coordinate system and was taken as EPSG:3857"]),
+        (None, "EPSG:3857", ["the real set names no coordinate system and was taken as EPSG:3857"]),
+    ],
+)
+def test_systems_that_agree(real: str | None, synthetic: str | None, note: list[str]) -> None:
+    aligned, notes = align(trips([(1, 1)], crs=real), trips([(2, 2)], crs=synthetic), "it")
+    assert (aligned.crs, notes) == (real, note)
+
+
+def test_systems_that_differ_are_refused() -> None:
+    with pytest.raises(InputError, match="the real set EPSG:4326, it EPSG:3857; convert one of them"):
+        align(trips([(1, 1)], crs="EPSG:4326"), trips([(2, 2)], crs="EPSG:3857"), "it")

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.measuring import ALL_METRICS, Bench, Measured, chosen, on_local_clocks, timed_walks
+from ldptrace.evaluation.traces import Traces
+from ldptrace.protocol.grid import Grid
+from statistics_kit import assert_same_law
+
+GRID = Grid((0.0, 0.0, 10.0, 10.0), 6)
+
+
+def timed(trips: Trajectories, leave: float = 30_000.0) -> Trajectories:
+    """A minute from point to point, from the same hour on."""
+    step = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
+    return replace(trips, t=leave + 60.0 * step + np.repeat(np.arange(len(trips)), trips.sizes))
+
+
+def test_parts_are_measured_one_by_one() -> None:
+    whole = timed(drifting_walks(60, 1))
+    merged = Measured.merged([Measured.of(whole[:25], GRID), Measured.of(whole[25:], GRID)])
+    once = Measured.of(whole, GRID)
+    np.testing.assert_array_equal(merged.summary.density, once.summary.density)
+    np.testing.assert_allclose(merged.traces.presence, once.traces.presence)
+    assert merged.trajectories.points == whole[:25].points
+
+
+def test_a_bench_measures_a_set_against_itself_as_perfect() -> None:
+    real = timed(drifting_walks(80, 1))
+    bench = Bench.of(real, GRID, [80], np.random.default_rng(1))
+    found = bench.once(bench.real)
+    assert set(found) == set(ALL_METRICS)
+    for name in ("density_error", "trip_error", "departure_error", "fine_density_error_96"):
+        assert found[name] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_means_and_spreads_over_repeats() -> None:
+    rng = np.random.default_rng(1)
+    real, other = drifting_walks(80, 1), drifting_walks(50, 2)
+    bench = Bench.of(real, GRID, [50], rng)
+    measured = Measured.of(other, GRID)
+    blind = Measured.of(drifting_walks(80, 3, pull=-0.5), GRID)
+    (values,) = bench.values([measured], blind, [{"plain": blind}], 3, rng)
+    assert values["density_error"].std == 0.0
+    query = values["query_error"]
+    assert query.std is not None
+    assert query.std > 0
+    assert query.floor is not None
+    assert query.uniform is not None
+    assert max(query.floor, query.mean) < query.uniform
+    assert values["density_error"].uniform == values["density_error"].controls["plain"]  # type: ignore[index]
+    (once,) = bench.values([measured], blind, [{}], 1, rng)
+    assert once["query_error"].std is None
+
+
+def test_another_size_of_the_same_set() -> None:
+    measured = Measured.of(drifting_walks(40, 1), GRID)
+    larger = measured.resized(500, np.random.default_rng(1))
+    assert len(larger.summary) == 500
+    assert set(larger.summary.lengths) <= set(measured.summary.lengths)
+    assert larger.traces is measured.traces
+
+
+def test_random_trips_are_few_and_all_different() -> None:
+    trips = Trajectories.from_lists([[(float(k), 0.0)] for k in range(50)])
+    few = chosen(trips, 20, np.random.default_rng(1))
+    assert len(few) == 20
+    assert np.all(np.diff(few.x) > 0)
+    assert chosen(trips, 50, np.random.default_rng(1)) is trips
+
+
+def test_dates_are_put_on_the_clocks_of_their_zone() -> None:
+    trip = Trajectories([0], [0], [0, 1], t=[1.7e9], timezone="Asia/Tokyo")
+    local = on_local_clocks(trip)
+    assert local.t is not None
+    assert local.t.tolist() == [1.7e9 + 9 * 3600]
+    plain = replace(trip, timezone=None)
+    assert on_local_clocks(plain) is plain
+
+
+def test_walks_without_knowledge_leave_at_any_time() -> None:
+    real = Traces.of(timed(drifting_walks(60, 1)), GRID)
+    walks = drifting_walks(2000, 2)
+    rng = np.random.default_rng(3)
+    found = timed_walks(walks, real, rng)
+    assert found.t is not None
+    leave = found.t[found.offsets[:-1]]
+    assert_same_law(leave, rng.random(2000) * 86_400)
+    inner = np.ones(found.points - 1, dtype=bool)
+    inner[found.offsets[1:-1] - 1] = False
+    assert np.diff(found.t)[inner].min() > 0
+    assert timed_walks(walks, Traces.of(walks, GRID), rng) is walks

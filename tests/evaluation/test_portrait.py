@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.measuring import Measured
+from ldptrace.evaluation.portrait import (
+    bends_of,
+    blocks,
+    cell_edges,
+    edges,
+    paint,
+    pattern_table,
+    street_lines,
+)
+from ldptrace.evaluation.summary import Summary
+from ldptrace.protocol.grid import Grid
+from ldptrace.roads.network import RoadNetwork
+
+GRID = Grid((0.0, 0.0, 10.0, 10.0), 5)
+
+
+def test_a_line_by_hand() -> None:
+    # Three cells along the bottom row; cells are counted up the columns.
+    line = Measured.of(Trajectories.from_lists([[(1, 1), (3, 1), (5, 1)]]), GRID)
+    portrait = paint("one", line, line, np.array([0]))
+    assert (portrait.trajectories, portrait.points, portrait.mean_length, portrait.mean_cells) == (1, 3, 4, 3)
+    np.testing.assert_allclose(portrait.density[[0, 5, 10]], 1 / 3)
+    assert portrait.density.sum() == pytest.approx(1)
+    assert portrait.flows == [(0, 5, 0.5), (5, 10, 0.5)]
+    assert portrait.trips[0, 10] == 1
+    # The point in the middle is on the straight line.
+    np.testing.assert_allclose(portrait.samples, [[(0.1, 0.1), (0.5, 0.1)]], atol=1e-6)
+    assert len(portrait.hours) == len(portrait.durations) == 0
+
+
+def test_every_table_is_a_distribution() -> None:
+    real, other = (Measured.of(drifting_walks(60, seed), Grid(GRID.bounds, 40)) for seed in (1, 2))
+    portrait = paint("other", other, real, None)
+    for name in ("density", "trips", "lengths", "diameters", "cells"):
+        assert getattr(portrait, name).sum() == pytest.approx(1), name
+    assert sum(share for *_, share in portrait.flows) == pytest.approx(1)
+    assert len(portrait.density) == 32 * 32
+    assert portrait.samples == []
+    json.dumps(portrait.document())
+
+
+@given(st.integers(2, 80), st.integers(1, 32))
+def test_blocks_are_square_and_of_almost_equal_size(n: int, most: int) -> None:
+    side = min(n, most)
+    sizes = np.bincount(blocks(Grid((0, 0, 1, 1), n), most))
+    assert len(sizes) == side * side
+    assert sizes.max() <= (n // side + 1) ** 2
+    assert sizes.min() >= (n // side) ** 2
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
+def test_edges_are_round_and_reach_the_usual_values(values: list[float]) -> None:
+    found = edges(np.array(values))
+    assert (len(found), found[0]) == (21, 0)
+    assert np.all(np.diff(found) > 0)
+    assert found[-1] >= 0.999 * np.quantile(values, 0.995)
+
+
+def test_edges_of_cells_are_whole_numbers() -> None:
+    summary = Summary.of(drifting_walks(60, 1), GRID)
+    assert np.all(np.diff(cell_edges(summary)) == 1)
+    assert cell_edges(summary)[0] == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40), st.floats(1e-3, 0.5))
+def test_bends_keep_the_line(points: list[tuple[float, float]], least: float) -> None:
+    x, y = np.array(points).T
+    kept = bends_of(x, y, least)
+    assert {0, len(x) - 1} <= set(kept.tolist())
+    for first, last in itertools.pairwise(kept):
+        start, way = np.array([x[first], y[first]]), np.array([x[last] - x[first], y[last] - y[first]])
+        for p in range(first, last + 1):
+            at = np.array([x[p], y[p]]) - start
+            share = np.clip(at @ way / (way @ way), 0, 1) if way @ way > 0 else 0.0
+            assert np.hypot(*(at - share * way)) <= least + 1e-12
+
+
+def test_patterns_of_three_cells_and_their_frequency() -> None:
+    line, stroke = [(1, 1), (3, 1), (5, 1)], [(1, 1), (3, 1)]
+    real, other = (Summary.of(Trajectories.from_lists(lines), GRID) for lines in ([line], [line, stroke]))
+    assert pattern_table(real, [other]) == [{"cells": [0, 5, 10], "real": 1.0, "synthetic": [0.5]}]
+
+
+def test_streets_are_drawn_once_and_within_the_map() -> None:
+    roads = RoadNetwork.of([0, 10, 20], [0, 10, 10], [0, 1, 1, 2], [1, 0, 2, 1])
+    assert street_lines(roads, GRID) == [[0, 0, 1000, 1000]]
