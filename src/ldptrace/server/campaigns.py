@@ -21,7 +21,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.server.counting import cached_plan
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.seen import rewrite, settle_all
+from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 
@@ -166,10 +166,7 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
         settle_all(session, key)
         note(session, actor, "close", name, f"round {campaign.round}, {counted} reports")
         closed = find(session, name)
-    # In small steps, so that other campaigns go on counting.
-    for first_byte in range(256):
-        with database.writing() as session:
-            rewrite(session, key, first_byte)
+    rewrite(database, key, counted)
     database.tidy()
     return closed
 
@@ -182,7 +179,8 @@ def delete(database: Database, name: str, *, actor: str) -> None:
             raise Refused(
                 ServerProblem.WRONG_STATE, f"campaign {name} is open: close it before it is deleted"
             )
-        for (key,) in session.rows("SELECT key FROM rounds WHERE campaign = ?", name):
+        rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
+        for key, _ in rounds:
             for table in OF_ROUND:
                 session.run(f"DELETE FROM {table} WHERE round = ?", key)
         for table in OF_CAMPAIGN:
@@ -190,6 +188,8 @@ def delete(database: Database, name: str, *, actor: str) -> None:
         session.run("DELETE FROM tokens WHERE campaign = ?", name)
         session.run("DELETE FROM campaigns WHERE name = ?", name)
         note(session, actor, "delete", name, "")
+    for key, counted in rounds:
+        erase(database, key, counted)
     database.tidy()
 
 

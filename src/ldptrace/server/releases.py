@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ldptrace.server.campaigns import find, note, tallies_of
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
 
 MAX_COUNT = 10_000_000
@@ -108,13 +109,14 @@ class Attempt:
                     with self._writing() as session:
                         _keep_part(session, name, path.name, number, data)
         with self._writing() as session:
-            for (key,) in session.rows("SELECT key FROM rounds WHERE campaign = ?", name):
-                session.run("DELETE FROM ids WHERE round = ?", key)
+            rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
             session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
             session.run(
                 "UPDATE releases SET state = 'done', stage = 'done', done = 100 WHERE campaign = ?", name
             )
             note(session, "worker", "publish", name, f"{len(files)} files")
+        for key, counted in rounds:
+            erase(self._database, key, counted)
         self._database.tidy()
 
     @contextlib.contextmanager

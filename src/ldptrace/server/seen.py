@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ldptrace.protocol.reports import ID_BYTES
-from ldptrace.server.storage import Session
+from ldptrace.server.storage import Database, Session
 
 # Lists in `fresh` that are folded into one; ids in `fresh` that move to `ids`.
 FOLD = 64
 SETTLE = 1 << 15
+# Ids that are rewritten or deleted in one transaction.
+SLICE = 1 << 13
 
 
 class SeenIds:
@@ -82,14 +84,38 @@ def settle_all(session: Session, round_key: int) -> None:
     session.run("UPDATE rounds SET groups = 0, generation = generation + 1 WHERE key = ?", round_key)
 
 
-def rewrite(session: Session, round_key: int, first_byte: int) -> None:
-    """Write the ids that begin with this byte anew, in their order: where they lie tells nothing any more."""
-    low, high = bytes([first_byte]), bytes([first_byte]) + b"\xff" * ID_BYTES
-    found = session.rows(
-        "SELECT id FROM ids WHERE round = ? AND id >= ? AND id <= ? ORDER BY id", round_key, low, high
-    )
-    session.run("DELETE FROM ids WHERE round = ? AND id >= ? AND id <= ?", round_key, low, high)
-    session.run_many("INSERT INTO ids (round, id) VALUES (?, ?)", ((round_key, one) for (one,) in found))
+def rewrite(database: Database, round_key: int, counted: int) -> None:
+    """Write the ids of a closed round anew, in their order: where they lie tells nothing any more."""
+    for low, high in _slices(counted):
+        with database.writing() as session:
+            found = session.rows(f"SELECT id FROM ids WHERE {_BETWEEN} ORDER BY id", round_key, low, high)
+            session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)
+            session.run_many(
+                "INSERT INTO ids (round, id) VALUES (?, ?)", ((round_key, one) for (one,) in found)
+            )
+
+
+def erase(database: Database, round_key: int, counted: int) -> None:
+    """Delete the ids of a round whose reports can never come again."""
+    for low, high in _slices(counted):
+        with database.writing() as session:
+            session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)
+
+
+_BETWEEN = "round = ? AND id >= ? AND id <= ?"
+
+
+def _slices(counted: int) -> Iterator[tuple[bytes, bytes]]:
+    """Ranges of ids with a few thousand in each, one transaction's work: other campaigns go on counting between.
+
+    >>> [low.hex() for low, _ in _slices(20_000)]
+    ['00', '40', '80', 'c0']
+    """
+    step = 256
+    while step > 1 and counted * step > 256 * SLICE:
+        step //= 2
+    for first in range(0, 256, step):
+        yield bytes([first]), bytes([first + step - 1]) + b"\xff" * ID_BYTES
 
 
 def split(text: bytes) -> Iterator[bytes]:

@@ -76,7 +76,7 @@ class PostgresDatabase(Database):
     def tidy(self) -> None:
         """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
         try:
-            for table in ("fresh", "tallies", "rounds"):
+            for table in ("fresh", "ids", "tallies", "rounds"):
                 self.connection().execute(f"VACUUM {table}")
         except self._psycopg.Error:
             self.close()
@@ -85,7 +85,17 @@ class PostgresDatabase(Database):
         """PostgreSQL sees to itself."""
 
     def _connect(self) -> psycopg.Connection[Row]:
-        return self._psycopg.connect(self.url, autocommit=True, connect_timeout=5)
+        # A database that is silent, rather than gone, must not be waited for without end.
+        return self._psycopg.connect(
+            self.url,
+            autocommit=True,
+            connect_timeout=5,
+            keepalives_idle=10,
+            keepalives_interval=5,
+            keepalives_count=3,
+            tcp_user_timeout=20_000,
+            options="-c lock_timeout=20s -c statement_timeout=300s",
+        )
 
     def _words(self) -> dict[str, str]:
         serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"

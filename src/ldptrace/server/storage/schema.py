@@ -82,9 +82,9 @@ CREATE TABLE IF NOT EXISTS files (
 );
 """
 
-# Tables with a column `campaign`, for deleting one.
+# Tables with a column `campaign` or `round`, for deleting one; ids, which are many, are erased by themselves.
 OF_CAMPAIGN = ("rejections", "admissions", "releases", "files", "rounds")
-OF_ROUND = ("tallies", "fresh", "ids")
+OF_ROUND = ("tallies", "fresh")
 
 
 def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[str]:

@@ -1,0 +1,40 @@
+"""What an installed package holds: the pages, the interface, and the browser client that the pages run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from ldptrace.server import pages
+from server_kit import REPOSITORY
+
+
+def test_the_wheel_holds_the_pages_and_the_client(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {f"ldptrace/server/assets/{name}" for name in pages._assets()}
+    assert wanted <= names
+    assert "ldptrace/server/openapi.json" in names
+
+
+def test_pages_load_nothing_from_elsewhere() -> None:
+    for name, data in pages._assets().items():
+        text = data.decode()
+        assert not re.search(r"(?:src|href|from|import|url\()\s*=?\s*[\"'(]?(?:https?:)?//", text), name
+        for loaded in re.findall(r"(?:src|href)=\"(/[^\"]+)\"", text):
+            assert loaded.removeprefix("/assets/") in pages._assets(), (name, loaded)
+
+
+def test_container_files_start_what_there_is() -> None:
+    container = (REPOSITORY / "deploy" / "Containerfile").read_text()
+    for copied in re.findall(r"^COPY (?!--from)(.+) \S+$", container, re.MULTILINE):
+        for path in copied.split():
+            assert (REPOSITORY / path).exists(), path
+    compose = (REPOSITORY / "deploy" / "compose.yaml").read_text()
+    assert "LDPTRACE_DATABASE: postgresql://" in compose
+    assert "dockerfile: deploy/Containerfile" in compose
