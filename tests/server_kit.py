@@ -92,7 +92,9 @@ class Server:
     arguments: list[str]
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
-    log: Path = field(default_factory=lambda: Path(tempfile.mkstemp(suffix=".log")[1]))
+    log: Path = field(
+        default_factory=lambda: Path(tempfile.gettempdir()) / f"serve-{os.urandom(6).hex()}.log"
+    )
 
     @property
     def url(self) -> str:

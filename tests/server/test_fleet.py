@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,19 @@ from ldptrace.server.wire import Target
 from server_kit import SINGLE, Server, drawn, opened, reports_counted, running
 
 
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    found = open_database(tmp_path_factory.mktemp("fleet"))
+    yield found
+    found.close_all()
+
+
+@pytest.fixture(scope="module")
+def server(database: Database) -> Iterator[Server]:
+    with running("--data", database.url) as found:
+        yield found
+
+
 def fleet(server: Server, users: int, *options: str, campaign: str = "trips") -> Result:
     command = ["fleet", "--url", server.url, "--campaign", campaign, "--users", str(users), "--seed", "3"]
     return CliRunner().invoke(application(), [*command, *options])
@@ -36,17 +50,15 @@ def rejected(database: Database) -> dict[str, int]:
         return campaigns.rejections_of(session, "trips")
 
 
-def test_a_fleet_with_faults(tmp_path: Path) -> None:
-    database = open_database(tmp_path)
+def test_a_fleet_with_faults(server: Server, database: Database) -> None:
     opened(database, "trips", SINGLE)
-    with running("--data", str(tmp_path)) as server:
-        done = fleet(server, 400, "--duplicates", "0.2", "--drops", "0.3", "--garbage", "0.3")
-        assert done.exit_code == 0, done.output
-        assert "400 of 400 devices acknowledged" in done.output
-        assert reports_counted(database, "trips") == 400
-        problems = rejected(database)
-        assert problems["duplicate"] >= 60
-        assert {"unknown-version", "wrong-size"} < set(problems)
+    done = fleet(server, 400, "--duplicates", "0.2", "--drops", "0.3", "--garbage", "0.3")
+    assert done.exit_code == 0, done.output
+    assert "400 of 400 devices acknowledged" in done.output
+    assert reports_counted(database, "trips") == 400
+    problems = rejected(database)
+    assert problems["duplicate"] >= 60
+    assert {"unknown-version", "wrong-size"} < set(problems)
 
 
 def test_a_fleet_whose_server_goes_away(tmp_path: Path) -> None:
@@ -77,40 +89,37 @@ def test_a_fleet_whose_server_goes_away(tmp_path: Path) -> None:
     assert reports_counted(database, "trips") == 3_000
 
 
-def test_devices_of_a_file_answer_whatever_their_trip(tmp_path: Path) -> None:
-    database = open_database(tmp_path / "data")
-    opened(database, "trips", SINGLE)
+def test_devices_of_a_file_answer_whatever_their_trip(
+    server: Server, database: Database, tmp_path: Path
+) -> None:
+    opened(database, "file", SINGLE)
     lists = [[(1.0, 1.0), (5.0, 5.0)], [(99.0, -3.0), (2.0, 2.0)], [(3.0, 3.0)]]
     points = np.array([point for one in lists for point in one])
     offsets = np.cumsum([0, *map(len, lists)])
     write(Trajectories(points[:, 0], points[:, 1], offsets), tmp_path / "trips.parquet")
-    with running("--data", str(tmp_path / "data")) as server:
-        done = fleet(server, 30, "--input", str(tmp_path / "trips.parquet"))
-        assert done.exit_code == 0, done.output
-    assert reports_counted(database, "trips") == 30
+    done = fleet(server, 30, "--input", str(tmp_path / "trips.parquet"), campaign="file")
+    assert done.exit_code == 0, done.output
+    assert reports_counted(database, "file") == 30
 
 
-def test_exit_status_of_a_fleet_that_is_refused(tmp_path: Path) -> None:
-    database = open_database(tmp_path)
-    opened(database, "trips", SINGLE, min_reports=1, max_reports=5)
-    opened(database, "invited", SINGLE)
+def test_exit_status_of_a_fleet_that_is_refused(server: Server, database: Database, tmp_path: Path) -> None:
+    opened(database, "full", SINGLE, min_reports=1, max_reports=5)
     campaigns.create(database, "tokens", SINGLE, actor="test")
     codes = tmp_path / "codes"
     codes.write_text("\n".join(create_admissions(database, "tokens", 8, actor="test")))
     campaigns.open_round(database, "tokens", actor="test")
-    with running("--data", str(tmp_path)) as server:
-        full = fleet(server, 9)
-        assert full.exit_code == 1
-        assert "4 refused: campaign-full" in full.output
-        nowhere = fleet(server, 3, campaign="nowhere")
-        assert isinstance(nowhere.exception, InputError)
-        without = fleet(server, 3, campaign="tokens")
-        assert without.exit_code == 1
-        assert fleet(server, 8, "--admission", str(codes), campaign="tokens").exit_code == 0
-        few = fleet(server, 9, "--admission", str(codes), campaign="tokens")
-        assert isinstance(few.exception, InputError)
-    gone = fleet(server, 3, "--patience", "0.3")
-    assert gone.exception is not None
+    full = fleet(server, 9, campaign="full")
+    assert full.exit_code == 1
+    assert "4 refused: campaign-full" in full.output
+    nowhere = fleet(server, 3, campaign="nowhere")
+    assert isinstance(nowhere.exception, InputError)
+    without = fleet(server, 3, campaign="tokens")
+    assert without.exit_code == 1
+    assert "not-admitted" in without.output
+    assert fleet(server, 8, "--admission", str(codes), campaign="tokens").exit_code == 0
+    few = fleet(server, 9, "--admission", str(codes), campaign="tokens")
+    assert isinstance(few.exception, InputError)
+    gone = fleet(Server([]), 3, "--patience", "0.3")
     assert "did not answer" in str(gone.exception)
     for wrong in ("ftp://host", "host:80", "http://", "http://host:x"):
         with pytest.raises(InputError):
@@ -118,15 +127,13 @@ def test_exit_status_of_a_fleet_that_is_refused(tmp_path: Path) -> None:
     assert isinstance(fleet(server, 3, "--drops", "2").exception, InputError)
 
 
-def test_the_seed_never_drives_a_report(tmp_path: Path) -> None:
+def test_the_seed_never_drives_a_report(server: Server, database: Database) -> None:
     """The same seed twice: the same trips and faults, but two sets of reports that have no id in common."""
-    database = open_database(tmp_path)
-    opened(database, "trips", SINGLE)
-    with running("--data", str(tmp_path)) as server:
-        for _ in range(2):
-            assert fleet(server, 50, "--duplicates", "0.5").exit_code == 0
+    opened(database, "seed", SINGLE)
+    for _ in range(2):
+        assert fleet(server, 50, "--duplicates", "0.5", campaign="seed").exit_code == 0
     # Had the reports been the same, the second fifty would all be duplicates of the first.
-    assert reports_counted(database, "trips") == 100
+    assert reports_counted(database, "seed") == 100
 
 
 def command(*arguments: str) -> Result:
