@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ import numpy as np
 
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
+from ldptrace.errors import FitWarning
 from ldptrace.io import write
-from ldptrace.methods.single_report import public_routes
 from ldptrace.models import MobilityModel, fit_model
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
-from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.routes import Routes
+from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.server.campaigns import Campaign, estimates_of
 from ldptrace.server.releases import Tell
 
@@ -45,7 +45,9 @@ def write_release(
     tell("read the streets" if network else "fit the model", 8)
     public = _streets(network, out)
     tell("fit the model", 10)
-    model = fit_model(estimates, public=public, progress=_fitting(tell))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", FitWarning)
+        model = fit_model(estimates, public=public, progress=_fitting(tell))
     model.save(out / "model.npz")
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
@@ -63,6 +65,8 @@ def write_release(
         "promise": promise(plan),
         "fit": _fit(model),
         "explanation": model.explain().splitlines(),
+        "streets": list(network),
+        "warnings": [str(one.message) for one in told if issubclass(one.category, FitWarning)],
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
     }
     _text(out / "scorecard.json", json.dumps(card, indent=1))
@@ -82,14 +86,15 @@ def _fitting(tell: Tell) -> Callable[[float], None]:
     return progress
 
 
-def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | Routes | None:
+def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | None:
     """The road network that was kept with the campaign."""
     if not network:
         return None
     with tempfile.TemporaryDirectory(dir=out) as folder:
         for name, data in network.items():
             (Path(folder) / name).write_bytes(data)
-        return public_routes(Path(folder) / next(iter(network)) if len(network) == 1 else Path(folder), None)
+        path = Path(folder) / next(iter(network)) if len(network) == 1 else Path(folder)
+        return replace(read_roads(path), name=" and ".join(network))
 
 
 def _reports(tallies: list[tuple[Plan, Tally]]) -> int:

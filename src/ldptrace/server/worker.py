@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import warnings
 
 from ldptrace.errors import LdptraceError
 from ldptrace.server import releases
@@ -15,7 +14,6 @@ from ldptrace.server.storage import open_database
 def main(name: str, number: str, count: int, url: str) -> int:
     """Make the release; what goes wrong is written where the operator sees it."""
     database = open_database(url=url)
-    warnings.simplefilter("ignore")
     attempt = releases.Attempt(database, name, number)
     try:
         attempt.make(count)
