@@ -26,8 +26,9 @@ Ints = NDArray[np.int64]
 
 MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
 CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
-# Routes of the map alone, and trips of a set that are routed again.
-ROUTES, ROUTED = 20_000, 5_000
+# Routes of the map alone, and trips of a set that are routed again: so many that divergences of few trips, which are
+# large by chance, do not speak against the controls.
+ROUTES, ROUTED = 100_000, 30_000
 _CHUNK = 256
 
 
