@@ -13,9 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated, own, reproduce
-from ldptrace.reproduce.figures import draw, legend
-from ldptrace.reproduce.page import write_page
-from ldptrace.reproduce.results import MEASURED, PUBLISHED, Row
+from ldptrace.reproduce.results import MEASURED, PUBLISHED
 
 TINY = replace(
     SCALES["quick"],
@@ -101,55 +99,11 @@ def test_same_seed_same_values(setup: Setup, tmp_path: Path) -> None:
     np.testing.assert_array_equal(values[0], values[1])
 
 
-def test_published_values_stand_beside_the_set_they_belong_to(setup: Setup) -> None:
-    printed = EXPERIMENTS["utility"].published(setup)
-    oldenburg = [row for row in printed if row.data == "Oldenburg-like" and row.x == 1.0]
-    assert {(row.method, row.mean) for row in oldenburg if row.metric == "trip_error"} == {
-        ("LDPTrace", 0.0683),
-        ("NGRAM", 0.1231),
-    }
-
-
 def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
     rows = reproduce("unmodified-ngram", setup, folder).rows
     floor = {row.metric: row.mean for row in rows if row.method == "real data"}
     ngram = {row.metric: row.mean for row in rows if row.method == "ngram" and row.source == MEASURED}
     assert sum(METRICS[name].better(floor[name], ngram[name]) for name in METRICS) >= 8
-
-
-def test_page_is_complete_in_itself(setup: Setup, folder: Path, tmp_path: Path) -> None:
-    reports = [reproduce(name, setup, folder) for name in ("lambda", "attacks")]
-    write_page(reports, tmp_path / "index.html")
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert 'id="lambda"' in text
-    assert text.count("<svg") == 2
-    for outside in ("<script", '<link rel="stylesheet', "src=", "url(http", "@import"):
-        assert outside not in text
-
-
-def test_a_logarithmic_axis_has_marks_and_no_bars(setup: Setup) -> None:
-    rows = [
-        Row.measured("Porto", method, 0.0, "total", [value])
-        for method, value in (("single-report", 0.01), ("ngram", 20.0))
-    ]
-    experiment = EXPERIMENTS["efficiency"]
-    assert experiment.log
-    # A bar is a shape of its own; a mark is defined once and used.
-    assert "<use" in draw(experiment, rows).split('id="axes_1"')[1].split("legend")[0]
-    bars = draw(replace(experiment, log=False), rows)
-    assert bars.count('id="patch_') > draw(experiment, rows).count('id="patch_')
-    assert [entry["label"] for entry in legend(rows)] == ["one report", "NGRAM"]
-
-
-def test_the_page_of_one_experiment_is_named_after_it(setup: Setup, folder: Path, tmp_path: Path) -> None:
-    report = reproduce("lambda", setup, folder)
-    write_page([report], tmp_path / "lambda.html")
-    text = (tmp_path / "lambda.html").read_text(encoding="utf-8")
-    assert f"<h1>{report.experiment.title}, measured again</h1>" in text.replace("&#39;", "'")
-    assert "<nav>" not in text
-    assert text.count('<ul class="legend">') == 1
-    for entry in legend(report.rows):
-        assert entry["label"] in text
 
 
 def test_own_data_with_bounds(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -161,10 +115,6 @@ def test_own_data_with_bounds(tmp_path: Path, rng: np.random.Generator) -> None:
     assert own(real, Path("my_porto_trips.parquet")).beside == "porto"
     assert own(real, Path("my_porto_trips.parquet"), beside="none").beside is None
     assert own(real, Path("mine.csv"), bounds=(0, 0, 7, 7), grid=3).key != mine.key
-
-
-def test_ngram_full_is_left_out_where_there_are_no_places(small: Setup) -> None:
-    assert "ngram-full" not in {point.method for point in EXPERIMENTS["unmodified-ngram"].points(small)}
 
 
 def test_unknown_experiment_is_refused(setup: Setup, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class Bench:
         """All methods are asked the same queries in the same repeat."""
         base: Yardstick = self._keep(
             ("yardstick", cell.data, cell.users, cell.grid),
-            lambda: Yardstick.of(real, Grid(data.bounds, cell.grid), self._rng(cell, 0)),
+            lambda: Yardstick.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
         )
         if cell.repeat == 0:
             return base

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.core.area import Area
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io import write
+from ldptrace.methods.single_report import AREA_NOTE, public_routes
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.roads import write_roads
+from ldptrace.roads.routes import Routes
+from ldptrace.synthesis import run_method
+from road_kit import lattice_roads
+
+BOUNDS = (0.0, 0.0, 400.0, 400.0)
+
+
+@pytest.fixture(scope="module")
+def real() -> Trajectories:
+    rng = np.random.default_rng(1)
+    return Trajectories(*rng.uniform(0, 400, (2, 3000)), np.arange(0, 3001, 3))
+
+
+def test_the_whole_budget_goes_into_one_report(real: Trajectories) -> None:
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1)
+    plan = run.synthesis.plan
+    assert plan is not None
+    assert len(plan.rounds) == 1
+    assert plan.is_private
+    assert 0.999 < float(plan.spent) <= 1.0
+    assert run.synthesis.notes == ()
+
+
+def test_moves_and_length_follow_from_the_trip_or_are_given(real: Trajectories) -> None:
+    def asked(**options: object) -> dict[str, tuple[int, int]]:
+        plan = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, **options).synthesis.plan
+        assert plan is not None
+        return {
+            ask.question.name: (ask.question.domain, ask.question.capacity) for ask in plan.rounds[0].asks
+        }
+
+    given = asked(most_moves=2, cap=5)
+    assert given["moves"][1] == 2
+    assert given["length"][0] == 5
+    assert asked(trip=2.0)["moves"][1] > asked(trip=0.2)["moves"][1]
+
+
+def test_public_knowledge_is_named(real: Trajectories) -> None:
+    half = Area.of([[[(0, 0), (400, 0), (400, 200), (0, 200)]]])
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, area=half)
+    assert run.synthesis.notes == (AREA_NOTE,)
+    assert run.trajectories.y.max() <= 200 + 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads(), library=300, count=5)
+    assert isinstance(run.synthesis.model, RouteModel)
+    assert "is public and costs no epsilon" in run.synthesis.notes[0]
+    assert len(run.trajectories) == 5
+
+
+def test_routes_come_as_such_or_as_files(real: Trajectories, tmp_path: Path) -> None:
+    roads = lattice_roads()
+    assert public_routes(None, None) is None
+    assert public_routes(roads, None) is roads
+    write_roads(roads, tmp_path / "net")
+    assert public_routes(tmp_path / "net", None).edges == roads.edges  # type: ignore[union-attr]
+    write(real, tmp_path / "routes.csv")
+    for routes in (real, tmp_path / "routes.csv", str(tmp_path / "routes.csv")):
+        found = public_routes(None, routes)
+        assert isinstance(found, Routes)
+        assert len(found) == len(real)
+
+
+@pytest.mark.parametrize(
+    ("roads", "routes", "words"),
+    [
+        (lattice_roads(), Trajectories.from_lists([]), "not both"),
+        (7, None, "roads must be a RoadNetwork or a file, got int"),
+        (None, [1], "routes must be Trajectories, Routes or a file, got list"),
+    ],
+)
+def test_what_is_no_public_knowledge_is_refused(roads: object, routes: object, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        public_routes(roads, routes)
+
+
+def test_seconds_need_a_map(real: Trajectories) -> None:
+    with pytest.raises(InputError, match="need a street map"):
+        run_method(real, 1.0, bounds=BOUNDS, grid=4, interval=15.0)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ldptrace.report.promise import promise
+from ldptrace.report.verdict import map_remark, position, sharing, verdict
+
+
+def entry(value: float | None, **more: Any) -> dict[str, Any]:
+    """A metric of the nine with 0 for a perfect set and 1 for one that knows nothing."""
+    plain = {"level": "global", "title": "Trip error", "goal": "min", "floor": 0.0, "uniform": 1.0}
+    return {**plain, "value": value, **more}
+
+
+def named(*entries: dict[str, Any], name: str = "ours") -> dict[str, Any]:
+    return {"name": name, "metrics": {str(number): item for number, item in enumerate(entries)}}
+
+
+@pytest.mark.parametrize(
+    ("item", "place"),
+    [
+        (entry(0.2), 0.8),
+        (entry(-0.1), 1.0),
+        (entry(7.0), 0.0),
+        (entry(0.75, goal="max", floor=1.0, uniform=0.5), 0.5),
+        (entry(None), None),
+        (entry(0.2, floor=None), None),
+        (entry(0.2, uniform=0.0), None),
+        # Knowing nothing scores better than a perfect copy: there is no way from one to the other.
+        (entry(0.2, goal="max"), None),
+    ],
+)
+def test_a_place_between_nothing_and_perfect(item: dict[str, Any], place: float | None) -> None:
+    assert position(item) == (place if place is None else pytest.approx(place))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.0, "ours is very close to the real set: 1 of 1 measures are nearly perfect."),
+        (0.08, "ours is close to the real set: 1 of 1 measures are nearly perfect."),
+        (0.2, "is a fair likeness of"),
+        (0.4, "is a rough likeness of"),
+        (
+            0.6,
+            "is far from the real set: 0 of 1 measures are nearly perfect; the weakest is trip error, 40 %",
+        ),
+        (2.0, "the weakest is trip error, no better than random."),
+    ],
+)
+def test_grades(value: float, words: str) -> None:
+    assert words in verdict(named(entry(value)))
+
+
+def test_the_middle_decides_and_the_weakest_is_named() -> None:
+    said = verdict(named(entry(0.0), entry(0.01), entry(0.9, title="Kendall tau"), entry(9.0, level="fine")))
+    assert said.startswith("ours is very close to the real set: 2 of 3 measures")
+    assert "the weakest is Kendall tau, 10 % of the way" in said
+
+
+def test_nothing_to_judge() -> None:
+    assert verdict(named(entry(None))) == "ours cannot be judged: the real set has too little in it."
+
+
+def test_what_the_map_gives_by_itself() -> None:
+    known = {"controls": {"map_alone": 0.5}}
+    ours = named(entry(0.1, **known), entry(0.7, **known))
+    assert map_remark([ours]) == (
+        "The map alone, without any report, gets 50 % of the way from random to perfect in the middle of the nine; "
+        "ours beats it in 1 of 2."
+    )
+    assert map_remark([named(entry(0.1))]) is None
+
+
+def test_the_page_itself_is_never_private() -> None:
+    document = {"real": {"samples": [[], []]}, "sets": [{"name": "ours"}, {"name": "theirs"}]}
+    promises = [promise({"epsilon": "1", "experiment": "it was seeded"}), promise(None)]
+    page, ours, theirs = sharing(document, promises)
+    assert page["warned"]
+    assert "draws 2 of them" in page["said"]
+    assert not ours["warned"]
+    assert "at most 2.7 times as likely" in ours["said"]
+    assert ours["said"].endswith("Note: it was seeded.")
+    assert theirs["warned"]
+    document["real"] = {"samples": []}
+    assert "draws" not in sharing(document, promises)[0]["said"]
+    with pytest.raises(ValueError, match="shorter"):
+        sharing(document, [SimpleNamespace(warning="x", remark=None)])
