@@ -124,6 +124,8 @@ class Bench:
             method=_method(cell.method),
             seed=int(self._rng(cell, 1).integers(1 << 62)),
             simulation=simulation,
+            # As in the literature, every trip plays a user, also where the data say whose it is.
+            unit="trip",
             **options,
         )
 
