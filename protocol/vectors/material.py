@@ -18,11 +18,16 @@ from ldptrace.protocol.round import SHARES, Ask, Round
 Points = list[tuple[float, ...]]
 # Parameters to try where one value for all of them, from the lowest to the highest, will not do.
 EXAMPLES: dict[str, list[dict[str, int]]] = {
-    "departure": [{"days": 1}, {"days": 7}],
+    "departure": [
+        {"days": 1, "reach": 0},
+        {"days": 7, "reach": 0},
+        {"days": 1, "reach": 1},
+        {"days": 7, "reach": 11},
+    ],
     "pace": [
-        {"x_scale": 1000, "y_scale": 1000, "slowest": 2000, "classes": 26},
-        {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 2},
-        {"x_scale": 10**12, "y_scale": 88_000_000, "slowest": 10**9, "classes": 64},
+        {"x_scale": 1000, "y_scale": 1000, "slowest": 2000, "classes": 26, "reach": 1},
+        {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 2, "reach": 0},
+        {"x_scale": 10**12, "y_scale": 88_000_000, "slowest": 10**9, "classes": 64, "reach": 31},
     ],
     "tides": [{"centre": 0}, {"centre": 3}],
 }

@@ -294,8 +294,12 @@ def _times(vectors: _Vectors) -> None:
         vectors.ask(name, asked, GRR(asked.domain, 1, RATIO), change)
 
     for days, domain in ((2, 48), (6, 144), (8, 192), (True, 24), ("7", 168)):
-        of(f"days {days!r}", Departure(6, 7), domain, days=days)
-    pace = Pace(6, 1000, 1000, 2000, 26)
+        of(f"days {days!r}", Departure(6, 7, 0), domain, days=days)
+    pace = Pace(6, 1000, 1000, 2000, 26, 0)
+    for value in (-1, 12, "0", None, True):
+        of(f"reach of hours {value!r}", Departure(6, 1, 0), reach=value)
+    for value in (-1, 13, "0", None):
+        of(f"reach of speeds {value!r}", pace, reach=value)
     of("classes 1", pace, 1, classes=1)
     of("classes 65", pace, 65, classes=65)
     for name in ("x_scale", "y_scale", "slowest"):

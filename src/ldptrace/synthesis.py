@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from datetime import date as Date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from ldptrace.io.clean import check_inside, unwrap
 from ldptrace.io.files import trajectories_of
 from ldptrace.methods import DEFAULT, Drawing, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
+from ldptrace.models.time import Calendar
+from ldptrace.models.timed import TimedModel
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
 from ldptrace.protocol.words import explain
@@ -98,6 +101,9 @@ def synthesize(
     sample_seed: int | None = None,
     simulation: Mode = "counts",
     unit: UnitName = "user",
+    time: Literal["auto", "off"] = "auto",
+    date: Date | str | None = None,
+    timezone: str | None = None,
     **options: Any,
 ) -> Trajectories:
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
@@ -107,6 +113,9 @@ def synthesize(
     (`unit="trip"`: all do, and what is promised holds for each trip only). Points outside `bounds` count for
     the nearest border cell, as on a device. `bounds` are public knowledge about the area, not taken from the
     data.
+
+    Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
+    seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local.
 
     The devices draw from the operating system. With a `seed` they repeat the same draws every time, for
     experiments: do not release such a result, whoever guesses the seed can test guesses about a user.
@@ -123,6 +132,9 @@ def synthesize(
         sample_seed=sample_seed,
         simulation=simulation,
         unit=unit,
+        time=time,
+        date=date,
+        timezone=timezone,
         **options,
     )
     return run.trajectories
@@ -141,6 +153,9 @@ def run_method(
     simulation: Mode = "counts",
     pilot: float | None = None,
     unit: UnitName = "user",
+    time: Literal["auto", "off"] = "auto",
+    date: Date | str | None = None,
+    timezone: str | None = None,
     stages: Stages | None = None,
     **options: Any,
 ) -> Run:
@@ -156,6 +171,8 @@ def run_method(
     real = unwrap(trajectories_of(real), bounds)
     if len(real) == 0:
         raise InputError("there are no trajectories: at least one user is needed")
+    if timezone is not None:
+        real = replace(real, timezone=timezone)
     if said := check_inside(real, bounds):
         warnings.warn(said, DataWarning, stacklevel=3)
     leaks = chosen.leak(options)
@@ -165,14 +182,19 @@ def run_method(
     streams = Streams.of(seed, sample_seed)
     everyone, whose = play_devices(real, unit, streams.devices)
     crowd = Memory(everyone)
+    options = _with_time(time, crowd, chosen, options)
+    calendar = _calendar(date, crowd, options)
     run = _learned(
         crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
     )
+    run = _dated(run, calendar)
     trajectories = run.synthesis.trajectories
     if trajectories is None:
         with stages("synthesise"):
             trajectories = run.synthesis.draw(crowd.users if count is None else count, streams.sampling)
     labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
+    if labelled.t is not None:
+        labelled = replace(labelled, timezone=real.timezone)
     return replace(run, trajectories=labelled, count=len(labelled))
 
 
@@ -191,6 +213,8 @@ def run_files(
     simulation: Mode = "counts",
     pilot: float | None = None,
     unit: UnitName = "user",
+    time: Literal["auto", "off"] = "auto",
+    date: Date | str | None = None,
     to: str | None = None,
     stages: Stages | None = None,
     **options: Any,
@@ -209,15 +233,20 @@ def run_files(
     streams = Streams.of(seed, sample_seed)
     with stages("choose trajectories"):
         whose = crowd.play_devices(unit, streams.devices)
+    options = _with_time(time, crowd, chosen, options)
+    calendar = _calendar(date, crowd, options)
     run = _learned(
         crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
     )
+    run = _dated(run, calendar)
     if run.synthesis.model is None:
         raise InputError(
             f"method {chosen.name} publishes something of each trajectory, so it needs all in memory"
         )
     wanted = crowd.users if count is None else count
     labels = {"crs": crowd.crs, "provenance": run.privacy()}
+    if isinstance(run.synthesis.model, TimedModel):
+        labels["timezone"] = crowd.timezone
     with stages("synthesise and write"):
         engine.write(Drawing(run.synthesis, streams.sampling), wanted, target, labels, to)
     return replace(run, count=wanted)
@@ -293,6 +322,45 @@ def _cells(
     if "trip" not in chosen.options:
         return PAPER_GRID
     return choose_grid(users, epsilon, options.get("trip", TRIP))
+
+
+def _with_time(time: str, crowd: Crowd, chosen: Method, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the method, with questions about time where there is something to ask and nobody objects."""
+    if time not in ("auto", "off"):
+        raise InputError(f"time must be auto or off, got {time!r}")
+    asks = time == "auto" and "time" in chosen.options and not options.get("shares") and crowd.timed
+    return {"time": True} | options if asks else options
+
+
+def _calendar(date: Date | str | None, crowd: Crowd, options: dict[str, Any]) -> Calendar | None:
+    """The day of synthetic trips that have times."""
+    if date is None:
+        return None
+    if not options.get("time"):
+        raise InputError(
+            "there is no date without times: the method does not ask for any, the input has none, or time is off"
+        )
+    return Calendar(day_of(date), crowd.timezone)
+
+
+def day_of(date: Date | str) -> Date:
+    """A day of the calendar.
+
+    >>> day_of("2026-03-01")
+    datetime.date(2026, 3, 1)
+    """
+    try:
+        return Date.fromisoformat(date) if isinstance(date, str) else date
+    except ValueError:
+        raise InputError(f"a date is written as 2026-03-01, got {date!r}") from None
+
+
+def _dated(run: Run, calendar: Calendar | None) -> Run:
+    """Its model draws for this calendar."""
+    model = run.synthesis.model
+    if not isinstance(model, TimedModel):
+        return run
+    return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar)))
 
 
 def _pilot_note(asked: Pilot, rest: int) -> str:

@@ -13,6 +13,7 @@ import pytest
 import ldptrace as lt
 from ldptrace.cli import main
 from ldptrace.generators import city
+from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
 
 
@@ -150,7 +151,7 @@ def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest
     land.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1, "--area", land)
     assert run("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
-    for made in (lt.read(out), lt.PathModel.load(model).sample(500, np.random.default_rng(1), spacing=300.0)):
+    for made in (lt.read(out), load_model(model).sample(500, np.random.default_rng(1), spacing=300.0)):
         assert (made.x + made.y).max() <= 29_000
     promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
     assert any("an area that is public" in note for note in promise["notes"])

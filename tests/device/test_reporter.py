@@ -228,8 +228,8 @@ def test_times_are_those_of_both_ends_or_unknown(grid: Grid) -> None:
 
 
 def test_a_device_without_a_clock_answers_in_as_many_bytes(grid: Grid) -> None:
-    asked = Departure(grid.n, 1)
-    channel = PrivSet.best(asked.domain, 1, ratio_at_most(Fraction(1)))
+    asked = Departure(grid.n, 1, 1)
+    channel = PrivSet.best(asked.domain, asked.capacity, ratio_at_most(Fraction(1)))
     plan = Plan("time", grid, Fraction(1), (Round((Ask(asked, channel),), "everyone"),))
     sizes = {
         len(Reporter(plan).report(points)) for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])

@@ -249,6 +249,7 @@ SHAPELESS = {
     "ratio: a denominator that is no power of two",
     "ratio: a denominator above 2^40",
     "ratio: a numerator of 2^70",
+    "reach of speeds 13",
     "extends nothing",
     "extends itself",
     "extends another plan",

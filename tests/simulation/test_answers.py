@@ -82,10 +82,10 @@ def test_steps_are_chosen_before_repeats_are_removed(rng: np.random.Generator) -
 
 
 TIMED: list[Question] = [
-    Departure(4, 1),
-    Departure(4, 7),
-    Pace(4, 1000, 700, 500, 20),
-    Pace(4, 1, 1, 1, 64),
+    Departure(4, 1, 0),
+    Departure(4, 7, 2),
+    Pace(4, 1000, 700, 500, 20, 0),
+    Pace(4, 1, 1, 1, 64, 3),
     Tides(4, 5),
     Tides(4, 0),
 ]
@@ -110,15 +110,14 @@ def test_compiled_answers_about_time_equal_the_device(question: Question, rng: n
     trajectories = Trajectories(x, y, offsets, t=t)
     paths = CellPaths.from_trajectories(trajectories, grid)
     rows = answers(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
-    assert np.array_equal(
-        rows, _as_on_the_device(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
-    )
+    slow = _as_on_the_device(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
+    assert np.array_equal(np.sort(rows), np.sort(slow))
     seen = set()
-    for k, row in enumerate(rows[:, 0].tolist()):
+    for k, row in enumerate(rows.tolist()):
         part = slice(offsets[k], offsets[k + 1])
         trip = trip_of(list(zip(x[part].tolist(), y[part].tolist(), t[part].tolist(), strict=True)), grid)
-        assert question.answer(trip, Source()) == [[row] if row >= 0 else []]
-        seen.add(row)
+        assert question.answer(trip, Source()) == [sorted(item for item in row if item >= 0)]
+        seen.add(row[0])
     assert -1 in seen
     assert len(seen) > 5
 

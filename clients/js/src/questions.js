@@ -32,6 +32,11 @@ const hoursOf = (departure) => Math.floor(Math.floor(departure) / 3600);
 const distance = (cell, centre, n) =>
   (Math.floor(cell / n) - Math.floor(centre / n)) ** 2 + ((cell % n) - (centre % n)) ** 2;
 
+/** An item of an ordered domain with its neighbours, round the corner where the domain ends. */
+function nearby(item, reach, domain) {
+  return ascending(new Set(Array.from({ length: 2 * reach + 1 }, (_, k) => modulo(item + k - reach, domain))));
+}
+
 /** Length along the points in millimetres, added up in their order. */
 function way(points, xScale, yScale) {
   let total = 0;
@@ -111,13 +116,17 @@ const KINDS = {
     },
   },
   departure: {
-    parameters: [["days", 1, () => 7, (days) => days === 1 || days === 7]],
+    parameters: [
+      ["days", 1, () => 7, (days) => days === 1 || days === 7],
+      ["reach", 0, () => 11],
+    ],
     domain: (n, days) => 24 * days,
-    answer: (path, n, days, source, trip) => {
+    capacity: (days, { reach }) => 2 * reach + 1,
+    answer: (path, n, days, source, trip, { reach }) => {
       if (trip.departure === null) return [[]];
       const hours = hoursOf(trip.departure);
       const day = days === 1 ? 0 : modulo(Math.floor(hours / 24) + 3, 7);
-      return [[24 * day + modulo(hours, 24)]];
+      return [nearby(24 * day + modulo(hours, 24), reach, 24 * days)];
     },
   },
   pace: {
@@ -126,15 +135,17 @@ const KINDS = {
       ["y_scale", 1, () => 1e12],
       ["slowest", 1, () => 1e9],
       ["classes", 2, () => 64],
+      ["reach", 0, (n, { classes }) => Math.floor((classes - 1) / 2)],
     ],
     domain: (n, _, { classes }) => classes,
-    answer: (path, n, _, source, trip, { x_scale, y_scale, slowest, classes }) => {
+    capacity: (_, { reach }) => 2 * reach + 1,
+    answer: (path, n, _, source, trip, { x_scale, y_scale, slowest, classes, reach }) => {
       if (trip.departure === null || !(trip.arrival > trip.departure)) return [[]];
       const speed = (way(trip.points, x_scale, y_scale) * 3.6) / (trip.arrival - trip.departure);
       if (!(speed >= 0 && speed < Infinity)) return [[]];
       let item = 0;
       while (item < classes - 1 && speed >= slowest * ROOTS[item % 4] * 2 ** Math.floor(item / 4)) item += 1;
-      return [[item]];
+      return [nearby(item, reach, classes)];
     },
   },
   tides: {
@@ -159,14 +170,14 @@ export function question(n, document) {
   if (Object.keys(document).length !== keys.length || !keys.every((key) => Object.hasOwn(document, key))) return null;
   for (const [name, low, high, allowed] of parameters) {
     const given = document[name];
-    if (!(Number.isInteger(given) && given >= low && given <= high(n) && (allowed?.(given) ?? true))) return null;
+    if (!(Number.isInteger(given) && given >= low && given <= high(n, document) && (allowed?.(given) ?? true))) return null;
   }
   const value = document[parameters[0]?.[0]];
   const slots = kind.slots?.(value) ?? 1;
   return {
     name: document.name,
     domain: kind.domain(n, value, document),
-    capacity: kind.capacity?.(value) ?? 1,
+    capacity: kind.capacity?.(value, document) ?? 1,
     slots,
     answer: (trip, source) =>
       trip.path.length === 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
 from ldptrace.protocol.trips import LAST_CLOCK
 
 Floats = NDArray[np.float64]
+# Least time between two points of a synthetic trip, in seconds: file formats keep that much.
+SHORTEST = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,42 @@ class Timing:
         return Timing(self.trajectories.part(start, stop), self.departure[part], self.arrival[part])
 
 
+def times_along(offsets: NDArray[np.int64], steps: Floats, departure: Floats, seconds: Floats) -> Floats:
+    """Times of points: each trip leaves at its `departure` and takes its `seconds`, shared out by `steps`.
+
+    `steps` is the length of the step to each point, or the time that it would take; the first of a trip does not
+    count. Times increase strictly, so a trip of many points takes at least a millisecond for each.
+
+    >>> times_along(np.array([0, 3]), np.array([0.0, 1.0, 3.0]), np.array([60.0]), np.array([40.0])).tolist()
+    [60.0, 70.0, 100.0]
+    """
+    t = np.empty(len(steps))
+    _times_along(offsets, steps, departure, seconds, t)
+    return t
+
+
+def every(trajectories: Trajectories, interval: float) -> Trajectories:
+    """Points every `interval` seconds from each trip's departure, in between on a straight line, and its last point.
+
+    >>> line = Trajectories([0, 10], [0, 0], [0, 2], t=[100, 125])
+    >>> every(line, 10).t.tolist(), every(line, 10).x.tolist()
+    ([100.0, 110.0, 120.0, 125.0], [0.0, 4.0, 8.0, 10.0])
+    """
+    if not (np.isfinite(interval) and interval > 0):
+        raise InputError(f"the interval must be a positive number of seconds, got {interval!r}")
+    if trajectories.t is None:
+        raise InputError("these trajectories have no times, so they cannot be drawn every so many seconds")
+    t, offsets, sizes = trajectories.t, trajectories.offsets, trajectories.sizes.copy()
+    many = sizes > 1
+    span = t[offsets[1:][many] - 1] - t[offsets[:-1][many]]
+    # A last step that is next to nothing is left out.
+    sizes[many] = np.maximum(np.ceil(span / interval - 1e-9), 1).astype(np.int64) + 1
+    new = np.concatenate(([0], np.cumsum(sizes)))
+    points = np.empty((3, new[-1]))
+    _every(trajectories.x, trajectories.y, t, offsets, new, float(interval), points)
+    return replace(trajectories, x=points[0], y=points[1], t=points[2], offsets=new)
+
+
 @numba.njit(cache=True, nogil=True)
 def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def]
     """Added up in the order of the points, as on a device: another order rounds otherwise."""
@@ -80,3 +119,39 @@ def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def
             dx, dy = (x[p] - x[p - 1]) * x_scale, (y[p] - y[p - 1]) * y_scale
             total += np.sqrt(dx * dx + dy * dy)
         ways[k] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def _times_along(offsets, steps, departure, seconds, t):  # type: ignore[no-untyped-def]
+    for k in range(len(departure)):
+        first, last = offsets[k], offsets[k + 1]
+        total = 0.0
+        for p in range(first + 1, last):
+            total += steps[p]
+        passed = 0.0
+        for p in range(first, last):
+            if p > first:
+                share = steps[p] / total if total > 0.0 else 1.0 / (last - first - 1)
+                passed += max(share * seconds[k], SHORTEST)
+            t[p] = departure[k] + passed
+
+
+@numba.njit(cache=True, nogil=True)
+def _every(x, y, t, offsets, new, interval, points):  # type: ignore[no-untyped-def]
+    for k in range(len(offsets) - 1):
+        first, last = offsets[k], offsets[k + 1] - 1
+        size = new[k + 1] - new[k]
+        at = first
+        for p in range(size):
+            when = t[first] + p * interval
+            if p == size - 1:
+                at, when = last, t[last]
+            while at < last - 1 and t[at + 1] <= when:
+                at += 1
+            share = 0.0
+            if at < last:
+                share = (when - t[at]) / (t[at + 1] - t[at])
+            to = min(at + 1, last)
+            points[0, new[k] + p] = x[at] + share * (x[to] - x[at])
+            points[1, new[k] + p] = y[at] + share * (y[to] - y[at])
+            points[2, new[k] + p] = when

@@ -49,6 +49,16 @@ class Crowd(ABC):
         """The coordinate system's label."""
 
     @property
+    def timezone(self) -> str | None:
+        """The zone whose clocks are local (None: UTC)."""
+        return None
+
+    @property
+    def timed(self) -> bool:
+        """Whether the trajectories are known to have times."""
+        return False
+
+    @property
     def read(self) -> int:
         """How many trajectories were read, those of users included that were not chosen."""
         return self.users

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd, Draw, Engine, T, Work
@@ -46,6 +47,14 @@ class Memory(Crowd):
     def crs(self) -> str | None:
         return self._trajectories.crs
 
+    @property
+    def timezone(self) -> str | None:
+        return self._trajectories.timezone
+
+    @property
+    def timed(self) -> bool:
+        return self._trajectories.t is not None
+
     def whole(self) -> Trajectories:
         return self._trajectories
 
@@ -69,8 +78,13 @@ class Memory(Crowd):
     def collect(self, collection: Collection) -> Tally:
         paths = self.paths(collection.plan.grid)
         blocks = enumerate(chunks(len(paths)))
-        found = map_ordered(lambda block: collection.of_paths(paths.part(*block[1]), block[0]), blocks)
-        return reduce(Tally.__add__, found, collection.nothing)
+        timing = Timing.of(self._trajectories)
+
+        def asked(block: tuple[int, tuple[int, int]]) -> Tally:
+            number, (start, stop) = block
+            return collection.of_paths(paths.part(start, stop), number, timing.part(start, stop))
+
+        return reduce(Tally.__add__, map_ordered(asked, blocks), collection.nothing)
 
 
 class Files(Crowd):
@@ -88,6 +102,19 @@ class Files(Crowd):
     @property
     def crs(self) -> str | None:
         return self.batches.crs
+
+    @property
+    def timezone(self) -> str | None:
+        return self._first.timezone
+
+    @property
+    def timed(self) -> bool:
+        return self._first.t is not None
+
+    @cached_property
+    def _first(self) -> Trajectories:
+        """One of the trajectories: all have times, or none."""
+        return next(iter(self.batches)).part(0, 0)
 
     @property
     def read(self) -> int:

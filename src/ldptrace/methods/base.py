@@ -18,6 +18,7 @@ from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.models.base import LatticeModel, MobilityModel
+from ldptrace.models.timed import TimedModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection, Members
@@ -89,12 +90,17 @@ class Synthesis:
         """The block of that number, of at most `CHUNK` trajectories."""
         if self.model is None:
             raise InputError("this method has no model to draw from")
-        own = child(rng, number)
-        if isinstance(self.model, LatticeModel):
-            paths = self.model.sample_paths(count, own)
-            spacing = self.drawing.get("spacing")
-            return place(paths, own, style=self.placement, spacing=spacing, land=self.model.land)
-        return self.model.sample(count, own, **self.drawing)
+        own, model = child(rng, number), self.model
+        space = model.space if isinstance(model, TimedModel) else model
+        if not isinstance(space, LatticeModel):
+            return model.sample(count, own, **self.drawing)
+        paths, spacing = space.sample_paths(count, own), self.drawing.get("spacing")
+        placed = place(paths, own, style=self.placement, spacing=spacing, land=space.land)
+        return (
+            model.timed(placed, own, self.drawing.get("interval"))
+            if isinstance(model, TimedModel)
+            else placed
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from ldptrace.io import read
 from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models import fit_model
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import Plan, plan_crs
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.roads.library import ROUTES, Library
 from ldptrace.roads.routes import Routes
@@ -34,6 +34,8 @@ OPTIONS: dict[str, Any] = {
     "library": ROUTES,
     "spacing": None,
     "interval": None,
+    # Whether to ask when trips leave and how fast they are.
+    "time": False,
 }
 AREA_NOTE = "Paths and points were kept in an area that is public; it was not learned from reports."
 
@@ -43,8 +45,11 @@ def _run(job: Job) -> Synthesis:
     area, public = options["area"], public_routes(options["roads"], options["routes"])
     if isinstance(area, str | Path):
         area = read_area(area)
-    if options["interval"] is not None and public is None:
-        raise InputError("points so many seconds apart need a street map that knows how fast its roads are")
+    if options["interval"] is not None and public is None and not options["time"]:
+        raise InputError(
+            "points so many seconds apart need trajectories with times, or a street map that knows how fast "
+            "its roads are"
+        )
     if isinstance(public, RoadNetwork):
         public.check_against(grid.bounds, None)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
@@ -55,6 +60,8 @@ def _run(job: Job) -> Synthesis:
         cap=options["cap"] or view.cap,
         shares=options["shares"],
         for_map=public is not None,
+        crs=plan_crs(job.crowd.crs),
+        time=options["time"],
     )
     with job.stages("collect"):
         tally = job.collect(plan)

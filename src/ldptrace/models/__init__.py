@@ -1,5 +1,5 @@
-"""Mobility models: the paper's Markov chain, the calibrated path model, and routes on the public map's streets; each
-to fit, sample, save and load."""
+"""Mobility models: the paper's Markov chain, the calibrated path model, routes on the public map's streets, and each
+of them with times; to fit, sample, save and load."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from ldptrace.models.base import LatticeModel, MobilityModel, read_model
 from ldptrace.models.markov import MarkovModel
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.time import Calendar
+from ldptrace.models.timed import TimedModel
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
-MODELS: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel, RouteModel)}
+MODELS: dict[str, type[MobilityModel]] = {
+    model.kind: model for model in (MarkovModel, PathModel, RouteModel, TimedModel)
+}
 
 
 def fit_model(
@@ -35,8 +39,12 @@ def fit_model(
 
     With a public map, or public routes, trips follow its streets. `rng` draws the `library` of routes, which is
     public; without one it is the same every time. Trips off the streets keep to a public `area`; the paper's chain
-    knows neither.
+    knows neither. Where people were asked about time, trips have times.
     """
+    where = estimates.without(*TimedModel.questions)
+    if len(where) < len(estimates):
+        space = fit_model(where, area, public, rng=rng, library=library, progress=progress)
+        return TimedModel.fit(space, estimates)
     if {"steps", "combined-steps"} & set(estimates):
         if area is not None or public is not None:
             unknown = "keep to an area" if public is None else "follow streets"
@@ -60,11 +68,13 @@ def load_model(path: str | Path) -> MobilityModel:
 
 __all__ = [
     "MODELS",
+    "Calendar",
     "LatticeModel",
     "MarkovModel",
     "MobilityModel",
     "PathModel",
     "RouteModel",
+    "TimedModel",
     "fit_model",
     "load_model",
 ]

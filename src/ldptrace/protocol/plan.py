@@ -205,7 +205,7 @@ class Plan(Record):
         usual = default = MAP_SHARES if for_map else DEFAULT_SHARES
         if time:
             x_scale, y_scale = _millimetres(grid, crs)
-            questions += [Departure(n, 1), Pace(n, x_scale, y_scale, SLOWEST, SPEED_CLASSES)]
+            questions += [Departure(n, 1, 1), Pace(n, x_scale, y_scale, SLOWEST, SPEED_CLASSES, 1)]
             questions += [Tides(n, n // 2 * n + n // 2)]
             rest = 1 - sum(TIME_SHARES.values())
             default = {name: rest * share for name, share in usual.items()} | TIME_SHARES
@@ -317,6 +317,15 @@ def _plan(data: Any) -> Plan:
     if plan.document() != data:
         raise PlanError("numbers of the plan are not written in their canonical form")
     return plan
+
+
+def plan_crs(name: str | None) -> str | None:
+    """A coordinate system as a plan may name it; None for one that only its data can describe.
+
+    >>> plan_crs("EPSG:4326"), plan_crs("PROJCS[...]")
+    ('EPSG:4326', None)
+    """
+    return name if name is not None and re.fullmatch(CRS_PATTERN, name) else None
 
 
 def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:

@@ -126,21 +126,26 @@ def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing 
     """Everybody's answer to a question about time."""
     here = np.diff(paths.offsets) > 0
     if timing is None or not here.any():
-        return np.full((len(paths), 1), -1, dtype=np.int32)
+        return np.full((len(paths), question.capacity), -1, dtype=np.int32)
     if isinstance(question, Pace):
         speeds = timing.ways(question.x_scale, question.y_scale) * 3.6 / timing.seconds
         edges = np.array([edge(number, question.slowest) for number in range(question.classes - 1)])
         items = np.searchsorted(edges, speeds, side="right")
-        return _column(np.where(here & np.isfinite(speeds), items, -1))
+        return _nearby(items, here & np.isfinite(speeds), question.reach, question.domain)
     hours, known = timing.hours, here & ~np.isnan(timing.departure)
     if isinstance(question, Departure):
         days = (hours // 24 + 3) % 7 if question.days > 1 else 0
-        return _column(np.where(known, 24 * days + hours % 24, -1))
+        return _nearby(24 * days + hours % 24, known, question.reach, question.domain)
     first, last = (paths.cells[np.where(here, at, 0)] for at in (paths.offsets[:-1], paths.offsets[1:] - 1))
     i, j = (np.array([first, last]) // paths.grid.n, np.array([first, last]) % paths.grid.n)
     before, after = (i - question.centre // paths.grid.n) ** 2 + (j - question.centre % paths.grid.n) ** 2
     items = 2 * np.array(PART_OF_HOUR)[hours % 24] + (after > before)
     return _column(np.where(known & (before != after), items, -1))
+
+
+def _nearby(items: NDArray[np.int64], known: NDArray[np.bool_], reach: int, domain: int) -> Rows:
+    near = (items[:, None] + np.arange(-reach, reach + 1)) % domain
+    return np.where(known[:, None], near, -1).astype(np.int32)
 
 
 def _column(items: NDArray[np.int64]) -> Rows:

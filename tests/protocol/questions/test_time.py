@@ -15,20 +15,27 @@ from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import LAST_CLOCK, Trip, clock
 
-SPEEDS = Pace(4, 1000, 1000, 2000, 26)
-ASKED: list[Question] = [Departure(4, 1), Departure(4, 7), SPEEDS, Tides(4, 5)]
+SPEEDS = Pace(4, 1000, 1000, 2000, 26, 0)
+ASKED: list[Question] = [Departure(4, 1, 0), Departure(4, 7, 2), SPEEDS, Tides(4, 5)]
 
 
 def test_hours_are_those_of_the_clock_and_days_begin_on_monday() -> None:
     monday = 4 * 86_400.0  # 5 January 1970
-    week = Departure(4, 7)
+    week = Departure(4, 7, 0)
     for hour in range(168):
         trip = Trip([0], departure=monday + hour * 3600.0 + 3599.9)
         assert week.answer(trip, Source()) == [[hour]]
-        assert Departure(4, 1).answer(trip, Source()) == [[hour % 24]]
+        assert Departure(4, 1, 0).answer(trip, Source()) == [[hour % 24]]
     assert week.words(0) == "Monday, from 0 to 1 o'clock"
     assert week.words(167) == "Sunday, from 23 to 24 o'clock"
-    assert Departure(4, 1).answer(Trip([0], departure=-0.5), Source()) == [[23]]
+    assert Departure(4, 1, 0).answer(Trip([0], departure=-0.5), Source()) == [[23]]
+
+
+def test_hours_nearby_go_round_the_clock() -> None:
+    late = Trip([0], departure=23 * 3600.0)
+    assert Departure(4, 1, 2).answer(late, Source()) == [[0, 1, 21, 22, 23]]
+    assert Departure(4, 7, 1).answer(Trip([0], departure=(4 * 24 - 1) * 3600.0), Source()) == [[0, 166, 167]]
+    assert len(Departure(4, 1, 11).answer(late, Source())[0]) == Departure(4, 1, 11).capacity == 23
 
 
 def test_speed_classes_begin_at_their_edges() -> None:
@@ -48,7 +55,7 @@ def test_speed_classes_begin_at_their_edges() -> None:
 
 
 def test_scales_stretch_each_axis() -> None:
-    degrees = Pace(4, 88_000_000, 111_195_000, 2000, 26)
+    degrees = Pace(4, 88_000_000, 111_195_000, 2000, 26, 0)
     east, north = (Trip([0], [(0.0, 0.0), step], 0.0, 360.0) for step in ((0.01, 0.0), (0.0, 0.01)))
     assert degrees.way(east) == 880_000.0
     assert math.isclose(degrees.way(north), 1_111_950.0)
@@ -80,7 +87,7 @@ def test_every_trip_has_an_answer_in_the_domain(
     trip = Trip(path, points, departure, arrival)
     for asked in ASKED:
         (items,) = asked.answer(trip, Source())
-        assert len(items) <= 1
+        assert len(set(items)) == len(items) <= asked.capacity
         assert all(0 <= item < asked.domain for item in items)
         if not path or departure is None:
             assert items == []
@@ -94,11 +101,13 @@ def test_what_is_no_time_is_unknown(value: object) -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     [
-        (Departure, {"days": 2}),
-        (Departure, {"days": True}),
-        (Pace, {"x_scale": 0, "y_scale": 1, "slowest": 1, "classes": 2}),
-        (Pace, {"x_scale": 1, "y_scale": 10**12 + 1, "slowest": 1, "classes": 2}),
-        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 65}),
+        (Departure, {"days": 2, "reach": 0}),
+        (Departure, {"days": True, "reach": 0}),
+        (Departure, {"days": 1, "reach": 12}),
+        (Pace, {"x_scale": 0, "y_scale": 1, "slowest": 1, "classes": 2, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 10**12 + 1, "slowest": 1, "classes": 2, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 65, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 4, "reach": 2}),
         (Tides, {"centre": 16}),
         (Tides, {"centre": -1}),
     ],

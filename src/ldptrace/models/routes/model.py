@@ -132,26 +132,28 @@ class RouteModel(MobilityModel):
         spacing: float | None = None,
         interval: float | None = None,
         noise: float = 0.0,
+        timed: bool = False,
     ) -> Trajectories:
         """Independent trips along the streets' lines.
 
         Points come every `spacing` units of the network's lengths (metres where coordinates are degrees), or every
         `interval` seconds, with times `t` since the start of the trip. Without either they are dense, and leave out
         corners of cells that devices seem to miss, because their fixes are further apart. `noise` is the standard
-        deviation of a GPS error, in the same unit as `spacing`.
+        deviation of a GPS error, in the same unit as `spacing`. `timed` keeps the times of free roads however points
+        are chosen, where the network knows them.
         """
         if not (math.isfinite(noise) and noise >= 0):
             raise InputError(f"noise must be a number from 0, got {noise!r}")
         source = rng.spawn(1)[0]
         blocks = [
-            self._block(stop - start, child(source, number), spacing, interval, noise)
+            self._block(stop - start, child(source, number), spacing, interval, noise, timed)
             for number, (start, stop) in enumerate(chunks(checked_count(count)))
         ]
         # One trip at least, so that spacing and interval are checked however few are wanted.
         drawn = (
             Trajectories.concat(blocks)
             if blocks
-            else self._block(1, child(source, 0), spacing, interval, noise).take([])
+            else self._block(1, child(source, 0), spacing, interval, noise, timed).take([])
         )
         crs = (self.plan.crs if self.plan is not None else None) or self.routes.roads.crs
         return replace(self.labelled(drawn), crs=crs)
@@ -163,6 +165,7 @@ class RouteModel(MobilityModel):
         spacing: float | None,
         interval: float | None,
         noise: float,
+        timed: bool,
     ) -> Trajectories:
         elsewhere = int(rng.binomial(count, self.off_streets))
         picked = np.searchsorted(
@@ -173,9 +176,10 @@ class RouteModel(MobilityModel):
             drawn = self.strides.trips(self.routes, picked, self.grid)
         else:
             drawn = self.routes.points(picked, spacing=spacing, interval=interval)
-            drawn = drawn if interval is not None else replace(drawn, t=None)
+        timed = (timed or interval is not None) and drawn.t is not None
+        drawn = drawn if timed else replace(drawn, t=None)
         if elsewhere and self.paths is not None:
-            free = self._free(elsewhere, rng, spacing, interval)
+            free = self._free(elsewhere, rng, spacing, interval, timed)
             drawn = Trajectories.concat([replace(drawn, crs=None), free]).take(rng.permutation(count))
         if noise > 0:
             across, up = self.routes.roads.scale
@@ -184,7 +188,12 @@ class RouteModel(MobilityModel):
         return drawn
 
     def _free(
-        self, count: int, rng: np.random.Generator, spacing: float | None, interval: float | None
+        self,
+        count: int,
+        rng: np.random.Generator,
+        spacing: float | None,
+        interval: float | None,
+        timed: bool,
     ) -> Trajectories:
         """Trips off the streets, their points as far apart as those on streets; at the streets' mean speed."""
         assert self.paths is not None
@@ -195,7 +204,7 @@ class RouteModel(MobilityModel):
         apart = (spacing or (interval / pace if interval else usual)) / scale
         paths, land = self.paths.sample_paths(count, rng), self.paths.land
         placed = respace(place(paths, rng, style=self.paths.placement, land=land), apart, land)
-        if interval is None:
+        if not timed:
             return placed
         steps = np.concatenate(([0.0], np.hypot(np.diff(placed.x), np.diff(placed.y)) * scale * pace))
         clock = np.cumsum(steps)

@@ -92,7 +92,8 @@ class Strides:
 
         map_chunks(choose, len(dense))
         running = np.concatenate(([0], np.cumsum(kept)))
-        return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=None)
+        t = None if dense.t is None else dense.t[kept]
+        return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=t)
 
     def cells(self, routes: Routes, grid: Grid) -> CellPaths:
         """The paths of all routes on a grid, as devices with these strides cut them."""

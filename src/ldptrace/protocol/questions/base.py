@@ -74,6 +74,15 @@ def at_random_positions(items: Sequence[int], most: int, source: Source) -> list
     return sorted(set(chosen))
 
 
+def nearby(item: int, reach: int, domain: int) -> list[int]:
+    """An item of an ordered domain with its neighbours, round the corner where the domain ends.
+
+    >>> nearby(23, 1, 24)
+    [0, 22, 23]
+    """
+    return sorted((item + apart) % domain for apart in range(-reach, reach + 1))
+
+
 def cell_words(cell: int, n: int) -> str:
     """A cell, as people find it on the grid."""
     return f"cell {cell // n},{cell % n}"

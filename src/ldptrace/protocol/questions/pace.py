@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from ldptrace.protocol.questions.base import Question, Slots, whole
+from ldptrace.protocol.questions.base import Question, Slots, nearby, whole
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Trip
 
@@ -22,15 +22,20 @@ class Pace(Question):
     Class 0 is slower than `slowest` metres per hour, the last class is open. `x_scale` and `y_scale` say how many
     millimetres a unit of x and of y is: public facts of the map.
 
+    With a `reach`, so many classes below and above belong to the answer, as with `Departure`; the first class follows
+    the last, so that all answers have the same size.
+
     >>> walk = Trip([0], points=[(0.0, 0.0), (300.0, 400.0)], departure=0.0, arrival=360.0)  # 500 m, 5 km/h
-    >>> Pace(6, 1000, 1000, 2000, 26).answer(walk, Source()), Pace(6, 1000, 1000, 2000, 26).words(6)
-    ([[6]], 'from 4.76 to 5.66 km/h')
+    >>> pace = Pace(6, 1000, 1000, 2000, 26, reach=1)
+    >>> pace.answer(walk, Source()), pace.words(6)
+    ([[5, 6, 7]], 'from 4.76 to 5.66 km/h')
     """
 
     x_scale: int
     y_scale: int
     slowest: int
     classes: int
+    reach: int
 
     name: ClassVar[str] = "pace"
     about: ClassVar[str] = "its mean speed"
@@ -40,17 +45,22 @@ class Pace(Question):
         whole("y_scale", self.y_scale, 1, MOST_SCALE)
         whole("slowest", self.slowest, 1, MOST_SPEED)
         whole("classes", self.classes, 2, MOST_CLASSES)
+        whole("reach", self.reach, 0, (self.classes - 1) // 2)
 
     @property
     def domain(self) -> int:
         return self.classes
+
+    @property
+    def capacity(self) -> int:
+        return 2 * self.reach + 1
 
     def answer(self, trip: Trip, source: Source) -> Slots:
         seconds = trip.seconds
         if not trip.path or seconds is None:
             return [[]]
         item = speed_class(self.way(trip) * 3.6 / seconds, self.slowest, self.classes)
-        return [[]] if item < 0 else [[item]]
+        return [[]] if item < 0 else [nearby(item, self.reach, self.classes)]
 
     def way(self, trip: Trip) -> float:
         """Length of the trip in millimetres, added up in the order of the points."""

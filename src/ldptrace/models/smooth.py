@@ -1,0 +1,160 @@
+"""A distribution over few ordered classes from noisy answers: a public profile, bent as far as the answers say.
+
+The logarithm of the distribution is Gaussian around the logarithm of the profile. How strongly and over what width
+it may bend, the answers decide: the results of several covariances are averaged by their marginal likelihood times
+a belief that falls with their strength. With few users next to nothing is bent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+STEPS = 60
+# Keeps a covariance of few directions invertible: bends of this size are noise to everybody.
+JITTER = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Answers with their variances; `response` holds the answer of each class in its columns (None: itself)."""
+
+    frequencies: Floats
+    variances: Floats
+    response: Floats | None = None
+
+    def expected(self, probabilities: Floats) -> Floats:
+        """Mean answers under a distribution."""
+        return probabilities if self.response is None else self.response @ probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class Bend:
+    """One way in which the logarithm of a profile may be wrong: a covariance, its strength in words, and how much it
+    is believed beforehand, as a logarithm."""
+
+    covariance: Floats
+    words: str
+    belief: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """The fitted distribution, the bend that explains the answers best, and its weight among all bends."""
+
+    probabilities: Floats
+    bend: Bend
+    weight: float
+
+
+def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smooth:
+    """The mean over the bends, by their marginal likelihood, of the most probable distribution under each.
+
+    >>> flat = np.full(24, 1 / 24)
+    >>> quiet = smooth(flat, [Seen(np.eye(24)[0], np.full(24, 9.0))], circle(24))
+    >>> bool(np.abs(quiet.probabilities - flat).max() < 0.002)
+    True
+    """
+    if not (np.isfinite(profile).all() and (profile > 0).all() and len(bends) > 0):
+        raise InputError("a public profile must be positive everywhere, with at least one way to bend it")
+    known = [part for part in seen if np.isfinite(part.variances).all()]
+    first = profile / profile.sum()
+    if not known:
+        return Smooth(first, bends[0], 1.0)
+    found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
+    evidence = np.array([value + bend.belief for (_, value), bend in zip(found, bends, strict=True)])
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    best = int(np.argmax(weights))
+    mean: Floats = weights @ np.array([probabilities for probabilities, _ in found])
+    return Smooth(mean, bends[best], float(weights[best]))
+
+
+def _misfit(part: Seen, probabilities: Floats) -> Floats:
+    return (part.frequencies - part.expected(probabilities)) / np.sqrt(part.variances)
+
+
+def _most_probable(log_profile: Floats, seen: Sequence[Seen], covariance: Floats) -> tuple[Floats, float]:
+    """Mode by Gauss-Newton, and its log-evidence by Laplace's approximation, up to a constant of the answers."""
+    size = len(log_profile)
+    root = np.linalg.cholesky(covariance + JITTER**2 * np.eye(size))
+
+    def at(z: Floats) -> tuple[Floats, float]:
+        logs = log_profile + root @ z
+        probabilities = np.exp(logs - logs.max())
+        probabilities /= probabilities.sum()
+        cost = 0.5 * z @ z + 0.5 * sum(float(np.sum(_misfit(part, probabilities) ** 2)) for part in seen)
+        return probabilities, float(cost)
+
+    z = np.zeros(size)
+    probabilities, cost = at(z)
+    curvature = np.eye(size)
+    for _ in range(STEPS):
+        slope, curvature = z.copy(), np.eye(size)
+        change = probabilities[:, None] * root - np.outer(probabilities, probabilities @ root)
+        for part in seen:
+            jacobian = (change if part.response is None else part.response @ change) / np.sqrt(
+                part.variances
+            )[:, None]
+            slope -= jacobian.T @ _misfit(part, probabilities)
+            curvature += jacobian.T @ jacobian
+        step = np.linalg.solve(curvature, slope)
+        share = 1.0
+        while share > 1e-6:
+            moved, lower = at(z - share * step)
+            if lower <= cost:
+                break
+            share /= 2
+        else:
+            break
+        z, probabilities, gain, cost = z - share * step, moved, cost - lower, lower
+        if gain < 1e-8:
+            break
+    return probabilities, -cost - 0.5 * float(np.linalg.slogdet(curvature)[1])
+
+
+# -- ways to bend ------------------------------------------------------------------------------------------
+
+# Sizes of bends, and how much less each is believed the larger it is.
+SIZES = (0.05, 0.15, 0.4, 0.8, 1.4)
+DISBELIEF = 4.0
+
+
+def circle(size: int, log_profile: Floats | None = None) -> list[Bend]:
+    """Smooth bends on a circle, such as the hours; with a profile also sharper and blunter versions of it."""
+    apart = 2 * np.pi * np.subtract.outer(np.arange(size), np.arange(size)) / size
+    sharp = np.zeros(size) if log_profile is None else log_profile - log_profile.mean()
+    bends = []
+    for spread in SIZES:
+        for sharpness in (0.0,) if log_profile is None else (0.0, 0.3, 1.0):
+            for width in (1.5, 2.5, 4.0, 7.0):
+                # The Gaussian of that width in hours, on the circle.
+                kernel = np.exp((np.cos(apart) - 1) * (24 / (2 * np.pi * width)) ** 2)
+                words = f"bent by {spread:g} over {width:g} hours, sharpened by {sharpness:g}"
+                covariance = spread**2 * kernel + sharpness**2 * np.outer(sharp, sharp)
+                bends.append(Bend(covariance, words, -DISBELIEF * (spread + sharpness / 2)))
+    return bends
+
+
+def line(places: Floats) -> list[Bend]:
+    """Smooth bends of a bell over `places`, in logarithms: moved along, made narrower or wider, and bent."""
+    middle = places - places.mean()
+    curve = middle**2 - np.mean(middle**2)
+    apart = np.subtract.outer(places, places)
+    bends = []
+    for spread in (0.02, 0.3, 0.8, 2.5):
+        for moved in (1.0, 3.0, 6.0):
+            for wider in (0.5, 2.0, 6.0):
+                for width in (0.35, 0.7):
+                    covariance = spread**2 * np.exp(-0.5 * (apart / width) ** 2)
+                    covariance += moved**2 * np.outer(middle, middle) + wider**2 * np.outer(curve, curve)
+                    words = f"moved by {moved:g}, wider by {wider:g}, bent by {spread:g}"
+                    belief = -DISBELIEF * min(spread, 1.0) - 0.3 * (moved + wider)
+                    bends.append(Bend(covariance, words, belief))
+    return bends

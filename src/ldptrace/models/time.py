@@ -1,0 +1,343 @@
+"""When trips leave and how long they take: learned beside where they go, and given to every synthetic trip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.times import DAY, to_utc, zone
+from ldptrace.core.timing import Timing, times_along
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.errors import FormatError
+from ldptrace.models.observation import Match, Observation, match_table
+from ldptrace.models.smooth import Bend, Seen, Smooth, circle, line, smooth
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.questions import Departure, Pace, Question, Tides
+from ldptrace.protocol.questions.pace import edge
+from ldptrace.protocol.questions.tides import PART_OF_HOUR, PARTS
+
+Floats = NDArray[np.float64]
+HOURS = 24
+# Departures per hour of a working day, in per cent, as national travel surveys find them: two rush hours, quiet nights.
+_MORNING = (0.4, 0.2, 0.15, 0.2, 0.5, 1.5, 3.7, 7.5, 7.6, 5.2, 5.1, 5.5)
+_EVENING = (5.9, 5.8, 6.4, 7.8, 8.7, 8.9, 6.9, 4.8, 3.5, 2.6, 1.8, 1.0)
+DAY_PROFILE: Floats = np.array(_MORNING + _EVENING) / sum(_MORNING + _EVENING)
+# Door to door, over all ways to travel: the middle speed in metres per hour, and its spread as a logarithm.
+SPEED, SPEED_SPREAD = 20_000.0, 0.6
+# Long trips are faster: correlation of the ranks of length and speed.
+LONGER_IS_FASTER = 0.5
+# Days of a week differ from each other by this part of what hours may differ from the profile.
+DAYS_DIFFER = 0.2
+# How far, as a logarithm, shares of directions and of parts of the day may be from what the models say.
+MARGINS = 0.2
+# Trips that say which way and how far a model's trips go.
+PILOT = 20_000
+QUANTILES = 201
+# A part of empty answers that noise does not explain is believed beyond so many standard errors.
+NULLS = 3.0
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The day of synthetic trips, and the zone whose clocks they go by (None: UTC)."""
+
+    date: date
+    timezone: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.timezone is not None:
+            zone(self.timezone)
+
+    def midnights(self, weekdays: Floats | None, count: int) -> Floats:
+        """Local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that date on.
+
+        >>> (Calendar(date(1970, 1, 5)).midnights(np.array([0.0, 6.0]), 2) / 86_400).tolist()  # a Monday
+        [4.0, 10.0]
+        """
+        first = (self.date - date(1970, 1, 1)).days
+        later = np.zeros(count) if weekdays is None else (weekdays - self.date.weekday()) % 7
+        return DAY * (first + later)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeModel:
+    """Departures given the direction of a trip, and speeds given its length.
+
+    `hours[k]` is the distribution over the hours (of a day, or of a week from Monday) of trips that end nearer to the
+    `centre` than they began (k = 0), farther from it (1) or neither (2). `speeds` is that of the classes of `pace`,
+    `lengths` are quantiles of the lengths of the model's trips, in metres.
+    """
+
+    hours: Floats
+    speeds: Floats
+    lengths: Floats
+    centre: int
+    pace: Pace
+    words: tuple[str, ...] = ()
+    matches: tuple[Match, ...] = ()
+
+    @staticmethod
+    def fit(estimates: Estimates, trips: Trajectories, grid: Grid) -> TimeModel:
+        """Fit to the answers about time; `trips` are some that a model of space draws."""
+        asked = {name: estimates[name] for name in QUESTIONS if name in estimates}
+        tides = asked["tides"].question if "tides" in asked else None
+        centre = tides.centre if isinstance(tides, Tides) else grid.n // 2 * (grid.n + 1)
+        directions: Floats = np.bincount(_directions(trips, grid, centre), minlength=3).astype(np.float64) + 1
+        day, seen_day = _departures(asked.get("departure"))
+        table, seen_tides = _tides(asked.get("tides"), day.probabilities, directions / directions.sum())
+        pace, speeds, seen_pace = _speeds(asked.get("pace"))
+        lengths = Timing.of(trips).ways(pace.x_scale / 1000, pace.y_scale / 1000)
+        words = (
+            f"departures: the public profile {day.bend.words} (weight {day.weight:.2f})",
+            f"speeds: the public bell {speeds.bend.words} (weight {speeds.weight:.2f})",
+            f"tides: {table.bend.words} (weight {table.weight:.2f})",
+        )
+        return TimeModel(
+            hours=_by_direction(day.probabilities, table.probabilities.reshape(len(PARTS), 3), directions),
+            speeds=speeds.probabilities,
+            lengths=np.quantile(lengths, np.linspace(0, 1, QUANTILES)),
+            centre=centre,
+            pace=pace,
+            words=words,
+            matches=tuple(match for match in (seen_day, seen_pace, seen_tides) if match is not None),
+        )
+
+    def timed(
+        self,
+        trips: Trajectories,
+        grid: Grid,
+        rng: np.random.Generator,
+        *,
+        seconds: Floats | None = None,
+        calendar: Calendar | None = None,
+    ) -> Trajectories:
+        """The trips with times: seconds of the local day, or dates where a calendar says which.
+
+        Time passes by distance, or as the `seconds` say that the step to each point takes with free roads: they are
+        scaled to the speed that was drawn for the trip. Times increase strictly.
+        """
+        if len(trips) == 0:
+            return replace(trips, t=np.empty(0))
+        lengths = Timing.of(trips).ways(self.pace.x_scale / 1000, self.pace.y_scale / 1000)
+        taken = 3600 * lengths / self._speed_of(lengths, rng)
+        direction = _directions(trips, grid, self.centre)
+        sums = np.cumsum(self.hours, axis=1)
+        drawn = rng.random(len(trips)) * sums[direction, -1]
+        hour = np.empty(len(trips))
+        for k in range(3):
+            here = direction == k
+            hour[here] = np.searchsorted(sums[k], drawn[here], side="right")
+        day, hour = np.divmod(np.minimum(hour, self.hours.shape[1] - 1), HOURS)
+        departure = 3600 * (hour + rng.random(len(trips)))
+        steps = _steps(trips, self.pace) if seconds is None else seconds
+        if calendar is None:
+            return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
+        midnight = calendar.midnights(day if self.hours.shape[1] > HOURS else None, len(trips))
+        clock = times_along(trips.offsets, steps, midnight + departure, taken)
+        return replace(trips, t=to_utc(clock, calendar.timezone), timezone=calendar.timezone)
+
+    def _speed_of(self, lengths: Floats, rng: np.random.Generator) -> Floats:
+        """A speed in metres per hour for trips of these lengths; over all trips, speeds are as estimated."""
+        known, first = np.unique(self.lengths, return_index=True)
+        rank = np.interp(lengths, known, np.linspace(0, 1, QUANTILES)[first])
+        far = ndtri(np.clip(rank, 1e-3, 1 - 1e-3))
+        drawn = ndtr(
+            LONGER_IS_FASTER * far + math.sqrt(1 - LONGER_IS_FASTER**2) * rng.standard_normal(len(lengths))
+        )
+        sums = np.concatenate([[0.0], np.cumsum(self.speeds)])
+        return np.exp(np.interp(drawn * sums[-1], sums, np.log(_edges(self.pace))))
+
+    def explain(self) -> str:
+        """What was learned about time, and how well it matches the answers."""
+        day = self.hours.mean(axis=0).reshape(-1, HOURS).sum(axis=0)
+        busiest = np.argsort(-day)[:3]
+        middle = math.exp(float(np.interp(0.5, np.cumsum(self.speeds), np.log(_edges(self.pace)[1:]))))
+        lines = (
+            match_table(self.matches) if self.matches else ["Nobody was asked about time: public profiles"]
+        )
+        lines += [f"  {text}" for text in self.words]
+        lines.append(
+            f"  busiest hours {', '.join(map(str, sorted(busiest)))}; middle speed {middle / 1000:.0f} km/h"
+        )
+        return "\n".join(lines)
+
+    # -- the file --------------------------------------------------------------------------------------
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Header and arrays of the saved model."""
+        header = {
+            "centre": self.centre,
+            "pace": [
+                self.pace.n,
+                self.pace.x_scale,
+                self.pace.y_scale,
+                self.pace.slowest,
+                self.pace.classes,
+                0,
+            ],
+            "words": list(self.words),
+            "matches": [
+                [match.question, match.users, match.answers, match.chi2, match.largest]
+                for match in self.matches
+            ],
+        }
+        return header, {"hours": self.hours, "speeds": self.speeds, "lengths": self.lengths}
+
+    @staticmethod
+    def restored(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TimeModel:
+        """The model with these contents, checked."""
+        hours, speeds, lengths = (
+            np.asarray(arrays[name], dtype=np.float64) for name in ("hours", "speeds", "lengths")
+        )
+        pace = Pace(*header["pace"])
+        sound = (
+            hours.ndim == 2
+            and len(hours) == 3
+            and hours.shape[1] in (HOURS, 7 * HOURS)
+            and speeds.shape == (pace.classes,)
+            and lengths.shape == (QUANTILES,)
+            and all(np.isfinite(part).all() and (part >= 0).all() for part in (hours, speeds, lengths))
+            and bool((hours.sum(axis=1) > 0).all() and speeds.sum() > 0 and (np.diff(lengths) >= 0).all())
+        )
+        if not sound:
+            raise FormatError("the arrays of the time model are broken or do not fit each other")
+        matches = tuple(Match(*match) for match in header["matches"])
+        return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, tuple(header["words"]), matches)
+
+
+QUESTIONS = (Departure.name, Pace.name, Tides.name)
+
+
+def _seen(estimate: Estimate, response: Floats | None = None) -> Seen:
+    """The answers of those who have one: where more are empty than noise explains, the rest stands for all."""
+    given, most = 1.0, estimate.question.capacity
+    if estimate.nulls is not None and not isinstance(estimate.question, Tides):
+        error = most * float(estimate.std_errors.max())
+        given = 1.0 - estimate.nulls / most if NULLS * error < estimate.nulls < 0.95 * most else 1.0
+    return Seen(estimate.frequencies / given, (estimate.std_errors / given) ** 2, response)
+
+
+def _departures(estimate: Estimate | None) -> tuple[Smooth, Match | None]:
+    days = estimate.question.days if estimate is not None and isinstance(estimate.question, Departure) else 1
+    bends = circle(HOURS, np.log(DAY_PROFILE))
+    if days > 1:
+        alike: Floats = np.full((days, days), 1 - DAYS_DIFFER) + DAYS_DIFFER * np.eye(days)
+        bends = [
+            replace(bend, covariance=np.asarray(np.kron(alike, bend.covariance), dtype=np.float64))
+            for bend in bends
+        ]
+    return _matched(estimate, np.tile(DAY_PROFILE, days) / days, bends)
+
+
+def _speeds(estimate: Estimate | None) -> tuple[Pace, Smooth, Match | None]:
+    asked = None if estimate is None else estimate.question
+    pace = asked if isinstance(asked, Pace) else Pace(2, 1000, 1000, 2000, 26, 0)
+    edges = np.log(_edges(pace) / SPEED) / SPEED_SPREAD
+    profile = np.maximum(np.diff(ndtr(edges)), 1e-6)
+    places = (edges[1:] + edges[:-1]) / 2 * SPEED_SPREAD
+    found, match = _matched(estimate, profile, line(places))
+    return pace, found, match
+
+
+def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tuple[Smooth, Match | None]:
+    """Parts of the day by direction: independent of each other, unless the answers say otherwise."""
+    day = hours.reshape(-1, HOURS).sum(axis=0)
+    parts = np.bincount(PART_OF_HOUR, weights=day, minlength=len(PARTS))
+    profile = np.outer(parts, directions).ravel()
+    response = np.zeros((2 * len(PARTS), 3 * len(PARTS)))
+    for part in range(len(PARTS)):
+        for way in range(2):
+            response[2 * part + way, 3 * part + way] = 1.0
+    against = np.zeros((len(PARTS), len(PARTS), 3))
+    for part in range(len(PARTS)):
+        against[part, part, :2] = 1, -1
+    each = against.reshape(len(PARTS), -1)
+    # Towards the centre in the morning, away from it in the evening.
+    tide = each[1] - each[3]
+    # Directions and parts of the day on their own, which are known better from elsewhere.
+    margins = np.concatenate(
+        [np.kron(np.ones(len(PARTS)), np.eye(3)[:2]), np.kron(np.eye(len(PARTS)), np.ones(3))]
+    )
+    bends = []
+    for common in (0.02, 0.15, 0.4):
+        for own in (0.01, 0.15):
+            covariance = common**2 * np.outer(tide, tide) + own**2 * each.T @ each
+            covariance += MARGINS**2 * margins.T @ margins
+            words = f"a common tide of {common:g}, parts of the day of their own by {own:g}"
+            bends.append(Bend(covariance, words, -(common + own)))
+    return _matched(estimate, profile, bends, response)
+
+
+def _nearby(question: Question) -> Floats | None:
+    """Which items each class of an ordered domain has in its answer."""
+    reach = getattr(question, "reach", 0)
+    items = np.arange(question.domain)
+    apart = (np.subtract.outer(items, items) + reach) % question.domain
+    return (apart <= 2 * reach).astype(np.float64) if reach else None
+
+
+def _matched(
+    estimate: Estimate | None, profile: Floats, bends: list[Bend], response: Floats | None = None
+) -> tuple[Smooth, Match | None]:
+    if estimate is None or estimate.users == 0:
+        return smooth(profile, [], bends), None
+    seen = _seen(estimate, _nearby(estimate.question) if response is None else response)
+    found = smooth(profile, [seen], bends)
+    observed = replace(
+        Observation.of(estimate, with_total=False), frequencies=seen.frequencies, variances=seen.variances
+    )
+    return found, Match.of(observed, seen.expected(found.probabilities))
+
+
+def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
+    """Hours of each direction such that all hours together, and all directions, stay as they were."""
+    parts = np.tile(np.array(PART_OF_HOUR), len(hours) // HOURS)
+    joint: Floats = (table / table.sum(axis=1, keepdims=True))[parts].T * hours
+    share = directions / directions.sum()
+    for _ in range(100):
+        joint *= (share / joint.sum(axis=1))[:, None]
+        joint *= hours / joint.sum(axis=0)
+    result: Floats = joint / joint.sum(axis=1, keepdims=True)
+    return result
+
+
+def _directions(trips: Trajectories, grid: Grid, centre: int) -> NDArray[np.int64]:
+    """0 for trips that end nearer to the centre than they began, 1 farther, 2 neither."""
+    here = np.flatnonzero(trips.sizes > 0)
+    ends = np.stack([trips.offsets[:-1][here], trips.offsets[1:][here] - 1])
+    cells = [
+        CellPaths.from_trajectories(
+            Trajectories(trips.x[at], trips.y[at], np.arange(len(at) + 1)), grid
+        ).cells.astype(np.int64)
+        for at in ends
+    ]
+    before, after = (
+        (cell // grid.n - centre // grid.n) ** 2 + (cell % grid.n - centre % grid.n) ** 2 for cell in cells
+    )
+    found = np.full(len(trips), 2)
+    found[here] = np.where(after < before, 0, np.where(after > before, 1, 2))
+    return found
+
+
+def _edges(pace: Pace) -> Floats:
+    """Ends of the speed classes in metres per hour, the open ones closed."""
+    inner = [edge(number, pace.slowest) for number in range(pace.classes - 1)]
+    return np.array([inner[0] / 2, *inner, inner[-1] * 2**0.25])
+
+
+def _steps(trips: Trajectories, pace: Pace) -> Floats:
+    """Metres from the point before to every point; the first of a trip has none."""
+    steps = np.zeros(trips.points)
+    x, y = np.diff(trips.x) * (pace.x_scale / 1000), np.diff(trips.y) * (pace.y_scale / 1000)
+    steps[1:] = np.hypot(x, y)
+    steps[trips.offsets[:-1][trips.sizes > 0]] = 0.0
+    return steps

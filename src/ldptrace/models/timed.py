@@ -1,0 +1,103 @@
+"""A model of where trips go together with a model of when they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ldptrace.core.timing import every
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimates
+from ldptrace.errors import FormatError
+from ldptrace.models.base import Arrays, MobilityModel
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.time import PILOT, QUESTIONS, Calendar, TimeModel
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class TimedModel(MobilityModel):
+    """Trips of `space` with the times of `time`: a departure and a speed for each.
+
+    With a `calendar` times are dates.
+    """
+
+    space: MobilityModel
+    time: TimeModel
+    calendar: Calendar | None = None
+
+    kind: ClassVar[str] = "timed"
+    questions: ClassVar[tuple[str, ...]] = QUESTIONS
+
+    @staticmethod
+    def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
+        """Fit to the answers about time; where trips go is known from the model of space."""
+        # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
+        trips = space.sample(PILOT, np.random.default_rng(0))
+        return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
+
+    @property
+    def grid(self) -> Grid:  # type: ignore[override]
+        return self.space.grid
+
+    @property
+    def plan(self) -> Plan | None:  # type: ignore[override]
+        return self.space.plan
+
+    def on(self, calendar: Calendar | None) -> TimedModel:
+        """The same model, drawing for this calendar."""
+        return replace(self, calendar=calendar)
+
+    def sample(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+    ) -> Trajectories:
+        if isinstance(self.space, RouteModel):
+            return self.timed(self.space.sample(count, rng, spacing=spacing, timed=True), rng, interval)
+        return self.timed(self.space.sample(count, rng, spacing=spacing), rng, interval)
+
+    def timed(
+        self, drawn: Trajectories, rng: np.random.Generator, interval: float | None = None
+    ) -> Trajectories:
+        """Trips that were drawn from `space`, with times; a point every so many seconds, where that is asked for.
+
+        If they come with times of free roads, these say where a trip is fast and where it is slow.
+        """
+        seconds = None if drawn.t is None else np.diff(drawn.t, prepend=0.0)
+        trips = self.time.timed(drawn, self.grid, rng, seconds=seconds, calendar=self.calendar)
+        return trips if interval is None else every(trips, interval)
+
+    def explain(self) -> str:
+        return f"{self.space.explain()}\n{self.time.explain()}"
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        space_header, space_arrays = self.space.contents()
+        time_header, time_arrays = self.time.contents()
+        header = {
+            "space": {"model": self.space.kind, "version": self.space.version, **space_header},
+            "time": time_header,
+        }
+        arrays = {f"space.{name}": part for name, part in space_arrays.items()}
+        return header, arrays | {f"time.{name}": part for name, part in time_arrays.items()}
+
+    @classmethod
+    def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> TimedModel:
+        from ldptrace.models import MODELS
+
+        inner = header["space"]
+        kind = MODELS.get(inner["model"])
+        if kind is None or kind is cls or inner["version"] != kind.version:
+            raise FormatError(f"a model of space of unknown kind {inner['model']!r}")
+        parts: dict[str, Arrays] = {"space": {}, "time": {}}
+        for name, part in arrays.items():
+            room, _, own = name.partition(".")
+            parts[room][own] = part
+        space = kind.restored(grid, plan, inner, parts["space"])
+        return cls(space, TimeModel.restored(header["time"], parts["time"]))

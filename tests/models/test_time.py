@@ -1,0 +1,283 @@
+"""Departures and speeds: learned where there is something to learn, public profiles otherwise; times that increase."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.core.timing import Timing, every, times_along
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimates
+from ldptrace.errors import FormatError, InputError
+from ldptrace.evaluation.divergence import count_divergence, jensen_shannon
+from ldptrace.generators import city
+from ldptrace.models import Calendar, PathModel, TimedModel, fit_model, load_model
+from ldptrace.models.time import DAY_PROFILE, QUESTIONS, _directions
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Departure
+from ldptrace.protocol.randomizers import PrivSet
+from ldptrace.protocol.round import Ask, Round
+from ldptrace.synthesis import run_method, synthesize
+
+BOX = (0.0, 0.0, 20_000.0, 20_000.0)
+GRID = Grid(BOX, 6)
+PLAN = Plan.single_report(GRID, 1.0, time=True)
+
+
+@pytest.fixture(scope="module")
+def trips() -> Trajectories:
+    return city(3000, seed=3)
+
+
+def exact(plan: Plan, trips: Trajectories, error: float) -> Estimates:
+    """Estimates without noise that claim a small standard error for questions about time, a larger one for others."""
+    from ldptrace.core.paths import CellPaths
+    from ldptrace.curator.estimates import Estimate
+    from ldptrace.simulation.answers import answers
+
+    paths, timing = CellPaths.from_trajectories(trips, plan.grid), Timing.of(trips)
+    rng, everyone = np.random.default_rng(0), np.arange(len(trips))
+    found = {}
+    for ask in plan.rounds[0].asks:
+        rows = answers(ask.question, paths, everyone, rng, timing)
+        counts = np.bincount(rows[rows >= 0], minlength=ask.question.domain)
+        empty = float((rows < 0).sum()) / len(trips)
+        errors = np.full(ask.question.domain, error if ask.question.name in QUESTIONS else 0.03)
+        found[ask.question.name] = Estimate(ask.question, counts / len(trips), errors, len(trips), empty)
+    return Estimates(plan, found)
+
+
+@pytest.fixture(scope="module")
+def model(trips: Trajectories) -> TimedModel:
+    found = fit_model(exact(PLAN, trips, 0.001))
+    assert isinstance(found, TimedModel)
+    return found
+
+
+def hours_of(trips: Trajectories) -> np.ndarray:
+    return np.bincount(Timing.of(trips).hours % 24, minlength=24)
+
+
+def test_with_exact_answers_synthetic_trips_leave_and_last_like_real_ones(
+    model: TimedModel, trips: Trajectories, rng: np.random.Generator
+) -> None:
+    drawn = model.sample(20_000, rng)
+    assert count_divergence(hours_of(trips), hours_of(drawn)) < 0.003
+    real, synthetic = Timing.of(trips), Timing.of(drawn)
+    edges = np.geomspace(60, 6000, 20)
+    durations = [np.histogram(timing.seconds, edges)[0] for timing in (real, synthetic)]
+    assert count_divergence(*durations) < 0.01
+    speeds = [timing.ways(3.6, 3.6) / timing.seconds for timing in (real, synthetic)]
+    assert count_divergence(*(np.histogram(part, np.geomspace(8, 100, 20))[0] for part in speeds)) < 0.01
+
+
+def turned_into_the_tide(trips: Trajectories, rng: np.random.Generator) -> Trajectories:
+    """Most trips that leave the centre in the morning, or come to it in the evening, go the other way instead."""
+    hours, ways = Timing.of(trips).hours % 24, _directions(trips, GRID, 21)
+    against = ((hours >= 5) & (hours < 10) & (ways == 1)) | ((hours >= 15) & (hours < 20) & (ways == 0))
+    x, y = trips.x.copy(), trips.y.copy()
+    for number in np.flatnonzero(against & (rng.random(len(trips)) < 0.6)):
+        part = slice(trips.offsets[number], trips.offsets[number + 1])
+        x[part], y[part] = x[part][::-1].copy(), y[part][::-1].copy()
+    return replace(trips, x=x, y=y)
+
+
+def test_the_tide_is_found_and_drawn(trips: Trajectories, rng: np.random.Generator) -> None:
+    def tide(which: Trajectories) -> float:
+        hours, ways = Timing.of(which).hours % 24, _directions(which, GRID, 21)
+        share = []
+        for first, last in ((5, 10), (15, 20)):
+            here = (hours >= first) & (hours < last)
+            share.append((ways[here] == 0).sum() / (ways[here] < 2).sum())
+        return float(share[0] - share[1])
+
+    real = turned_into_the_tide(trips, rng)
+    model = fit_model(exact(PLAN, real, 0.001))
+    assert tide(real) > 0.3
+    assert abs(tide(real) - tide(model.sample(40_000, rng))) < 0.1
+    still = fit_model(exact(PLAN, trips, 0.001))
+    assert abs(tide(trips) - tide(still.sample(40_000, rng))) < 0.05
+
+
+def test_with_few_users_departures_are_the_public_profile(trips: Trajectories) -> None:
+    for seed in range(3):
+        run = run_method(trips.take(np.arange(300)), 0.5, bounds=BOX, seed=seed, count=0)
+        assert isinstance(run.synthesis.model, TimedModel)
+        day = run.synthesis.model.time.hours.mean(axis=0)
+        assert jensen_shannon(day, DAY_PROFILE) < 0.01
+
+
+def test_nobody_asked_about_time_gets_public_profiles() -> None:
+    empty = Estimates(PLAN, {})
+    line = Trajectories(np.array([0.0, 9000.0]), np.array([0.0, 9000.0]), [0, 2])
+    from ldptrace.models.time import TimeModel
+
+    time = TimeModel.fit(empty, line, GRID)
+    assert np.allclose(time.hours, DAY_PROFILE, atol=1e-6)
+    assert "Nobody was asked" in time.explain()
+
+
+def test_devices_without_clocks_do_not_bend_the_day(trips: Trajectories) -> None:
+    """Half of the people have no times: the other half stands for all."""
+    assert trips.t is not None
+    t = trips.t.copy()
+    t[: trips.offsets[len(trips) // 2]] = np.nan
+    half = fit_model(exact(PLAN, replace(trips, t=t), 0.001))
+    whole = fit_model(exact(PLAN, trips, 0.001))
+    assert isinstance(half, TimedModel)
+    assert isinstance(whole, TimedModel)
+    assert jensen_shannon(half.time.hours.mean(axis=0), whole.time.hours.mean(axis=0)) < 0.004
+    assert jensen_shannon(half.time.speeds, whole.time.speeds) < 0.01
+
+
+def test_a_saved_model_draws_the_same(model: TimedModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert isinstance(again, TimedModel)
+    assert isinstance(again.space, PathModel)
+    first, second = (which.sample(200, np.random.default_rng(1)) for which in (model, again))
+    np.testing.assert_array_equal(first.t, second.t)
+    np.testing.assert_array_equal(first.x, second.x)
+    assert again.explain() == model.explain()
+    assert again.plan == PLAN
+
+
+def test_damaged_models_are_refused(model: TimedModel, tmp_path: Path) -> None:
+    for change in (
+        {"hours": model.time.hours[:2]},
+        {"speeds": -model.time.speeds},
+        {"lengths": model.time.lengths[::-1]},
+        {"hours": np.full((3, 24), np.nan)},
+    ):
+        replace(model, time=replace(model.time, **change)).save(tmp_path / "model.npz")
+        with pytest.raises(FormatError):
+            load_model(tmp_path / "model.npz")
+
+
+def test_the_model_without_time_refuses_its_questions(trips: Trajectories) -> None:
+    estimates = exact(PLAN, trips, 0.01)
+    with pytest.raises(InputError, match="departure"):
+        PathModel.fit(estimates)
+    assert isinstance(fit_model(estimates.without(*QUESTIONS)), PathModel)
+
+
+def test_days_of_the_week(trips: Trajectories, rng: np.random.Generator) -> None:
+    """Everybody leaves on Tuesday or Saturday; with a date, trips are on these days of the week from it on."""
+    question = Departure(6, 7, 1)
+    channel = PrivSet.best(question.domain, question.capacity, PLAN.rounds[0].asks[0].randomizer.ratio)
+    rest = [ask for ask in PLAN.rounds[0].asks if ask.question.name != "departure"]
+    share = 65536 - sum(ask.share for ask in rest)
+    week = PLAN.changed(rounds=(Round((*rest, Ask(question, channel, share)), "partition"),))
+    assert trips.t is not None
+    days = np.repeat(np.where(np.arange(len(trips)) % 2 == 0, 5, 9), trips.sizes)
+    model = fit_model(exact(week, replace(trips, t=trips.t + 86_400.0 * days), 0.0005))
+    assert isinstance(model, TimedModel)
+    drawn = model.on(Calendar(date(2026, 11, 13), "America/New_York")).sample(5000, rng)
+    timing = Timing.of(drawn)
+    weekdays = np.bincount((timing.hours // 24 + 3) % 7, minlength=7) / len(drawn)
+    assert weekdays[[1, 5]].sum() > 0.9
+    assert timing.departure.min() >= (date(2026, 11, 13) - date(1970, 1, 1)).days * 86_400
+    assert timing.departure.max() < (date(2026, 11, 20) - date(1970, 1, 1)).days * 86_400
+    plain = model.sample(500, rng)
+    assert plain.t is not None
+    assert Timing.of(plain).departure.max() < 86_400
+
+
+def test_times_increase_strictly_whatever_the_steps(rng: np.random.Generator) -> None:
+    offsets = np.cumsum([0, *rng.integers(1, 9, 500)])
+    steps = rng.exponential(1, offsets[-1]) * (rng.random(offsets[-1]) < 0.5)
+    seconds = rng.choice([0.0, 1e-9, 5.0, 3600.0], 500)
+    t = times_along(offsets, steps, rng.uniform(0, 2e9, 500), seconds)
+    inner = np.ones(len(t), dtype=bool)
+    inner[offsets[:-1]] = False
+    assert np.all(np.diff(t)[inner[1:]] > 0)
+
+
+def test_steps_share_the_time_of_the_trip() -> None:
+    t = times_along(np.array([0, 4]), np.array([9.0, 1.0, 1.0, 2.0]), np.array([100.0]), np.array([40.0]))
+    assert t.tolist() == [100, 110, 120, 140]
+
+
+def test_points_every_so_many_seconds(model: TimedModel, rng: np.random.Generator) -> None:
+    drawn = model.sample(300, np.random.default_rng(2))
+    dense = model.sample(300, np.random.default_rng(2), interval=15.0)
+    assert drawn.t is not None
+    assert dense.t is not None
+    for number in range(len(drawn)):
+        before, after = drawn[number], dense[number]
+        assert before.t is not None
+        assert after.t is not None
+        assert (after.t[0], after.t[-1]) == (before.t[0], before.t[-1])
+        assert np.allclose(np.diff(after.t)[:-1], 15.0)
+        assert 0 < np.diff(after.t)[-1] <= 15.0 + 1e-6
+        np.testing.assert_allclose(after.x, np.interp(after.t, before.t, before.x), atol=1e-6)
+    with pytest.raises(InputError, match="interval"):
+        every(drawn, 0.0)
+    with pytest.raises(InputError, match="no times"):
+        every(replace(drawn, t=None), 15.0)
+
+
+def test_synthesize_asks_for_times_where_there_are_any(trips: Trajectories) -> None:
+    timed = synthesize(trips, 1.0, bounds=BOX, seed=1, timezone="Europe/Berlin")
+    assert timed.t is not None
+    assert timed.timezone == "Europe/Berlin"
+    assert timed.t.max() < 2 * 86_400
+    assert synthesize(trips, 1.0, bounds=BOX, seed=1, time="off").t is None
+    assert synthesize(replace(trips, t=None), 1.0, bounds=BOX, seed=1).t is None
+    assert synthesize(trips, 1.0, bounds=BOX, seed=1, method="paper").t is None
+
+
+def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
+    dated = synthesize(
+        trips, 1.0, bounds=BOX, seed=1, date="2026-07-14", timezone="Europe/Paris", interval=30.0
+    )
+    local = Timing.of(dated).departure
+    midnight = (date(2026, 7, 14) - date(1970, 1, 1)).days * 86_400
+    assert local.min() >= midnight
+    assert local.max() < midnight + 86_400
+    assert dated.t is not None
+    # Paris is two hours ahead of Greenwich in summer.
+    assert np.isclose(dated.t[0] + 7200, local[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"date": "14.07.2026"}, "written as"),
+        ({"date": "2026-07-14", "timezone": "Mars"}, "no time zone"),
+        ({"date": "2026-07-14", "time": "off"}, "no date without times"),
+        ({"interval": -1.0}, "positive number of seconds"),
+        ({"interval": 5.0, "time": "off"}, "need trajectories with times"),
+        ({"time": "always"}, "auto or off"),
+    ],
+)
+def test_what_makes_no_sense_is_told(trips: Trajectories, options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        synthesize(trips, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_it_opens_in_movingpandas_and_geopandas(trips: Trajectories) -> None:
+    movingpandas = pytest.importorskip("movingpandas")
+    geopandas = pytest.importorskip("geopandas")
+    pandas = pytest.importorskip("pandas")
+    drawn = synthesize(trips.take(np.arange(400)), 1.0, bounds=BOX, seed=1, date="2026-03-02")
+    assert drawn.t is not None
+    frame = geopandas.GeoDataFrame(
+        {
+            "trip": np.repeat(np.arange(len(drawn)), drawn.sizes),
+            "t": pandas.to_datetime(drawn.t, unit="s"),
+        },
+        geometry=geopandas.points_from_xy(drawn.x, drawn.y),
+        crs="EPSG:32632",
+    )
+    collection = movingpandas.TrajectoryCollection(frame, traj_id_col="trip", t="t")
+    assert len(collection) == len(drawn)
+    for trajectory in collection:
+        assert trajectory.df.index.is_monotonic_increasing
+        assert trajectory.df.index.is_unique
