@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 
 SOURCES := src tests benchmarks protocol fuzz docs
 
-.PHONY: demo test lint types contracts unit tests docs bench clean
+.PHONY: demo test lint types contracts unit tests docs bench clean mutants
 
 demo: $(READY)
 	$(BIN)/ldptrace demo --out demo
@@ -34,6 +34,10 @@ tests: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Deliberate faults in the privacy path of both clients, one at a time: the tests must go red for each. Takes minutes.
+mutants: $(READY)
+	$(BIN)/python tests/mutants/run.py
 
 # DATA names a folder with the experiment data; without it the benchmarks run on generated cities.
 bench: $(READY)

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import tracemalloc
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldptrace.device import Reporter
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.limits import MAX_WORK
 from ldptrace.protocol.plan import TIME_SHARES, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import Start, Steps
-from ldptrace.protocol.randomizers import GRR, OUE
+from ldptrace.protocol.randomizers import GRR, OUE, PrivSet
+from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import Ask, Round
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
@@ -91,3 +95,31 @@ def test_questions_about_time_take_their_share_and_leave_the_others_in_proportio
     assert abs(pace.parameters()["x_scale"] / 1e6 - 87.98) < 0.01
     assert with_time == Plan.from_json(with_time.to_json())
     assert with_time.is_private
+
+
+def test_the_work_of_all_rounds_adds_up() -> None:
+    """Two rounds that are allowed alone, and together are too much: refused before anything is spent."""
+    tiny = Fraction((1 << 40) + 1, 1 << 40)
+    round_ = Round((Ask(Steps(6, 40_000), GRR(220, 1, tiny)),), "everyone")
+    once = Plan("work", GRID, Fraction(1), (round_,))
+    assert Plan.from_json(once.to_json()).work == 40_000 * 221 <= MAX_WORK
+    with pytest.raises(PlanRefused) as refusal:
+        Plan.from_json(once.extended(round_).to_json())
+    assert refusal.value.problem is Problem.PLAN_TOO_LARGE
+
+
+def test_large_domains_are_drawn_from_without_listing_them() -> None:
+    """As much as a plan may ask for in slots; what was an hour and a half is a second or two."""
+    tiny = Fraction((1 << 40) + 1, 1 << 40)
+    asked = Steps(256, 30)
+    round_ = Round((Ask(asked, PrivSet(asked.domain, 1, tiny, 1)),), "everyone")
+    plan = Plan.from_json(Plan("work", Grid(GRID.bounds, 256), Fraction(1), (round_,)).to_json())
+    tracemalloc.start()
+    try:
+        report = Reporter(plan).report([(0.1, 0.1), (5.9, 5.9)])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(report) == report_bytes(plan.rounds[0])
+    # A list of the domain alone has half a million places.
+    assert peak < 2_000_000

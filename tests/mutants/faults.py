@@ -1,0 +1,247 @@
+# ruff: noqa: E501
+"""The faults: each would weaken the promise, or hide that it is weaker, and each must be noticed by what is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In `file`, `old` becomes `new`; `tests` must fail then (for the JavaScript client always its own suite)."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str = ""
+
+
+PROTOCOL, DEVICE, AUDIT = "src/ldptrace/protocol", "src/ldptrace/device", "src/ldptrace/audit"
+VECTORS = "tests/protocol/test_vectors.py"
+SOURCE = "tests/device/test_source.py"
+LEDGER = "tests/device/test_ledger_machine.py tests/device/test_ledger.py"
+REPORTER = "tests/device/test_reporter.py"
+RECEIVE = "tests/curator/test_receive.py"
+AUDITED = "tests/audit/test_audit.py"
+
+_RANDOM = f"{PROTOCOL}/randomness.py"
+_REPORTER = f"{DEVICE}/reporter.py"
+_LEDGER = f"{DEVICE}/ledger.py"
+_TRACK = f"{DEVICE}/track.py"
+_PLAN = f"{PROTOCOL}/plan.py"
+_ROUND = f"{PROTOCOL}/round.py"
+_OUE, _GRR, _PRIVSET = (f"{PROTOCOL}/randomizers/{name}.py" for name in ("oue", "grr", "privset"))
+_RECEIVE = "src/ldptrace/curator/receive.py"
+
+DRAWS = [
+    Fault("below: a remainder instead of another draw", _RANDOM, "            if value < bound:\n                return value", "            return value % bound", VECTORS),
+    Fault("below: one bit too few", _RANDOM, "size, mask = (bits + 7) // 8, (1 << bits) - 1\n        while True", "size, mask = (bits + 7) // 8, (1 << bits - 1) - 1\n        while True", VECTORS),
+    Fault("flags: the limit itself counts", _RANDOM, "else value < limit", "else value <= limit", "tests/protocol/randomizers"),
+    Fault("flags: rejected draws count as no", _RANDOM, "            table.append(_AGAIN)", "            table.append(0)", "tests/protocol/randomizers " + VECTORS),
+    Fault("subset: an entry can come twice", _RANDOM, "            moved[other] = moved.get(position, position)\n", "", VECTORS),
+    Fault("positions: the first ones instead of random ones", f"{PROTOCOL}/questions/base.py", "[items[at] for at in source.subset(range(len(items)), most)]", "items[:most]", VECTORS),
+    Fault("turns: always the first bend", f"{PROTOCOL}/questions/turns.py", "source.below(len(path) - 2)", "0", VECTORS),
+    Fault("headings: two are swapped", f"{PROTOCOL}/lattice.py", "(3, 2, 1, 4, 0, 5, 6, 7)", "(3, 2, 1, 0, 4, 5, 6, 7)", VECTORS),
+    Fault("headings: a quarter is off", f"{PROTOCOL}/lattice.py", "(3, 2, 1, 4, 0, 5, 6, 7)", "(3, 2, 1, 4, 0, 5, 7, 6)", VECTORS),
+    Fault("lattice: a point on a border moves up", f"{PROTOCOL}/lattice.py", "value <= origin + step * (index - 1) + step", "value < origin + step * (index - 1) + step", VECTORS),
+]  # fmt: skip
+
+STREAM = [
+    Fault("source: seeded", _REPORTER, "os.urandom(max(count - left, 512))", "__import__('random').Random(1).randbytes(max(count - left, 512))", SOURCE),
+    Fault("source: seeded, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "__import__('random').Random(os.getpid()).randbytes(max(count - left, 512))", AUDITED),
+    Fault("source: a block that repeats", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(8) * (max(count - left, 512) // 8 + 1)", SOURCE),
+    Fault("source: a block that repeats, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(8) * (max(count - left, 512) // 8 + 1)", AUDITED),
+    Fault("source: zeros after 64 bytes", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(64).ljust(max(count - left, 512), b'\\0')", SOURCE),
+    Fault("source: zeros after 64 bytes, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(64).ljust(max(count - left, 512), b'\\0')", AUDITED),
+    Fault("source: a buffer for all reports", _REPORTER, "Source(_ReadAhead())", "Source(self.__dict__.setdefault('kept', _ReadAhead()))", SOURCE),
+    Fault("source: a buffer for all reports, seen by the audit", _REPORTER, "Source(_ReadAhead())", "Source(self.__dict__.setdefault('kept', _ReadAhead()))", AUDITED),
+    Fault("source: leftovers are thrown away", _REPORTER, "self.data[self.position :] + os.urandom", "os.urandom", SOURCE),
+    Fault("source: the id is not random", _REPORTER, "report_id = source.take(ID_BYTES)", "report_id = bytes(ID_BYTES)", VECTORS),
+]  # fmt: skip
+
+REPORTS = [
+    Fault("report: the group looks at the path", _REPORTER, "group = _group(round_, source)", "group = _group(round_, source) if trip.path else 0", AUDITED),
+    Fault("report: the last group is never drawn", _REPORTER, "drawn, group = source.below(SHARES), 0", "drawn, group = source.below(SHARES - 1), 0", VECTORS),
+    Fault("report: no padding", _REPORTER, 'payload = payload.ljust(round_.payload_bytes, b"\\0")', "pass", REPORTER),
+    Fault("report: empty slots are not sent", _REPORTER, "for items in slots if items or padded", "for items in slots if items", REPORTER + " " + VECTORS),
+    Fault("report: the ledger is not asked", _REPORTER, "        if self.ledger is None:\n", "        if True:\n", LEDGER),
+    Fault("refusal: a plan that leaks is answered", _REPORTER, "if not plan.is_private and not unpadded", "if False", REPORTER),
+    Fault("refusal: only the newest round must be padded", _PLAN, "return all(round_.padded for round_ in self.rounds)", "return self.rounds[-1].padded", VECTORS),
+    Fault("refusal: half of an id is enough", _REPORTER, "plan.id != plan_id:", "plan.id[:32] != plan_id[:32]:", REPORTER),
+    Fault("refusal: other coordinates are answered", _REPORTER, "crs != plan.crs:", "False:", REPORTER),
+    Fault("refusal: rounds before the first", _REPORTER, "if not 0 <= number <", "if not number <", REPORTER),
+    Fault("answer: points that cannot be had are an error", _TRACK, "    except Exception:\n        return []", "    except Exception:\n        raise", REPORTER),
+    Fault("answer: huge numbers are an error", _TRACK, "    except OverflowError:\n        return math.inf if value > 0 else -math.inf", "    except OverflowError:\n        raise ValueError", REPORTER),
+    Fault("answer: what is no number is an error", _TRACK, "    except Exception:  # whatever it is, it is no number\n        return math.nan", "    except ZeroDivisionError:\n        return math.nan", REPORTER),
+    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/collect.py", "    except NothingUsable:\n        return [], crs", "    except NothingUsable:\n        raise", "tests/cli/test_collect.py"),
+]  # fmt: skip
+
+LEDGERS = [
+    Fault("ledger: forks are answered", _LEDGER, "if any(entry.plan not in plan.chain for entry in earlier):", "if False:", LEDGER),
+    Fault("ledger: forks are answered, seen by the vectors", _LEDGER, "if any(entry.plan not in plan.chain for entry in earlier):", "if False:", VECTORS),
+    Fault("ledger: half of an id is on the chain", _LEDGER, "entry.plan not in plan.chain for", "entry.plan[:32] not in [one[:32] for one in plan.chain] for", LEDGER),
+    Fault("ledger: only the last answer must be on the chain", _LEDGER, "for entry in earlier):\n                raise PlanRefused(Problem.PLAN_FORKED)", "for entry in earlier[-1:]):\n                raise PlanRefused(Problem.PLAN_FORKED)", LEDGER),
+    Fault("ledger: a retry under another plan", _LEDGER, "if entry.report is None or entry.plan != plan.id:", "if entry.report is None:", LEDGER),
+    Fault("ledger: half of an id is a retry", _LEDGER, "entry.report is None or entry.plan != plan.id:", "entry.report is None or entry.plan[:32] != plan.id[:32]:", LEDGER),
+    Fault("ledger: a fresh draw instead of a retry", _LEDGER, "                    return base64.b64decode(entry.report)\n", "                    return draw()\n", LEDGER),
+    Fault("ledger: the limit cannot be reached", _LEDGER, "if book.spent + cost > book.limit:", "if book.spent + cost >= book.limit:", LEDGER),
+    Fault("ledger: no limit", _LEDGER, "if book.spent + cost > book.limit:", "if False:", LEDGER),
+    Fault("ledger: everything is free", _LEDGER, "cost = Fraction(0) if earlier else plan.epsilon", "cost = Fraction(0)", LEDGER),
+    Fault("ledger: equal epsilons count once", _LEDGER, "{e.root: e.epsilon for e in self.entries}.values()", "{e.epsilon for e in self.entries}", LEDGER),
+    Fault("ledger: nothing is written", _LEDGER, "            self._write(book.changed(entries=(*book.entries, new)))\n", "", LEDGER),
+    Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_) else entry", "if entry.round == round_ else entry", LEDGER),
+    Fault("ledger: sent forgets nothing", _LEDGER, "entry.changed(report=None) if", "entry.changed() if", LEDGER),
+    Fault("ledger: bytes are not on the disk when it is replaced", _LEDGER, "                os.fsync(file.fileno())\n", "", LEDGER),
+    Fault("ledger: the folder is not on the disk", _LEDGER, "            os.fsync(handle)\n", "            pass\n", LEDGER),
+    Fault("ledger: what cannot be read is empty", _LEDGER, "AttributeError, RecursionError, binascii.Error) as error:\n            raise FormatError(f\"the ledger {self.path} cannot be read: {error}\") from None", "AttributeError, RecursionError, binascii.Error):\n            return _Book(epsilon_fraction(DEFAULT_LIMIT))", LEDGER),
+    Fault("ledger: others may read it", _LEDGER, "0o600", "0o644", LEDGER),
+    Fault("ledger: two processes at once", _LEDGER, "                fcntl.flock(file, fcntl.LOCK_EX)\n", "", LEDGER),
+]  # fmt: skip
+
+PLANS = [
+    Fault("plan: budgets are not added up", _PLAN, "if Fraction(self.spent) > self.epsilon:", "if False:", VECTORS),
+    Fault("plan: the last round is free", _PLAN, "return total(round_.spent for round_ in self.rounds)", "return total(round_.spent for round_ in self.rounds[:1])", VECTORS),
+    Fault("plan: everyone pays for one question", _ROUND, 'max(budgets) if self.assignment == "partition" else total(budgets)', "max(budgets)", VECTORS),
+    Fault("plan: slots are free", _ROUND, "log(ask.randomizer.ratio, ask.question.slots)", "log(ask.randomizer.ratio)", VECTORS),
+    Fault("plan: extends anything", _PLAN, "if self.extends is not None and self.extends not in self._earlier[-1:]:", "if False:", VECTORS),
+    Fault("plan: rounds at once belong to a chain", _PLAN, "(*self._earlier, self.id) if self.extends else (self.id,)", "(*self._earlier, self.id)", VECTORS),
+    Fault("plan: any amount of work", _PLAN, "if plan.work > MAX_WORK:", "if False:", VECTORS),
+    Fault("plan: work of one round only", _PLAN, "sum(ask.work for round_ in self.rounds for ask in round_.asks)", "max(sum(ask.work for ask in round_.asks) for round_ in self.rounds)", "tests/protocol/test_plan.py"),
+    Fault("plan: any size of a document", _PLAN, "if len(data) > MAX_DOCUMENT:", "if False:", VECTORS),
+    Fault("plan: any payload", _ROUND, "if read.payload_bytes > MAX_PAYLOAD:", "if False:", VECTORS),
+    Fault("plan: shares need not add up", _ROUND, 'if self.assignment == "partition" and sum(ask.share for ask in self.asks) != SHARES:', "if False:", VECTORS),
+    Fault("plan: everyone may have shares", _ROUND, 'if self.assignment == "everyone" and any(ask.share != SHARES for ask in self.asks):', "if False:", VECTORS),
+    Fault("plan: a question twice", _ROUND, "if len(set(names)) != len(names):", "if False:", VECTORS),
+    Fault("plan: any version", _PLAN, 'if type(data.get("version")) is not int or data["version"] != VERSION:', 'if data.get("version") != VERSION:', VECTORS),
+    Fault("plan: epsilon is rounded", f"{PROTOCOL}/limits.py", "MAX_EPSILON = 20", "MAX_EPSILON = 21", VECTORS),
+    Fault("plan: ratios of one", f"{PROTOCOL}/randomizers/base.py", "if self.ratio <= 1:", "if self.ratio < 1:", VECTORS),
+    Fault("plan: any denominator", f"{PROTOCOL}/randomizers/__init__.py", " or (1 << RATIO_BITS) % denominator", "", VECTORS),
+    Fault("plan: a ratio above its budget", f"{PROTOCOL}/exact.py", "int(scaled * (1 - Decimal(10) ** (20 - _DIGITS)))", "int(scaled) + 1", "tests/protocol/test_plan.py " + VECTORS),
+    Fault("canonical: other spellings are read", f"{PROTOCOL}/canonical.py", "if dumps(data) != text:", "if False:", VECTORS),
+    Fault("canonical: longer decimals are read", f"{PROTOCOL}/canonical.py", "    if decimal_of(number) != value:", "    if False:", VECTORS),
+]  # fmt: skip
+
+CHANNELS = [
+    Fault("oue: the true bit is always sent", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", VECTORS),
+    Fault("oue: the true bit is always sent, seen by the audit", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", AUDITED),
+    Fault("oue: the bits after the true one are not randomised", _OUE, "source.flags(ones, total, self.domain - true - 1)", "bytes(self.domain - true - 1)", "tests/protocol/randomizers"),
+    Fault("oue: odds of the other bits are turned", _OUE, "ones, total = self.ratio.denominator,", "ones, total = self.ratio.numerator,", VECTORS),
+    Fault("grr: lies skip the wrong item", _GRR, "return (lie if lie < true else lie + 1,)", "return (lie,)", VECTORS),
+    Fault("grr: more truth than agreed", _GRR, "true, other = self.ratio.numerator, self.ratio.denominator", "true, other = 2 * self.ratio.numerator, self.ratio.denominator", AUDITED),
+    Fault("grr: nothing has no output", _GRR, "return [items[0] if items else self.domain]", "return [items[0] if items else 0]", VECTORS),
+    Fault("privset: misses are as likely as hits", _PRIVSET, "likelihood = self.ratio.numerator if j else self.ratio.denominator", "likelihood = self.ratio.numerator", VECTORS),
+    Fault("privset: hits are too likely", _PRIVSET, "likelihood = self.ratio.numerator if j else", "likelihood = self.ratio.numerator * (j + 1) if j else", AUDITED),
+    Fault("privset: strangers are own ones", _PRIVSET, "bisect_right(before, place) for place", "bisect_left(before, place) for place", VECTORS),
+    Fault("privset: short sets are not filled up", _PRIVSET, "[*sorted(items), *range(self.domain, self.domain + self.capacity - len(items))]", "sorted(items)", VECTORS),
+    Fault("privset: the order of the own items tells", _PRIVSET, "return tuple(sorted(mine + ", "return tuple((mine + ", VECTORS),
+    Fault("privset: any number of items is read", _PRIVSET, "            if len(named) != self.size:", "            if False:", VECTORS),
+    Fault("privset: any order is read", _PRIVSET, "any(a >= b for a, b in pairwise(named)) or", "", VECTORS),
+    Fault("grr: outputs out of range are read", _GRR, "        if item > self.domain:", "        if False:", VECTORS),
+    Fault("bits: unused ones are read", f"{PROTOCOL}/randomizers/base.py", "    if named and named[-1] >= outputs:", "    if False:", VECTORS),
+]  # fmt: skip
+
+RECEIVERS = [
+    Fault("reader: any padding", f"{PROTOCOL}/reports.py", "    if any(report.payload[used:]):", "    if False:", VECTORS),
+    Fault("reader: any plan", f"{PROTOCOL}/reports.py", "    if report.plan != plan_prefix(plan):", "    if False:", VECTORS),
+    Fault("receiver: duplicates count", _RECEIVE, "        if table[place, 0] == first and table[place, 1] == second:\n            return False", "        if table[place, 0] == first and table[place, 1] == second:\n            return True", RECEIVE),
+    Fault("receiver: half of an id", _RECEIVE, "if table[place, 0] == first and table[place, 1] == second:", "if table[place, 0] == first:", RECEIVE),
+    Fault("receiver: growing forgets", _RECEIVE, "            _insert_all(known, self.table, self.zero, self.key)\n", "", RECEIVE),
+    Fault("receiver: growing forgets the id of zeros", _RECEIVE, "np.zeros((int(self.zero[0]), 2), dtype=np.uint64)", "np.zeros((0, 2), dtype=np.uint64)", RECEIVE),
+    Fault("receiver: the id of zeros counts again", _RECEIVE, "        new = zero[0] == 0\n", "        new = True\n", RECEIVE),
+    Fault("receiver: lanes overflow", _RECEIVE, "counted % 255 == 0", "counted % 256 == 0", RECEIVE),
+    Fault("receiver: any padding", _RECEIVE, "        if data[at]:\n            return _BAD_PADDING", "        if False:\n            return _BAD_PADDING", RECEIVE + " " + VECTORS),
+    Fault("receiver: a rejected id is remembered", _RECEIVE, "        if problem == 0 and not _insert(", "        if not _insert(", RECEIVE),
+]  # fmt: skip
+
+AUDITS = [
+    Fault("audit: the ratio is not compared", f"{AUDIT}/exact.py", "self.ratio is not None and self.ratio <= self.claimed and self.formulas_hold", "self.ratio is not None and self.formulas_hold", AUDITED),
+    Fault("audit: the ratio is the smallest", f"{AUDIT}/exact.py", "worst = max(worst, max(chances) / min(chances))", "worst = min(worst, max(chances) / min(chances))", AUDITED),
+    Fault("audit: impossible outputs are overlooked", f"{AUDIT}/exact.py", "        if min(chances) == 0:\n            worst = None\n            break\n", "        if min(chances) == 0:\n            continue\n", AUDITED),
+    Fault("audit: formulas are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = True", AUDITED),
+    Fault("audit: stated chances are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = _full_size_agrees(channel)", AUDITED),
+    Fault("audit: formulas at full size are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = same", AUDITED),
+    Fault("audit: slots are not added up", f"{AUDIT}/exact.py", "finding.epsilon * ask.question.slots for", "finding.epsilon for", AUDITED),
+    Fault("audit: questions are not added up", f"{AUDIT}/exact.py", 'return max(values) if round_.assignment == "partition" else sum(values)', "return max(values)", AUDITED),
+    Fault("audit: headers are cut", f"{AUDIT}/structure.py", "m[:HEADER_BYTES].hex()", "m[:18].hex()", AUDITED),
+    Fault("audit: headers are not compared", f"{AUDIT}/structure.py", '_equal(number, "header", headers)]', "]", AUDITED),
+    Fault("audit: sizes are not compared", f"{AUDIT}/structure.py", '[_equal(number, "number and size", sizes), ', "[", AUDITED),
+    Fault("audit: the form is not looked at", f"{AUDIT}/structure.py", "            found.append(_valid(plan, number, sent))", "            pass", AUDITED),
+    Fault("audit: one trajectory is compared with itself", f"{AUDIT}/structure.py", "other = next((name for name in names if values[name] != first), None)", "other = next((name for name in names[:1] if values[name] != first), None)", AUDITED),
+    Fault("audit: bounds without their error", f"{AUDIT}/black_box.py", "low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0", "low = hits / trials", AUDITED),
+    Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED),
+    Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED),
+    Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED),
+    Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.source],\n", "", AUDITED),
+    Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.marginals],\n", "", AUDITED),
+    Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and self.exact_epsilon <= float(self.plan.epsilon)", "", AUDITED),
+]  # fmt: skip
+
+SEEDS = [
+    Fault("release: devices and sampling share a stream", "src/ldptrace/simulation/streams.py", "return Streams(_stream(hidden), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "return Streams(np.random.default_rng(sample_seed), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "tests/methods/test_methods.py"),
+    Fault("release: a seeded run does not say so", "src/ldptrace/simulation/streams.py", "sample_seed, seeded=True)", "sample_seed, seeded=False)", "tests/methods/test_methods.py"),
+]  # fmt: skip
+
+JS = "clients/js/src"
+CLIENT = [
+    Fault("js: seeded", f"{JS}/randomness.js", "globalThis.crypto.getRandomValues(more.subarray(at, Math.min(at + 65536, more.length)));", "for (let k = at; k < more.length; k += 1) more[k] = (k * 167 + 13) % 256;"),
+    Fault("js: Math.random", f"{JS}/randomness.js", "globalThis.crypto.getRandomValues(more.subarray(at, Math.min(at + 65536, more.length)));", "for (let k = at; k < more.length; k += 1) more[k] = Math.random() * 256;"),
+    Fault("js: zeros after 64 bytes", f"{JS}/randomness.js", "more.subarray(at, Math.min(at + 65536, more.length))", "more.subarray(at, Math.min(at + 64, more.length))"),
+    Fault("js: a buffer for all reports", f"{JS}/randomness.js", "  constructor(take = systemBytes()) {", "  constructor(take = (globalThis.kept ??= systemBytes())) {"),
+    Fault("js: leftovers are thrown away", f"{JS}/randomness.js", "      more.set(data.subarray(position));\n", ""),
+    Fault("js: below takes a remainder", f"{JS}/randomness.js", "      const value = integer(this.take(size)) & mask;\n      if (value < bound) return value;", "      return (integer(this.take(size)) & mask) % bound;"),
+    Fault("js: index takes a remainder", f"{JS}/randomness.js", "      value &= mask;\n      if (value < bound) return value;", "      return (value & mask) % bound;"),
+    Fault("js: chances are rounded", f"{JS}/randomness.js", "    if (highest < limit) return YES;", "    if (lowest < limit) return YES;"),
+    Fault("js: rejected draws count as no", f"{JS}/randomness.js", "      if (verdict === AGAIN) continue;", "      if (verdict === AGAIN) return false;"),
+    Fault("js: an entry can come twice", f"{JS}/randomness.js", "      moved.set(other, moved.get(position) ?? position);\n", ""),
+    Fault("js: positions are not random", f"{JS}/questions.js", "source.places(list.length, most).map((place) => list[place])", "list.slice(0, most)"),
+    Fault("js: headings are swapped", f"{JS}/grid.js", "const HEADING = [3, 2, 1, 4, 0, 5, 6, 7];", "const HEADING = [3, 2, 1, 4, 0, 6, 5, 7];"),
+    Fault("js: text is a number", f"{JS}/grid.js", 'typeof value === "number" || typeof value === "bigint" ? Number(value) : NaN', "Number(value)"),
+    Fault("js: points that cannot be had are an error", f"{JS}/grid.js", "  } catch {\n    return [];\n  }", "  } catch (error) {\n    throw error;\n  }"),
+    Fault("js: oue always sends the true bit", f"{JS}/randomizers.js", "source.index(2) === 1", "source.index(2) >= 0"),
+    Fault("js: grr lies skip the wrong item", f"{JS}/randomizers.js", "return [lie < truth ? lie : lie + 1];", "return [lie];"),
+    Fault("js: grr tells too much truth", f"{JS}/randomizers.js", "    if (drawn < this.numerator) return [truth];", "    if (drawn <= this.numerator) return [truth];"),
+    Fault("js: privset hits are too likely", f"{JS}/randomizers.js", "(j > 0 ? this.numerator : this.denominator)", "(j > 0 ? this.numerator * BigInt(j) : this.denominator)"),
+    Fault("js: privset strangers are own ones", f"{JS}/randomizers.js", "if (own[middle] - middle <= place) low", "if (own[middle] - middle < place) low"),
+    Fault("js: privset sets are not filled up", f"{JS}/randomizers.js", "own.push(this.domain + empty);", "own.push(this.domain);"),
+    Fault("js: the last group is never drawn", f"{JS}/reporter.js", "let drawn = source.index(SHARES);", "let drawn = source.index(SHARES - 1);"),
+    Fault("js: a plan that leaks is answered", f"{JS}/reporter.js", "if (plan.rounds.some((round) => !round.padded)) throw", "if (plan.rounds.every((round) => !round.padded)) throw"),
+    Fault("js: other coordinates are answered", f"{JS}/reporter.js", "crs !== plan.crs) throw", "false) throw"),
+    Fault("js: the ledger is not asked", f"{JS}/reporter.js", "if (this.ledger === null) return", "if (round >= 0) return"),
+    Fault("js: forks are answered", f"{JS}/ledger.js", 'if (earlier.some((entry) => !plan.chain.includes(entry.plan))) throw new PlanRefused("plan-forked");', ""),
+    Fault("js: a retry under another plan", f"{JS}/ledger.js", "known.report === null || known.plan !== plan.id", "known.report === null"),
+    Fault("js: a fresh draw instead of a retry", f"{JS}/ledger.js", "return Uint8Array.from(known.report);", "return draw();"),
+    Fault("js: the limit cannot be reached", f"{JS}/ledger.js", "+ cost > units(this.limit)", "+ cost >= units(this.limit)"),
+    Fault("js: everything is free", f"{JS}/ledger.js", "earlier.length > 0 ? 0n : units(plan.epsilon)", "0n"),
+    Fault("js: equal epsilons count once", f"{JS}/ledger.js", "[entry.root, units(entry.epsilon)]", "[entry.epsilon, units(entry.epsilon)]"),
+    Fault("js: nothing is written", f"{JS}/ledger.js", "    this.#write([...entries, entry]);\n", ""),
+    Fault("js: sent means the round of any plan", f"{JS}/ledger.js", "entry.plan === plan.id && entry.round === round ?", "entry.round === round ?"),
+    Fault("js: any amount of work", f"{JS}/plan.js", "if (work > MAX_WORK)", "if (work > 2 * MAX_WORK)"),
+    Fault("js: any payload", f"{JS}/plan.js", "if (payloadBytes > MAX_PAYLOAD)", "if (payloadBytes > MAX_PAYLOAD + 1)"),
+    Fault("js: any size of a document", f"{JS}/plan.js", "if (bytes.length > MAX_DOCUMENT)", "if (bytes.length > MAX_DOCUMENT + 1)"),
+    Fault("js: budgets are not added up", f"{JS}/plan.js", "  if (overspends(rounds", "  if (false && overspends(rounds"),
+    Fault("js: slots are free", f"{JS}/exact.js", "BigInt(question.slots) * ", ""),
+    Fault("js: everyone pays for one question", f"{JS}/exact.js", 'assignment === "everyone"', "false"),
+    Fault("js: epsilon is rounded", f"{JS}/plan.js", "numerator <= 20n * denominator", "Number(epsilon) <= 20"),
+    Fault("js: extends anything", f"{JS}/plan.js", "if (ids.at(-1) !== data.extends) malformed", "if (false) malformed"),
+    Fault("js: any version", f"{JS}/plan.js", "if (data.version !== 1)", "if (data.version != 1)"),
+    Fault("js: shares need not add up", f"{JS}/plan.js", "asks.some((ask) => ask.share !== SHARES) : shares !== SHARES", "asks.some((ask) => ask.share !== SHARES) : false"),
+    Fault("js: everyone may have shares", f"{JS}/plan.js", "everyone ? asks.some((ask) => ask.share !== SHARES) :", "everyone ? false :"),
+    Fault("js: other spellings are read", f"{JS}/canonical.js", "canonical(value) === text ? value : undefined", "value"),
+    Fault("js: longer decimals are read", f"{JS}/canonical.js", "plain(value) === text ? value : NaN", "value"),
+    Fault("js: any padding", f"{JS}/reports.js", "if (report.subarray(used).some((byte) => byte !== 0))", "if (false)"),
+    Fault("js: duplicates count", f"{JS}/reports.js", 'if (seen.has(id)) throw new ReportRejected("duplicate");', ""),
+]  # fmt: skip
+
+FAULTS: list[Fault] = [
+    *DRAWS,
+    *STREAM,
+    *REPORTS,
+    *LEDGERS,
+    *PLANS,
+    *CHANNELS,
+    *RECEIVERS,
+    *AUDITS,
+    *SEEDS,
+    *CLIENT,
+]

@@ -1,0 +1,120 @@
+"""Slip deliberate faults into copies of both clients, one at a time: what is named beside each must go red.
+
+    python tests/mutants/run.py [--jobs N] [NAME ...]      names are parts of the faults' names
+
+Each fault is a text and what replaces it. A fault that nothing notices fails the run, and so does one whose text is no
+longer there.
+"""
+
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Queue
+
+from faults import FAULTS, Fault
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("src", "tests", "protocol", "clients", "pyproject.toml")
+# Seconds that the tests of one fault may take.
+LONGEST = 300
+
+
+def main() -> int:
+    arguments = parsed()
+    chosen = [
+        fault for fault in FAULTS if not arguments.names or any(n in fault.name for n in arguments.names)
+    ]
+    begin, failures = time.monotonic(), list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        free: Queue[Path] = Queue()
+        for number in range(arguments.jobs):
+            copy = Path(folder) / str(number)
+            copied(copy)
+            free.put(copy)
+
+        def tried(fault: Fault) -> tuple[Fault, str, float]:
+            copy, start = free.get(), time.monotonic()
+            try:
+                return fault, verdict(fault, copy), time.monotonic() - start
+            finally:
+                free.put(copy)
+
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            for fault, said, seconds in pool.map(tried, chosen):
+                print(f"{said:10} {seconds:5.1f} s  {fault.name}", flush=True)
+                if said != "caught":
+                    failures.append(fault.name)
+    caught = len(chosen) - len(failures)
+    print(f"{caught} of {len(chosen)} faults caught in {time.monotonic() - begin:.0f} s")
+    for name in failures:
+        print(f"not caught: {name}")
+    return 1 if failures else 0
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args()
+
+
+def copied(target: Path) -> None:
+    """What the tests need, without caches."""
+    target.mkdir()
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_file():
+            shutil.copy(source, target / name)
+        else:
+            shutil.copytree(
+                source, target / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
+            )
+
+
+def verdict(fault: Fault, copy: Path) -> str:
+    """What became of one fault: caught, survived, or not to be found in the source any more."""
+    file = copy / fault.file
+    text = file.read_text(encoding="utf-8")
+    if text.count(fault.old) != 1:
+        return "outdated"
+    file.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    try:
+        return "caught" if red(fault, copy) else "SURVIVED"
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+
+def red(fault: Fault, copy: Path) -> bool:
+    """Whether the tests that are named for this fault fail, and not for want of them."""
+    if fault.file.endswith(".js"):
+        command = ["node", "--test", "--test-reporter=tap", "clients/js/test/vectors.test.js"]
+    else:
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0"]
+        command = [sys.executable, "-m", "pytest", *options, *fault.tests.split()]
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+        )
+    except subprocess.TimeoutExpired:
+        # A device that hangs is not green either.
+        return True
+    if done.returncode > 1 and not fault.file.endswith(".js") and "error" not in done.stdout.lower():
+        raise RuntimeError(f"{fault.name}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.returncode != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
