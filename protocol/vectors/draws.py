@@ -58,6 +58,24 @@ class InGroup(Ordinary):
         return value
 
 
+class FirstDraw(Ordinary):
+    """Ordinary draws but for the first one: the last value of one outcome, or the first of the next."""
+
+    def __init__(self, name: str, drawn: int) -> None:
+        super().__init__(name)
+        self.drawn: int | None = drawn
+
+    def below(self, bound: int) -> int:
+        if self.drawn is None:
+            return super().below(bound)
+        value, self.drawn = self.drawn, None
+        self.read += value.to_bytes(((bound - 1).bit_length() + 7) // 8, "big")
+        return value
+
+    def flags(self, limit: int, bound: int, count: int) -> bytes:
+        return bytes(self.below(bound) < limit for _ in range(count))
+
+
 class Extreme(Recorder):
     """Bytes that make every draw its lowest or its highest value."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
-from draws import InGroup, Ordinary, Recorder, replayed, sources
+from draws import FirstDraw, InGroup, Ordinary, Recorder, replayed, sources
 from faults import changed_byte, flipped_bit, rejected
 from ledgers import scenarios
 from material import EXAMPLES, middle_question, plans, trajectories
@@ -263,7 +264,8 @@ def perturbed() -> list[dict[str, Any]]:
         sets = [(), (0,), (d - 1,), tuple(range(m)), tuple(range(d - m, d))]
         # Vectors of the largest ones are long: one is enough.
         for items in dict.fromkeys(sets if channel.payload_bytes < 100 else sets[-1:]):
-            for luck, recorder in sources(f"randomizer {channel} {items}", ordinary=1):
+            lots = [*sources(f"randomizer {channel} {items}", ordinary=1), *_borders(channel, items)]
+            for luck, recorder in lots:
                 named = channel.perturb(items, recorder)
                 random = replayed(lambda s, c=channel, i=items: c.perturb(i, s), recorder, named)
                 vectors.append(
@@ -279,6 +281,26 @@ def perturbed() -> list[dict[str, Any]]:
                     }
                 )
     return [vector for vector in vectors if len(vector["random"]) < 10000 or "ordinary" in vector["name"]]
+
+
+def _borders(channel: Randomizer, items: tuple[int, ...]) -> Iterator[tuple[str, Recorder]]:
+    """First draws on both sides of where one outcome ends and the next begins; for small randomizers."""
+    if channel.outputs > 300 or (items and isinstance(channel, OUE) and items[0] == 0):
+        return
+    ratio = channel.ratio
+    if isinstance(channel, PrivSet):
+        borders = list(accumulate(channel.hit_weights))[:-1]
+    elif isinstance(channel, GRR):
+        borders = [ratio.numerator, ratio.numerator + ratio.denominator]
+    else:
+        borders = [ratio.denominator]
+    total = sum(channel.hit_weights) if isinstance(channel, PrivSet) else ratio.numerator
+    if not isinstance(channel, PrivSet):
+        total += ratio.denominator * (channel.domain if isinstance(channel, GRR) else 1)
+    for border in borders:
+        for value in (border - 1, border):
+            if value < total:
+                yield f"first draw {value}", FirstDraw(f"border {channel} {items} {value}", value)
 
 
 def plan_vectors(made: dict[str, Plan]) -> list[dict[str, Any]]:
