@@ -18,7 +18,9 @@ class Fault:
 
 
 PROTOCOL, DEVICE, AUDIT = "src/ldptrace/protocol", "src/ldptrace/device", "src/ldptrace/audit"
-VECTORS = "tests/protocol/test_vectors.py"
+_GENERATOR = "tests/protocol/test_vectors.py::test_the_generator_still_writes_these_files"
+# The vectors as they are: writing them again with the fault in would show that something changed, not that it is wrong.
+VECTORS = f"tests/protocol/test_vectors.py --deselect {_GENERATOR}"
 SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger_machine.py tests/device/test_ledger.py"
 REPORTER = "tests/device/test_reporter.py"

@@ -103,7 +103,7 @@ def red(fault: Fault, copy: Path) -> bool:
     else:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0"]
         command = [sys.executable, "-m", "pytest", *options, *fault.tests.split()]
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(copy / "src")}
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
