@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
@@ -196,7 +196,10 @@ class Land:
         return ox + (self.column + 0.5 / FINENESS) * sx, oy + (self.row + 0.5 / FINENESS) * sy
 
     @cached_property
-    def _tree(self) -> cKDTree:
+    def _tree(self) -> Any:
+        # It takes as long to load as all of Arrow, and few runs have an area.
+        from scipy.spatial import cKDTree
+
         return cKDTree(np.stack(self._middles, axis=1) / np.array(self.grid.step))
 
 

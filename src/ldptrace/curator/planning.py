@@ -18,7 +18,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import nbinom
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
@@ -135,7 +134,8 @@ def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float =
 def moves_law(mean: float) -> NDArray[np.float64]:
     """Assumed distribution of the number of moves of a trip: 0, 1, 2, ..."""
     longest = int(20 * mean) + 40
-    law: NDArray[np.float64] = nbinom.pmf(np.arange(longest), 2, 2 / (2 + mean))
+    moves, none = np.arange(longest), 2 / (2 + mean)
+    law: NDArray[np.float64] = (moves + 1) * none**2 * (1 - none) ** moves
     return law / law.sum()
 
 

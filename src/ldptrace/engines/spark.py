@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,11 +36,11 @@ from ldptrace.protocol.grid import Bounds
 from ldptrace.simulation.unit import Unit, unit_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # Blocks that a partition may have: numbers of blocks are partition * this + place.
 _BLOCKS = 1 << 20
-_SUM = "kept long, rows long, found binary"
+_SUM = "part int, kept long, rows long, found binary"
 
 
 class Spark(Engine):
@@ -86,7 +87,7 @@ class Spark(Engine):
         timed = draw(min(count, 1), 0).t is not None if count else False
         columns = "traj_id long, x array<double>, y array<double>" + (", t array<double>" if timed else "")
         numbers = self.session.range(0, blocks, 1, max(1, blocks // 32))
-        drawn = numbers.mapInArrow(partial(_draw, draw, count), columns)
+        drawn = _mapped(numbers, partial(_draw, draw, count), columns)
         # Spark's writer knows no metadata but that of columns.
         own = json.dumps(
             {"format": "ldptrace-trajectories", "version": parquet.VERSION, "crs": labels["crs"]}
@@ -171,11 +172,18 @@ class SparkCrowd(Crowd):
         task = partial(_add_up, work, table, whole)
         total, self._kept, self._rows = nothing, 0, 0
         # One after the other, so that the driver holds one sum at a time besides the total.
-        for row in self._frame.mapInArrow(task, f"part int, {_SUM}").sort("part").toLocalIterator():
+        for row in _mapped(self._frame, task, _SUM).sort("part").toLocalIterator():
             total = total + pickle.loads(row.found)
             self._kept += row.kept
             self._rows += row.rows
         return total
+
+
+def _mapped(frame: DataFrame, task: Callable[..., Iterator[pa.RecordBatch]], columns: str) -> DataFrame:
+    with warnings.catch_warnings():
+        # It is about data frames of pandas, which are not used here.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(task, columns)
 
 
 def _add_up(

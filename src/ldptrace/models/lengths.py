@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import nbinom
+from scipy.special import gammaln
 
 from ldptrace.curator.estimates import Estimate
 
@@ -30,7 +30,9 @@ def smooth_lengths(estimate: Estimate) -> Floats:
     lengths = np.arange(len(estimate.frequencies))
     means = np.geomspace(0.1, max(len(lengths) - 1, 0.2), _MEANS)
     shape, mean = (grid.ravel()[:, None] for grid in np.meshgrid(_SHAPES, means))
-    laws = nbinom.pmf(lengths, shape, shape / (shape + mean))
+    # The negative binomial law; scipy.stats would take longer to load than everything else.
+    ways = gammaln(lengths + shape) - gammaln(shape) - gammaln(lengths + 1)
+    laws = np.exp(ways + shape * np.log(shape / (shape + mean)) + lengths * np.log(mean / (shape + mean)))
     # The last item stands for all longer paths.
     laws[:, -1] += np.maximum(1 - laws.sum(axis=1), 0)
     variances = np.where(np.isfinite(estimate.std_errors), estimate.std_errors, 1.0) ** 2
