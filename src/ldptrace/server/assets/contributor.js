@@ -174,7 +174,7 @@ async function send() {
   say("");
   let report;
   try {
-    report = reporter.report(points ?? [], round);
+    report = await alone(() => reporter.report(points ?? [], round));
   } catch (error) {
     if (!(error instanceof PlanRefused)) throw error;
     say(`Nothing was sent. ${error.problem.sentence}`, "bad");
@@ -183,6 +183,11 @@ async function send() {
   showLedger();
   show(report);
   await post(report);
+}
+
+/** Two tabs must not draw at the same time: each would give an answer of its own. */
+function alone(draw) {
+  return navigator.locks ? navigator.locks.request("ldptrace-ledger", draw) : draw();
 }
 
 async function post(report) {
