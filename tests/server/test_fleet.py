@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import subprocess
@@ -20,6 +21,7 @@ from ldptrace.errors import InputError
 from ldptrace.io import write
 from ldptrace.server import campaigns, releases
 from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.fleet import FleetStopped, city_trips, run_fleet
 from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_admissions
@@ -125,6 +127,27 @@ def test_exit_status_of_a_fleet_that_is_refused(server: Server, database: Databa
         with pytest.raises(InputError):
             Target.of(wrong)
     assert isinstance(fleet(server, 3, "--drops", "2").exception, InputError)
+
+
+def test_a_server_that_never_comes_back() -> None:
+    """It hands out the plan and is then silent for longer than the fleet waits."""
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.startswith(b"GET"):
+            plan = SINGLE.to_json().encode()
+            writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(plan)}\r\n\r\n".encode() + plan)
+            await writer.drain()
+        writer.close()
+
+    async def play() -> None:
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with server:
+            await run_fleet(url, "trips", city_trips(5, 1), 5, patience=0.5)
+
+    with pytest.raises(FleetStopped, match=r"did not answer for 0\.5 seconds"):
+        asyncio.run(play())
 
 
 def test_the_seed_never_drives_a_report(server: Server, database: Database) -> None:

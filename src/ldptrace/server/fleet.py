@@ -100,9 +100,13 @@ async def run_fleet(
                 if progress is not None:
                     progress(outcome)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, users)):
-            group.create_task(player())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, users)):
+                group.create_task(player())
+    except* FleetStopped as stopped:
+        # All players see the same silence; one of them tells.
+        raise stopped.exceptions[0] from None
     outcome.seconds = time.monotonic() - started
     return outcome
 
