@@ -28,19 +28,19 @@ MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
 CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
 # Routes of the map alone, and trips of a set that are routed again: so many that divergences of few trips, which are
 # large by chance, do not speak against the controls.
-ROUTES, ROUTED = 100_000, 30_000
+ROUTES, ROUTED = 50_000, 30_000
 _CHUNK = 256
 
 
 def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """The part of a network in the bounds where all roads lead everywhere; an error if it is of another place."""
+    """The part of a network in the bounds; an error if it is of another place."""
     if roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper():
         geographic = Trajectories.from_lists([], crs=crs).is_geographic
         if not (geographic and roads.is_geographic):
             raise InputError(
                 f"{roads.name} is in {roads.crs} and the trajectories are in {crs}: convert one of them first"
             )
-    return roads.clipped(grid.bounds).largest_component()
+    return roads.clipped(grid.bounds)
 
 
 def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES) -> Trajectories:

@@ -121,6 +121,8 @@ def _controls(
     """The two controls of each set, as large as the set; none without a road network."""
     if roads is None:
         return [{} for _ in sets]
+    # All streets count where trips are; ways lead only where all roads lead everywhere.
+    roads = roads.largest_component()
     alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets, rng)
     controls = []
     for item in sets:

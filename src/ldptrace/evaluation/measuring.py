@@ -14,10 +14,11 @@ import numpy as np
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.corrected import CORRECTED
+from ldptrace.evaluation.extents import travel_distances
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.further import FURTHER, Questions, Sight, class_edges, log_classes
 from ldptrace.evaluation.metrics import METRICS, Metric, Yardstick
-from ldptrace.evaluation.streets import MATCHED, StreetMap, StreetUse
+from ldptrace.evaluation.streets import StreetMap, StreetUse
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.traces import DAY, Traces
 from ldptrace.protocol.grid import Grid
@@ -63,11 +64,12 @@ class Measured:
         rng: np.random.Generator | None = None,
     ) -> Measured:
         """Add a set up; a random choice of its trips is matched to the streets."""
-        local = on_local_clocks(trajectories)
+        local, summary = on_local_clocks(trajectories), Summary.of(trajectories, grid)
         use = None
         if streets is not None:
-            use = streets.match(chosen(trajectories, MATCHED, rng or np.random.default_rng(0)))
-        return Measured(trajectories, Summary.of(trajectories, grid), Traces.of(local, grid), use)
+            few = streets.affordable(summary.lengths)
+            use = streets.match(chosen(trajectories, few, rng or np.random.default_rng(0)))
+        return Measured(trajectories, summary, Traces.of(local, grid), use)
 
     @staticmethod
     def again(
@@ -85,7 +87,8 @@ class Measured:
         traces = Traces.of(on_local_clocks(trajectories), grid, rng.poisson(rate, many))
         use = None
         if streets is not None:
-            use = streets.match(trajectories.take(rng.integers(0, many, min(MATCHED, many))))
+            few = streets.affordable(travel_distances(trajectories, streets.scale))
+            use = streets.match(trajectories.take(rng.integers(0, many, few)))
         return Measured(trajectories.take(np.arange(0)), Summary.nothing(grid), traces, use)
 
     def drawn(self, most: int, rng: np.random.Generator) -> Measured:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numba
 import numpy as np
@@ -23,12 +22,12 @@ from ldptrace.roads.network import RoadNetwork
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# On a street is whoever is at most so far from its middle: the accuracy of a fix, in metres (or map units) ...
+# On a street is whoever is at most so far from its middle: the accuracy of a fix, in metres. On a planar map, whose
+# unit may be any, it is so many units and at most this part of a usual street.
 TOLERANCE = 25.0
-# ... and where streets are shorter than a city's, at most this part of a usual one.
 PART_OF_STREET = 0.25
-# Trips of a set that are matched.
-MATCHED = 5_000
+# Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
+MATCHED, LOOKS = 5_000, 3_000_000
 JUNCTIONS = 100
 # Real lines that follow the streets for less of their way do not tell which turns were taken.
 FOLLOWED = 0.7
@@ -141,7 +140,9 @@ class StreetMap:
         both = ends.ravel()
         order = np.argsort(both, kind="stable")
         at_first = np.searchsorted(both[order], np.arange(roads.nodes + 1))
-        tolerance = min(TOLERANCE, PART_OF_STREET * float(np.median(length)))
+        tolerance = TOLERANCE
+        if not roads.is_geographic:
+            tolerance = min(TOLERANCE, PART_OF_STREET * float(np.median(length)))
         low_x, low_y = float(x.min()), float(y.min())
         wide, high = float(np.ptp(x)), float(np.ptp(y))
         # A bucket is so wide that nine of them hold whatever lies within twice the tolerance.
@@ -165,6 +166,11 @@ class StreetMap:
             first,
             held,
         )
+
+    def affordable(self, lengths: Floats) -> int:
+        """How many trips of such lengths are matched."""
+        mean = float(np.mean(lengths)) if len(lengths) else 0.0
+        return int(min(MATCHED, len(lengths), max(100.0, LOOKS * self.tolerance / max(mean, self.tolerance))))
 
     def match(self, trajectories: Trajectories) -> StreetUse:
         """Match every trajectory to the streets."""
@@ -192,11 +198,6 @@ class StreetMap:
         """The use of no trip at all."""
         none = np.empty(0, dtype=np.int64)
         return StreetUse(0.0, 0.0, 0.0, 0.0, np.zeros(CLASSES), none, none, np.empty(0))
-
-    @cached_property
-    def unit(self) -> float:
-        """A usual street's length."""
-        return float(np.median(self.length))
 
 
 def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
