@@ -77,6 +77,7 @@ def test_movingpandas_there_and_back(frame: object) -> None:
     collection = trips.to_movingpandas()
     assert len(collection) == len(trips)
     back = lt.read(collection)
+    assert back.has_dates
     assert (len(back), back.points) == (len(trips), trips.points)
     assert back.t is not None
     np.testing.assert_array_equal(np.sort(back.t), np.sort(trips.t))
@@ -98,6 +99,20 @@ def test_a_look_at_things(frame: object) -> None:
     assert synthetic.to_geopandas().attrs["ldptrace"]["epsilon"] == "1"
     again = lt.Trajectories.from_pandas(synthetic.to_pandas())
     assert again.provenance == synthetic.provenance
+
+
+def test_what_was_promised_survives_a_frame_on_disk(frame: object, tmp_path: Path) -> None:
+    synthetic = lt.synthesize(frame, 1.0, bounds=BOUNDS, grid=4, seed=1)
+    synthetic.to_pandas().to_parquet(tmp_path / "rows.parquet")
+    found = lt.read(tmp_path / "rows.parquet")
+    assert found.provenance is not None
+    assert found.provenance["epsilon"] == "1"
+
+
+def test_times_in_the_index_under_any_name(frame: object) -> None:
+    indexed = frame.set_index("datetime").rename_axis("when")
+    assert lt.read(indexed).has_dates
+    assert lt.read(indexed.rename_axis(None)).has_dates
 
 
 def test_missing_values_are_said(frame: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +53,12 @@ def gather(
             "split_gap (--split-gap)"
         )
     notes: list[str] = []
+    if columns.t is None:
+        # Under whatever name: the one column of moments.
+        moments = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+        if len(moments) == 1:
+            columns = replace(columns, t=moments[0])
+            notes.append(f"times taken from column {moments[0]}")
     crs = columns.crs
     if columns.geometry is not None:
         x, y, crs = _geometry(table[columns.geometry], columns.geometry)

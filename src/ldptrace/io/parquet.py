@@ -21,7 +21,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.provenance import KEY, from_text, to_text
+from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.report import Parsed, Reading, naming, unique_ids
 from ldptrace.io.tables import from_points
 
@@ -215,7 +215,11 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
 
 def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
     stated = {**_spark(metadata), **metadata}.get(KEY.encode())
-    return None if stated is None else from_text(stated)
+    if stated is not None:
+        return from_text(stated)
+    # A data frame's own words about itself, as pandas writes them.
+    attrs = _metadata(metadata, "PANDAS_ATTRS")
+    return from_document(attrs.get(KEY))
 
 
 def _has(extra: pa.Table | None, name: object) -> bool:
