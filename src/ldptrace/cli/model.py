@@ -76,6 +76,7 @@ def sample(
 
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
+    from ldptrace.io.report import count as counted
     from ldptrace.models import load_model
 
     for name, value in (("spacing", spacing), ("interval", interval)):
@@ -92,4 +93,4 @@ def sample(
             )
         with stages("write"):
             write(drawn, output, format=to)
-    note(f"{len(drawn):,} synthetic trajectories from a {found.kind} model: {output}")
+    note(f"{counted(len(drawn), 'synthetic trajectory')} from a {found.kind} model: {output}")

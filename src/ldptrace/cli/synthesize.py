@@ -253,7 +253,7 @@ def synthesize(
         of = f" out of {counted(had, 'trajectory')}" if run.users < had else ""
         note(f"{run.unit.sentence} {counted(run.users, 'device')}{of}.")
     note(
-        f"{run.count:,} synthetic {'trajectory' if run.count == 1 else 'trajectories'} from "
+        f"{counted(run.count, 'synthetic trajectory')} from "
         f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
