@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from ldptrace.cli.audit import register as register_audit
 from ldptrace.cli.collect import own_points, register
-from ldptrace.device import Reporter
+from ldptrace.device import Reporter, trip_of
 from ldptrace.errors import LdptraceError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -239,3 +240,23 @@ def test_audit_of_a_plan_and_of_a_method() -> None:
 @pytest.mark.usefixtures("folder")
 def test_audit_of_what_is_not_there() -> None:
     assert "neither a plan document nor one of the methods" in error_of("audit", "nothing.json")
+
+
+def test_times_of_a_file_reach_the_questions_about_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the device's own clock showed them: 7:30 UTC on a Friday is half past eight in Lagos."""
+    monkeypatch.setenv("TZ", "Africa/Lagos")
+    time.tzset()
+    try:
+        (tmp_path / "trip.csv").write_text("id,x,y,t\n1,0.5,0.5,1700206200\n1,3.0,4.0,1700206800\n")
+        (tmp_path / "day.csv").write_text("id,x,y,t\n1,0.5,0.5,30600\n1,3.0,4.0,31200\n")
+        for name in ("trip.csv", "day.csv"):
+            points, _ = own_points(tmp_path / name, None, None)
+            trip = trip_of(points, PLAN.grid)
+            assert trip.hour is not None
+            assert trip.hour % 24 == 8
+            assert trip.seconds == 600
+    finally:
+        monkeypatch.undo()
+        time.tzset()

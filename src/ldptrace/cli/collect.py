@@ -30,6 +30,8 @@ RoundOption = Annotated[
 ]
 # Bytes of a report file that are read at a time.
 CHUNK = 1 << 24
+# Seconds below this are of a local day, not of a date.
+LOCAL_DAYS = 2 * 86400
 # Items that `estimate` prints of each question.
 SHOWN = 8
 
@@ -111,9 +113,7 @@ def report(
         note(f"round {number + 1} of plan {reporter.plan.id[:12]} is answered for good")
 
 
-def own_points(
-    path: Path, format: str | None, crs: str | None
-) -> tuple[list[tuple[float, float]], str | None]:
+def own_points(path: Path, format: str | None, crs: str | None) -> tuple[list[tuple[float, ...]], str | None]:
     """The points of one trajectory of the file, drawn at random where there are several.
 
     A file that is missing or is not a trajectory file is an error. What its content is, is not: where nothing in it
@@ -132,8 +132,26 @@ def own_points(
         return [], crs
     chosen = Source().below(len(found))
     start, stop = found.offsets[chosen], found.offsets[chosen + 1]
-    points = list(zip(found.x[start:stop].tolist(), found.y[start:stop].tolist(), strict=True))
-    return points, found.crs
+    columns = [found.x[start:stop].tolist(), found.y[start:stop].tolist()]
+    if found.t is not None:
+        columns.append([own_clock(seconds) for seconds in found.t[start:stop].tolist()])
+    return list(zip(*columns, strict=True)), found.crs
+
+
+def own_clock(seconds: float) -> float:
+    """A time of a file as this device's own clock showed it: dates are UTC, times of a day are local already.
+
+    >>> own_clock(8.5 * 3600)
+    30600.0
+    """
+    from time import localtime
+
+    if abs(seconds) < LOCAL_DAYS:
+        return seconds
+    try:
+        return seconds + localtime(seconds).tm_gmtoff
+    except (OverflowError, ValueError, OSError):
+        return seconds
 
 
 def tally(
