@@ -5,6 +5,7 @@ Results go to stdout, notes and progress to stderr; progress is drawn on a termi
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -207,6 +208,13 @@ def note(message: str) -> None:
     console().print(message, markup=False, soft_wrap=True)
 
 
+class _Notes(logging.Handler):
+    """Messages of the library as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
 class Progress(Stages):
     """Stages that a person watches: each with a spinner while it runs and its time; on a terminal only.
 
@@ -229,12 +237,19 @@ class Progress(Stages):
             console=err,
             disable=not err.is_terminal,
         )
+        # What long computations say of themselves goes above the bars on a terminal, line by line into a log.
+        self._said = logging.getLogger("ldptrace")
+        self._handler = _Notes()
 
     def __enter__(self) -> Self:
         self._bars.start()
+        self._said.setLevel(logging.INFO)
+        self._said.addHandler(self._handler)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._said.removeHandler(self._handler)
+        self._said.setLevel(logging.NOTSET)
         self._bars.stop()
 
     @contextmanager

@@ -182,3 +182,19 @@ def test_an_area_must_have_room_for_a_move(walkers: CellPaths) -> None:
     islet = Area.of([[[(0.2, 0.2), (0.8, 0.2), (0.5, 0.8)]]])
     with pytest.raises(InputError, match="no two neighbouring cells"):
         PathModel.fit(answers, islet)
+
+
+def test_a_large_grid_tells_how_long_its_fit_takes(caplog: pytest.LogCaptureFixture) -> None:
+    """Above 12 x 12 cells: without matrices, with a word before it begins and one for every round."""
+    grid, rng = Grid((0, 0, 1, 1), 14), np.random.default_rng(2)
+    plan = Plan.single_report(grid, 4.0, cap=12)
+    paths = random_paths(20_000, grid, rng)
+    with caplog.at_level("INFO", "ldptrace"):
+        model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, rng)))
+    said = [record.getMessage() for record in caplog.records]
+    assert "14 x 14 cells" in said[0]
+    assert " s on two cores" in said[0]
+    assert said[1].startswith("fit: round 1")
+    visited = np.bincount(model.sample_paths(20_000, rng).cells, minlength=196) / 20_000
+    truth = np.bincount(paths.cells, minlength=196) / 20_000
+    assert np.abs(visited - truth).sum() < 0.5 * truth.sum()

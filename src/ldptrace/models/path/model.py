@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,9 @@ Floats = NDArray[np.float64]
 PathFit = Fit[Expectation] | Fit[Flow]
 # Potentials up to which the Jacobian is a matrix: those of 12 x 12 cells and their lengths.
 DENSE = 1500
+# What a fit of a large grid takes, for each state of a pass; told before it begins.
+SECONDS_PER_STATE = 3e-5
+LOG = logging.getLogger(__name__)
 AREA = ("x", "y", "offsets", "polygon")
 
 
@@ -174,8 +178,18 @@ def fit_paths(
     prior = Prior(components(graph, layout))
     zero = np.zeros(layout.size)
     if layout.size > DENSE:
-        return fit_potentials(Flow.at(graph, lengths, zero), prior, observations), prior
+        n, states = graph.grid.n, 8 * graph.cells * lengths
+        LOG.info(
+            "fitting %d x %d cells, %s potentials: about %.0f s on two cores",
+            *(n, n, f"{layout.size:,}", max(SECONDS_PER_STATE * states, 1.0)),
+        )
+        begin = Flow.at(graph, lengths, zero)
+        return fit_potentials(begin, prior, observations, _tell_round), prior
     return fit_potentials(Expectation.at(graph, lengths, zero), prior, observations), prior
+
+
+def _tell_round(number: int, most: int) -> None:
+    LOG.info("fit: round %d of at most %d", number, most)
 
 
 def longest(estimates: Estimates) -> int:
