@@ -25,7 +25,11 @@ _ANSWERS = 600
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
     """Logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more likely."""
     views = [jacobian @ component.basis for component in prior.components]
-    shares = np.array([view @ view.T for view in views])
+    return climbed(prior, logs, np.array([view @ view.T for view in views]), target)
+
+
+def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Floats:
+    """As `likely_variances`, from what each component adds to the covariance of the target."""
     first = np.log([component.variance for component in prior.components])
     free = np.array([not component.fixed for component in prior.components])
     value, inverse, weighted = _evidence(shares, logs, target, first, free)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from ldptrace.models.iterative import IterativeSolver
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
+from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Predictor, Solver
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def fit_potentials(
     `progress` is told, before each round, its number and the largest one there may be.
     """
     # Threads inside small matrix products cost ten times what they save, beside the threads of `map_chunks`.
-    with threadpool_limits(1 if len(here.potentials) < _LARGE else None, "blas"):
+    with threadpool_limits(_threads(here), "blas"):
         return _fitted(here, _answerable(prior, observations), observations, progress)
 
 
@@ -70,7 +70,7 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
     """
     solver = _solver(fit.model, prior, observations)
     logs = np.log([fit.variances[part.name] for part in prior.components])
-    with threadpool_limits(1 if len(fit.model.potentials) < _LARGE else None, "blas"):
+    with threadpool_limits(_threads(fit.model), "blas"):
         solver.linearise(fit.model)
         return solver.misfit(fit.model), solver.freedom(logs)
 
@@ -99,6 +99,11 @@ def _fitted(
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
     return Fit(here, solver.expected(here), variances, number, change < TOLERANCE)
+
+
+def _threads(model: Predictor) -> int | None:
+    """Threads of matrix products: one where they are small, or the passes have the threads."""
+    return 1 if len(model.potentials) < _LARGE or isinstance(model, LargePredictor) else None
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from ldptrace.core.parallel import map_chunks
-from ldptrace.models.evidence import likely_variances
+from ldptrace.models.evidence import climbed
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
@@ -44,7 +44,9 @@ class IterativeSolver(Solver[Model]):
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping = 0.0
         self.coefficients = np.zeros(prior.basis.shape[1])
-        self._rows = np.zeros((0, prior.basis.shape[0]))
+        # Rows of the pooled answers by the coefficients, and their squares by component.
+        self._rows = np.zeros((0, prior.basis.shape[1]))
+        self._squares = np.zeros((len(prior.components), 0, 0))
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, LargePredictor)
@@ -71,13 +73,15 @@ class IterativeSolver(Solver[Model]):
     def likely(self, here: Model, logs: Floats) -> Floats:
         assert isinstance(here, LargePredictor)
         pooling = self._pooling(here)
-        self._rows = np.array(
+        rows = np.array(
             map_chunks(
                 lambda number, *_: self.apply_transposed(pooling[[number]].toarray()[0]), pooling.shape[0], 1
             )
         )
         target = self.misfit(here) + self.apply(here.potentials)
-        return likely_variances(self.prior, logs, self._rows, pooling @ target)
+        views = [rows @ component.basis for component in self.prior.components]
+        self._rows, self._squares = np.hstack(views), np.array([view @ view.T for view in views])
+        return climbed(self.prior, logs, self._squares, pooling @ target)
 
     def _pooling(self, here: LargePredictor) -> csr_array:
         """Sums of similar answers, each of variance one and independent of the others."""
@@ -117,7 +121,7 @@ class IterativeSolver(Solver[Model]):
         right = sizes * (basis.T @ self.apply_transposed(gap)) - own
         change = 0.0
         for _ in range(DAMPINGS):
-            step = self._solved(right, sizes)
+            step = self._solved(right, logs, sizes)
             moved = basis @ (sizes * step)
             change = change or float(np.abs(self.apply(moved)).max())
             if np.abs(moved).max() <= FARTHEST:
@@ -130,9 +134,9 @@ class IterativeSolver(Solver[Model]):
             self._damping = max(10 * self._damping, 1.0)
         return here, change
 
-    def _solved(self, right: Floats, sizes: Floats) -> Floats:
+    def _solved(self, right: Floats, logs: Floats, sizes: Floats) -> Floats:
         """The step of the coefficients, by conjugate gradients."""
-        basis, inverse = self.prior.basis, self._preconditioner(sizes)
+        basis, inverse = self.prior.basis, self._preconditioner(logs, sizes)
         step, rest = np.zeros_like(right), right
         search = inverse(rest)
         size = rest @ search
@@ -157,17 +161,17 @@ class IterativeSolver(Solver[Model]):
         for _ in range(PROBES):
             signs = rng.choice([-1.0, 1.0], basis.shape[1])
             bent = sizes * (basis.T @ self.apply_transposed(self.apply(basis @ (sizes * signs))))
-            found.append(signs @ self._solved(bent, sizes))
+            found.append(signs @ self._solved(bent, logs, sizes))
         return float(np.mean(found))
 
-    def _preconditioner(self, sizes: Floats) -> Callable[[Floats], Floats]:
+    def _preconditioner(self, logs: Floats, sizes: Floats) -> Callable[[Floats], Floats]:
         """The inverse of 1 + damping + R^T R, where R has the rows of the pooled answers only."""
-        rows, own = (self.prior.basis.T @ self._rows.T).T * sizes, 1 + self._damping
-        square = rows @ rows.T
+        rows, own = self._rows, 1 + self._damping
+        square = np.tensordot(np.exp(logs), self._squares, 1)
         square[np.diag_indices_from(square)] += own
         factor = cho_factor(square)
 
         def inverse(values: Floats) -> Floats:
-            return (values - rows.T @ cho_solve(factor, rows @ values)) / own
+            return (values - sizes * (rows.T @ cho_solve(factor, rows @ (sizes * values)))) / own
 
         return inverse
