@@ -1,0 +1,360 @@
+"""What the street map gives and what the reports give, told apart.
+
+    python -m benchmarks.streets main     [--data FOLDER] [--repeats 3]   with the map, without, the map alone
+    python -m benchmarks.streets ablation [--data FOLDER] [--repeats 3]   one thing at a time
+    python -m benchmarks.streets epsilon  | users | grid  [--data FOLDER] budgets, crowds, cells
+    python -m benchmarks.streets real     --data FOLDER                   Porto and Beijing with their networks
+    python -m benchmarks.streets speed                                    libraries, fits, samples
+
+Oldenburg where the folder has it; made-up cities, whose demand is far from uniform, otherwise and besides. Metrics on
+6 x 6 cells, fine densities along the lines (against raw fixes for real taxis). Without a map means the path model with
+its own shares of the questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import ldptrace as lt
+from benchmarks.data import CITY_SIDE, OLDENBURG_BOUNDS
+from benchmarks.tables import save
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.planning import outlook
+from ldptrace.errors import FitWarning
+from ldptrace.evaluation import METRICS, Yardstick
+from ldptrace.evaluation.divergence import count_divergence
+from ldptrace.evaluation.traces import Traces, coarser
+from ldptrace.generators import city_traffic
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.simulation import collect
+
+SIDES = (24, 96, 192)
+SHORT = (
+    "density",
+    "query",
+    "hotspot",
+    "Kendall",
+    "trip",
+    "length",
+    "diameter",
+    "F1",
+    "pattern",
+    *(f"d{s}" for s in SIDES),
+)
+Row = dict[str, list[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Town:
+    """Trips, their public bounds, and the public map."""
+
+    name: str
+    trips: Trajectories
+    bounds: Bounds
+    roads: RoadNetwork
+    # Whether fine densities are measured against raw fixes: those of taxis are too far apart for lines.
+    fixes: bool = False
+
+    def sample(self, users: int, seed: int) -> Town:
+        picked = np.random.default_rng(seed).integers(0, len(self.trips), users)
+        return replace(self, trips=self.trips.take(picked))
+
+
+class Judge:
+    """Scores of synthetic sets against one town."""
+
+    def __init__(self, town: Town) -> None:
+        self.town, self.grid = town, Grid(town.bounds, 6)
+        self.yardstick = Yardstick.of(town.trips, self.grid, np.random.default_rng(0))
+        self.traces = Traces.of(replace(town.trips, t=None), self.grid)
+
+    def scores(self, made: Trajectories, seed: int) -> list[float]:
+        nine = self.yardstick.redrawn(np.random.default_rng(seed)).score(made)
+        traces = Traces.of(replace(made, t=None), self.grid)
+        real = self.traces.fixes if self.town.fixes else self.traces.along
+        ours = traces.being if self.town.fixes else traces.along
+        fine = [count_divergence(coarser(real, side), coarser(ours, side)) for side in SIDES]
+        return [*(nine[name] for name in METRICS), *fine]
+
+
+def oldenburg(folder: Path | None) -> Town | None:
+    """The Oldenburg files with their network, if they are at hand."""
+    files = [folder / f"oldenburg_brinkhoff_100k_seed{seed}.parquet" for seed in (1, 2, 3)] if folder else []
+    if not files or not all(file.exists() for file in files):
+        return None
+    trips = Trajectories.concat([lt.read(file) for file in files])
+    return Town("Oldenburg", trips, OLDENBURG_BOUNDS, _folder(files[0].parent, "oldenburg"))
+
+
+def _folder(folder: Path, name: str) -> RoadNetwork:
+    """Two tables side by side, as a folder that a reader takes."""
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as place:
+        for table in ("nodes", "edges"):
+            shutil.copy(folder / f"{name}_{table}.csv", Path(place) / f"{table}.csv")
+        return replace(lt.read_roads(place), name=name)
+
+
+def odd_city(seed: int, trips: int = 200_000, interval: float = 15.0) -> Town:
+    """A made-up city: hubs, rush hours, trips that know 640 destinations; its network has travel times."""
+    world, day = np.random.default_rng(seed).spawn(2)
+    traffic = city_traffic(world, size=CITY_SIDE, interval=interval)
+    return Town(f"city {seed}", traffic.trips(trips, day), traffic.bounds, traffic.roads)
+
+
+def taxis(folder: Path) -> list[Town]:
+    """Real traces with a real network, those that stay in the box."""
+    towns = []
+    for name, file, network, box in (
+        ("Porto taxis", "porto_sample", "porto", (-8.70, 41.13, -8.55, 41.20)),
+        ("T-Drive", "tdrive600_segments", "beijing", (116.24, 39.81, 116.52, 40.01)),
+        ("GeoLife", "geolife_beijing_15s", "beijing", (116.24, 39.81, 116.52, 40.01)),
+    ):
+        trips = lt.read(folder / f"{file}.parquet", bounds=box)
+        roads = replace(lt.read_roads(folder / "roads" / network), name=network)
+        towns.append(Town(name, trips.take(trips.sizes > 1), box, roads, fixes=True))
+    return towns
+
+
+def asked(town: Town, epsilon: float, n: int, seed: int, *, for_map: bool) -> Estimates:
+    """Everybody answers one question."""
+    grid = Grid(town.bounds, n)
+    view = outlook(len(town.trips), epsilon, n)
+    plan = Plan.single_report(grid, epsilon, most_moves=view.most_moves, cap=view.cap, for_map=for_map)
+    paths = CellPaths.from_trajectories(town.trips, grid)
+    return Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(seed)))
+
+
+def without_map(town: Town, epsilon: float = 1.0, n: int = 6) -> Callable[[int], Trajectories]:
+    def make(seed: int) -> Trajectories:
+        model = PathModel.fit(asked(town, epsilon, n, seed, for_map=False))
+        return model.sample(len(town.trips), np.random.default_rng(seed))
+
+    return make
+
+
+def with_map(
+    town: Town,
+    epsilon: float = 1.0,
+    n: int = 6,
+    *,
+    for_map: bool = True,
+    second: bool = True,
+    mixture: bool = True,
+    **library: object,
+) -> Callable[[int], Trajectories]:
+    def make(seed: int) -> Trajectories:
+        rng = np.random.default_rng(100 + seed)
+        estimates = asked(town, epsilon, n, seed, for_map=for_map)
+        drawing = Library(**library)  # type: ignore[arg-type]
+        public: object = town.roads
+        if not second:
+            public = drawing.draw(town.roads.clipped(town.bounds).largest_component(), rng)
+        model = RouteModel.fit(estimates, public, rng, library=drawing, mixture=mixture)  # type: ignore[arg-type]
+        if model.off_streets:
+            print(f"    {model.off_streets:.0%} off the streets")
+        return model.sample(len(town.trips), rng)
+
+    return make
+
+
+def map_alone(town: Town) -> Callable[[int], Trajectories]:
+    def make(seed: int) -> Trajectories:
+        rng = np.random.default_rng(200 + seed)
+        return RouteModel.of_map(town.roads, Grid(town.bounds, 6), rng).sample(len(town.trips), rng)
+
+    return make
+
+
+def measured(
+    town: Town, makers: dict[str, Callable[[int], Trajectories]], repeats: int
+) -> dict[str, list[list[float]]]:
+    """Scores of every maker, printed as mean and spread."""
+    judge, results = Judge(town), {}
+    print(f"{town.name + f', n = {len(town.trips):,}':<40}" + "".join(f"{name:>16}" for name in SHORT))
+    for name, make in makers.items():
+        rows = [judge.scores(make(seed), seed) for seed in range(1, repeats + 1)]
+        results[name] = rows
+        mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) if repeats > 1 else None
+        cells = [f"{m:.4f}" + ("" if spread is None else f" ±{spread[k]:.4f}") for k, m in enumerate(mean)]
+        print(f"{name:<40}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+    return results
+
+
+def towns_of(arguments: argparse.Namespace) -> list[Town]:
+    found = oldenburg(arguments.data)
+    cities = [odd_city(seed, arguments.trips) for seed in arguments.cities]
+    return ([found] if found is not None else []) + cities
+
+
+def main_table(arguments: argparse.Namespace) -> object:
+    return {
+        town.name: measured(
+            town,
+            {
+                "without the map": without_map(town),
+                "with the map": with_map(town),
+                "the map alone": map_alone(town),
+            },
+            arguments.repeats,
+        )
+        for town in towns_of(arguments)
+    }
+
+
+def ablation(arguments: argparse.Namespace) -> object:
+    results = {}
+    for town in towns_of(arguments):
+        slow = replace(town, roads=replace(town.roads, seconds=None))
+        makers = {
+            "as it is": with_map(town),
+            "shares of a plan without a map": with_map(town, for_map=False),
+            "first library only": with_map(town, second=False),
+            "narrow: near ends only": with_map(town, reaches=(0.1,)),
+            "only far ends": with_map(town, reaches=(math.inf,)),
+            "turns cost nothing": with_map(town, turn_cost=0.0),
+            "no noise on costs": with_map(town, noise=0.0),
+            "speeds unknown": with_map(slow),
+            "no mixture": with_map(town, mixture=False),
+            "30,000 routes": with_map(town, routes=30_000),
+        }
+        results[town.name] = measured(town, makers, arguments.repeats)
+    return results
+
+
+def budgets(arguments: argparse.Namespace) -> object:
+    return {
+        town.name: measured(
+            town,
+            {f"eps {epsilon:g}": with_map(town, epsilon) for epsilon in (0.5, 1.0, 1.5, 2.0)}
+            | {f"eps {epsilon:g}, no map": without_map(town, epsilon) for epsilon in (0.5, 2.0)},
+            arguments.repeats,
+        )
+        for town in towns_of(arguments)
+    }
+
+
+def crowds(arguments: argparse.Namespace) -> object:
+    results = {}
+    for town in towns_of(arguments):
+        for users in (10_000, 100_000, 1_000_000):
+            part = town.sample(users, 1)
+            results[f"{town.name}, {users}"] = measured(
+                part,
+                {"without the map": without_map(part), "with the map": with_map(part)},
+                arguments.repeats,
+            )
+    return results
+
+
+def cells(arguments: argparse.Namespace) -> object:
+    return {
+        town.name: measured(
+            town, {f"{n} x {n} cells": with_map(town, n=n) for n in (6, 8, 12, 18)}, arguments.repeats
+        )
+        for town in towns_of(arguments)
+    }
+
+
+def real(arguments: argparse.Namespace) -> object:
+    results = {}
+    for whole in taxis(arguments.data):
+        # Few people were recorded: each trace is that of many users.
+        town = whole.sample(100_000, 1)
+        makers = {
+            "without the map": without_map(town),
+            "with the map": with_map(town),
+            "the map alone": map_alone(town),
+        }
+        results[town.name] = measured(town, makers, arguments.repeats)
+    return results
+
+
+def speed(arguments: argparse.Namespace) -> object:
+    """Seconds of every step, wall and processor: on a busy machine the second says more."""
+    seconds = {}
+
+    def timed(name: str, work: Callable[[], object]) -> object:
+        work()  # compiled
+        wall, processor = time.perf_counter(), time.process_time()
+        made = work()
+        seconds[name] = (time.perf_counter() - wall, time.process_time() - processor)
+        print(f"{name:<52}{seconds[name][0]:8.1f} s wall{seconds[name][1]:8.1f} s of processors", flush=True)
+        return made
+
+    for side in (100, 316):
+        roads = street_grid(side)
+        timed(
+            f"300,000 routes on {roads.nodes:,} nodes",
+            lambda roads=roads: Library().draw(roads, np.random.default_rng(1)),
+        )
+    town = odd_city(1, 100_000)
+    estimates = asked(town, 1.0, 6, 1, for_map=True)
+    routes = Library().draw(town.roads.clipped(town.bounds).largest_component(), np.random.default_rng(0))
+    model = timed(
+        "fit of 300,000 routes, N = 6", lambda: RouteModel.fit(estimates, routes, np.random.default_rng(0))
+    )
+    assert isinstance(model, RouteModel)
+    timed("100,000 trips drawn", lambda: model.sample(100_000, np.random.default_rng(0)))
+    return seconds
+
+
+def street_grid(side: int) -> RoadNetwork:
+    """Blocks of about 100 m with a third of the streets missing."""
+    rng = np.random.default_rng(0)
+    number = np.arange(side * side).reshape(side, side)
+    here = np.concatenate([number[:-1].ravel(), number[:, :-1].ravel()])
+    there = np.concatenate([number[1:].ravel(), number[:, 1:].ravel()])
+    kept = rng.random(len(here)) < 0.7
+    here, there = here[kept], there[kept]
+    i, j = np.divmod(np.arange(side * side), side)
+    x, y = 100 * i + rng.normal(0, 15, side * side), 100 * j + rng.normal(0, 15, side * side)
+    source, target = np.concatenate([here, there]), np.concatenate([there, here])
+    return RoadNetwork.of(x, y, source, target).largest_component()
+
+
+PARTS = {
+    "main": main_table,
+    "ablation": ablation,
+    "epsilon": budgets,
+    "users": crowds,
+    "grid": cells,
+    "real": real,
+    "speed": speed,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--data", type=Path, help="folder with the experiment files")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--cities", type=int, nargs="*", default=[21, 22])
+    parser.add_argument("--trips", type=int, default=200_000, help="trips of a made-up city")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", FitWarning)
+    save(arguments.out / f"streets_{arguments.part}.json", PARTS[arguments.part](arguments))
+
+
+if __name__ == "__main__":
+    main()
