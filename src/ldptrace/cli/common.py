@@ -229,6 +229,7 @@ class Progress(Stages):
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         super().__init__()
+        self._names: dict[int, str] = {}
         err = console()
         self._bars = Progress(
             SpinnerColumn(finished_text="✓"),
@@ -252,9 +253,15 @@ class Progress(Stages):
         self._said.setLevel(logging.NOTSET)
         self._bars.stop()
 
+    def tell(self, share: float) -> None:
+        if self._bars.tasks:
+            current = self._bars.tasks[-1]
+            self._bars.update(current.id, description=f"{self._names[current.id]} {share:.0%}")
+
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         bar = self._bars.add_task(name, total=None)
+        self._names[bar] = name
         with super().__call__(name):
             yield
-        self._bars.update(bar, total=1, completed=1)
+        self._bars.update(bar, total=1, completed=1, description=name)

@@ -50,7 +50,7 @@ def fit(
             found = Estimates.from_json(read_document(estimates))
             public = public_routes(roads, routes)
         with stages("fit model"):
-            model = fit_model(found, None if area is None else read_area(area), public)
+            model = fit_model(found, None if area is None else read_area(area), public, progress=stages.tell)
         with stages("write"):
             model.save(output)
     typer.echo(model.explain(), err=str(output) == "-")

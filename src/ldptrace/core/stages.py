@@ -21,6 +21,9 @@ class Stages:
         self.listener = listener
         self.seconds: dict[str, float] = {}
 
+    def tell(self, share: float) -> None:
+        """How much of the current stage is done; whoever watches shows it."""
+
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         if self.listener is not None:

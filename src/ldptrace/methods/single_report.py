@@ -69,7 +69,12 @@ def _run(job: Job) -> Synthesis:
         estimates = Estimates.from_tally(plan, tally)
     with job.stages("fit model"):
         model = fit_model(
-            estimates, area, public, rng=job.sampling.spawn(1)[0], library=Library(options["library"])
+            estimates,
+            area,
+            public,
+            rng=job.sampling.spawn(1)[0],
+            library=Library(options["library"]),
+            progress=job.stages.tell,
         )
     drawing = {name: options[name] for name in ("spacing", "interval") if options[name] is not None}
     return Synthesis(

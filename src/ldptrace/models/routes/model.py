@@ -348,8 +348,8 @@ def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     """Tell what noise cannot explain, and what makes poor trips."""
     if model.off_streets > 0.5:
         warnings.warn(
-            f"streets explain few of the answers: {model.off_streets:.0%} of the trips are off the streets of "
-            f"{model.routes.roads.name}; it may be the map of another place",
+            f"short ways along the streets of {model.routes.roads.name} explain few of the answers, so "
+            f"{model.off_streets:.0%} of the trips are off them: it may be the map of another place, or people wander",
             FitWarning,
             stacklevel=3,
         )
