@@ -129,7 +129,7 @@ def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path)
 def test_the_same_in_python(town: Path) -> None:
     real, roads = lt.read(town / "trips.parquet"), lt.read_roads(town / "roads")
     drawn = lt.synthesize(
-        real, 2.0, bounds=(0, 0, 1900, 1900), grid=4, roads=roads, count=200, seed=3, library=5000
+        real, 2.0, bounds=(0, 0, 1900, 1900), grid=4, roads=roads, count=200, seed=3, library=30_000
     )
     assert len(drawn) == 200
     with pytest.raises(InputError, match="RoadNetwork or a file, got int"):

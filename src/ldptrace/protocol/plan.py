@@ -76,9 +76,9 @@ MAP_SHARES = {
     "start": 0.05,
     "end": 0.05,
     "terminals": 0.20,
-    "visits": 0.40,
-    "moves": 0.03,
-    "links": 0.18,
+    "visits": 0.45,
+    "moves": 0.02,
+    "links": 0.14,
     "turns": 0.01,
 }
 # Shares of the questions about time, where they are asked; the others share the rest as before.

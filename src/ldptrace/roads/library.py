@@ -104,16 +104,20 @@ class Library:
         if lean is None:
             lean = Lean(np.zeros(roads.edges, dtype=np.int32), np.ones((1, 1)), np.ones(1), np.ones(1))
         attraction = np.ones(roads.edges)
-        roots = [_Roots.of(attraction, zones[lean.zone]) for zones in (lean.starts, lean.ends)]
+        near = _along_a_curve(roads)
+        roots = [_Roots.of(near, attraction, zones[lean.zone]) for zones in (lean.starts, lean.ends)]
         trees = self._trees(graph.edges)
         sizes = np.diff(np.linspace(0, self.routes, trees + 1).astype(np.int64))
-        sources = rng.spawn(trees)
+        sources, kinds = rng.spawn(trees), 2 * len(self.reaches)
         done, lock = [0], threading.Lock()
 
         def grown(_: int, start: int, stop: int) -> list[tuple[NDArray[Any], ...]]:
             tree, parts = Tree(graph.edges), []
             for number in range(start, stop):
-                reach, backward = divmod(number % (2 * len(self.reaches)), 2)
+                place, kind = divmod(number, kinds)
+                reach, backward = divmod(kind, 2)
+                # Trees of one kind stand all over the map, each in its own part of it.
+                part = (place, (trees - kind - 1) // kinds + 1)
                 law = _Law(self.reaches[reach] * side, attraction, lean, bool(backward))
                 parts.append(
                     _drawn(
@@ -121,6 +125,7 @@ class Library:
                         walked[backward],
                         roots[backward],
                         law,
+                        part,
                         self.noise,
                         int(sizes[number]),
                         sources[number],
@@ -152,6 +157,18 @@ def zones_of(roads: RoadNetwork, grid: Grid) -> Ints:
     return (np.clip(i, 0, grid.n - 1) * grid.n + np.clip(j, 0, grid.n - 1)).astype(np.int32)
 
 
+def _along_a_curve(roads: RoadNetwork) -> Ints:
+    """All edges in an order in which neighbours are near each other (Morton's curve)."""
+    x0, y0, x1, y1 = roads.bounds()
+    x, y = roads.x[roads.source], roads.y[roads.source]
+    code = np.zeros(roads.edges, dtype=np.int64)
+    for values, low, high, shift in ((x, x0, x1, 0), (y, y0, y1, 1)):
+        steps = (1023 * (values - low) / max(high - low, 1e-300)).astype(np.int64)
+        for bit in range(10):
+            code |= (steps >> bit & 1) << (2 * bit + shift)
+    return np.argsort(code, kind="stable").astype(np.int32)
+
+
 def _table(place: NDArray[np.int64], weights: Floats, zones: int) -> Floats:
     """Weights summed by pairs of zones."""
     return np.bincount(place, weights, zones**2).astype(np.float64).reshape(zones, zones)
@@ -164,16 +181,22 @@ def _ratio(wanted: Floats, public: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Roots:
-    """Where trees are rooted: running sums of the leaning chances of all edges, and fair over leaning chances."""
+    """Where trees are rooted: edges along a curve, running sums of their leaning chances, fair over leaning ones."""
 
+    edges: Ints
     running: Floats
     correction: Floats
 
     @staticmethod
-    def of(attraction: Floats, lean: Floats) -> _Roots:
+    def of(edges: Ints, attraction: Floats, lean: Floats) -> _Roots:
         chances = attraction * lean
         correction = attraction / attraction.sum() * chances.sum() / chances
-        return _Roots(np.cumsum(chances / chances.sum()), correction)
+        return _Roots(edges, np.cumsum((chances / chances.sum())[edges]), correction)
+
+    def draw(self, part: tuple[int, int], rng: np.random.Generator) -> int:
+        """An edge of the given part of the map, out of so many of equal chance."""
+        place = np.searchsorted(self.running, (part[0] + rng.random()) / part[1], side="right")
+        return int(self.edges[min(int(place), len(self.edges) - 1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,17 +215,25 @@ class _Law:
 
 
 def _drawn(
-    tree: Tree, graph: TurnGraph, roots: _Roots, law: _Law, noise: float, many: int, rng: np.random.Generator
+    tree: Tree,
+    graph: TurnGraph,
+    roots: _Roots,
+    law: _Law,
+    part: tuple[int, int],
+    noise: float,
+    many: int,
+    rng: np.random.Generator,
 ) -> tuple[NDArray[Any], ...]:
     """Routes of one tree: edges, sizes, begin, end, weights."""
-    root = min(int(np.searchsorted(roots.running, rng.random(), side="right")), graph.edges - 1)
+    root = roots.draw(part, rng)
     felt = np.empty(graph.edges)
     _felt(graph.cost, noise, felt, rng)
     order = tree.grow(graph, felt, root, _FAR * law.reach)
     lean, zone = law.towards(root), law.lean.zone
     running = np.empty(len(order))
     fair = _chances(order, tree.way, law.reach, law.attraction, zone, lean, running)
-    places = np.searchsorted(running, np.sort(rng.random(many)) * running[-1], side="right")
+    # One end in each of so many equal parts, near to far: less chance in it than in independent draws.
+    places = np.searchsorted(running, (np.arange(many) + rng.random(many)) / many * running[-1], side="right")
     leaves = order[np.minimum(places, len(order) - 1)]
     edges, sizes = tree.ways(leaves, law.backward)
     begin, end = rng.random(many), rng.random(many)
