@@ -42,7 +42,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("town")
     roads = lattice_roads(20, seconds=np.full(1520, 10.0))
     write_roads(roads, folder / "roads")
-    trips = Library(routes=20_000).draw(roads, np.random.default_rng(0)).points(spacing=50)
+    trips = replace(Library(routes=20_000).draw(roads, np.random.default_rng(0)).points(spacing=50), t=None)
     lt.write(trips, folder / "trips.parquet")
     return folder
 
