@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "reference/commands.md", content=commands()))
+    for source in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{source.stem}.md", content=notebook(source)))
     return files
+
+
+def notebook(source: Path) -> str:
+    """The texts and the code of a notebook as a page; the notebook itself is beside it."""
+    parts = []
+    for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"]).strip()
+        parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+    return "\n\n".join([*parts, f"[The notebook]({source.name}), to run."]) + "\n"
 
 
 def _relinked(text: str, source: str, page: str) -> str:
