@@ -112,7 +112,8 @@ def test_times_of_a_set_make_the_time_metrics() -> None:
         assert name in document["metrics"]
     assert card.sets[0].values["duration_error"].mean < card.sets[0].values["duration_error"].uniform  # type: ignore[operator]
     assert set(document["metrics"]["period_origin_error"]["controls"]) == {"independent"}
-    assert "controls" not in document["metrics"]["departure_error"]
+    assert document["metrics"]["departure_error"]["controls"]["public_profile"] > 0.02
+    assert "controls" not in document["metrics"]["duration_error"]
     assert len(document["real"]["hours"]) == HOURS
     assert sum(document["real"]["hours"]) == pytest.approx(1, abs=1e-5)
     assert "has no times" in " ".join(card.remarks())

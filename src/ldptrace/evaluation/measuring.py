@@ -21,10 +21,11 @@ from ldptrace.evaluation.metrics import METRICS, Metric, Yardstick
 from ldptrace.evaluation.streets import StreetMap, StreetUse
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.traces import DAY, Traces
+from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
 
-# Of a set whose places and hours are drawn apart.
-INDEPENDENT = "independent"
+# Of a set whose places and hours are drawn apart, and of one that leaves as any city's people do.
+INDEPENDENT, PUBLIC_PROFILE = "independent", "public_profile"
 # Metrics of the cell paths of two sets, and all there are.
 OF_PATHS: dict[str, Metric] = METRICS | CORRECTED
 ALL_METRICS: dict[str, Metric] = METRICS | FURTHER | CORRECTED
@@ -35,8 +36,8 @@ class Value:
     """One measured number: mean over the repeats, spread, and what others would score.
 
     `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
-    what the map alone scores, plain routing between the set's own ends, and, where places and hours go together,
-    the set itself if they did not.
+    what the map alone scores, plain routing between the set's own ends, the public daily profile, and, where places
+    and hours go together, the set itself if they did not.
     """
 
     mean: float
@@ -187,7 +188,9 @@ class Bench:
         """
         blind = self.once(walks)
         beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
+        everyday = self.further(replace(self.real, traces=self.real.traces.leaving(DAY_PROFILE)))
         for others, item in zip(beside, published, strict=True):
+            others[PUBLIC_PROFILE] = {"departure_error": everyday["departure_error"]}
             apart = self.further(replace(item, traces=item.traces.unlinked()))
             others[INDEPENDENT] = {
                 name: apart[name] for name in ("spacetime_query_error", "period_origin_error")

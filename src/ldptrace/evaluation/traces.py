@@ -126,6 +126,11 @@ class Traces:
         """Whether the times are those of a clock: not all trips begin in the same minute."""
         return self.has_times and bool(self.departures.max() < self.departures.sum())
 
+    def leaving(self, profile: Floats) -> Traces:
+        """The same set if trips left by a profile of the hours of the day."""
+        minutes = np.repeat(profile, len(self.departures) // len(profile))
+        return replace(self, departures=minutes / minutes.sum() * self.departures.sum())
+
     def unlinked(self) -> Traces:
         """The same set if place and hour had nothing to do with each other."""
         space, hours = self.presence.sum(axis=2), self.presence.sum(axis=(0, 1))

@@ -108,6 +108,7 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
                 "std": entry["std"],
                 "routed": other.get("plain_routing"),
                 "apart": other.get("independent"),
+                "everyday": other.get("public_profile"),
                 "best": best is not None and entry["value"] == best,
             }
             for entry, other in zip(entries, controls, strict=True)
