@@ -23,7 +23,7 @@ from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import choose_plan
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.spark import Spark, SparkCrowd
+from ldptrace.engines.spark import Spark, SparkCrowd, address
 from ldptrace.errors import InputError
 from ldptrace.simulation import Collection
 from ldptrace.synthesis import run_files
@@ -31,6 +31,9 @@ from ldptrace.synthesis import run_files
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
+
+
+pytestmark = pytest.mark.slow
 
 
 def free_port() -> int:
@@ -184,3 +187,9 @@ def test_what_a_cluster_does_not_write_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="folder of Parquet"):
         cluster[0].write(lambda count, _: walks(count), 5, tmp_path / "out.csv", {})
+
+
+def test_addresses_stay_as_they_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["ldptrace", "synthesize", "s3a://bucket/trips", "-o", "out"])
+    assert address(Path("s3a://bucket/trips")) == "s3a://bucket/trips"
+    assert address(Path("out")) == "out"

@@ -170,11 +170,12 @@ def synthesize(
         if name not in recipe.options:
             raise InputError(f"method {method} has no use for --{name}")
     epsilon_fraction(epsilon)
-    folder = is_folder(output)
-    if folder:
-        check_folder(output)
-    else:
+    on_cluster = engine is Engine.spark
+    folder = on_cluster or is_folder(output)
+    if not folder:
         for_writing(output, to)
+    elif not on_cluster:
+        check_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     with Progress() as stages:
@@ -273,10 +274,10 @@ def open_crowd(
     if engine is Engine.spark:
         if bounds is None:
             raise InputError("on a cluster, give the public --bounds and a method with a model")
-        from ldptrace.engines.spark import Spark, SparkCrowd
+        from ldptrace.engines.spark import Spark, SparkCrowd, address
 
         spark = resources.enter_context(Spark.start())
-        return SparkCrowd(spark, str(source), bounds, **reading), spark
+        return SparkCrowd(spark, address(source), bounds, **reading), spark
     tables = None if bounds is None else open_batches(source, bounds=bounds, **reading)
     if tables is None:
         return None, Local()

@@ -94,7 +94,12 @@ class Spark(Engine):
         )
         said = {parquet.OWN_KEY: own, KEY: to_text(labels["provenance"])}
         named = functions.col("traj_id").alias("traj_id", metadata=said)
-        drawn.select(named, *drawn.columns[1:]).write.parquet(str(target), compression="zstd")
+        drawn.select(named, *drawn.columns[1:]).write.parquet(address(target), compression="zstd")
+
+
+def address(path: Path) -> str:
+    """The name as it was typed: a path swallows one of the slashes of an address such as s3a://bucket/trips."""
+    return next((word for word in sys.argv[1:] if "://" in word and Path(word) == path), str(path))
 
 
 class SparkCrowd(Crowd):
