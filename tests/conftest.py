@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.tables import grid_moves
@@ -10,6 +10,8 @@ from ldptrace.protocol.grid import Grid
 
 # Compiled kernels make the first example slow; a deadline would only measure the compiler.
 settings.register_profile("ldptrace", deadline=None, derandomize=True)
+# To know that something is wrong, no smallest example is needed.
+settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
 settings.load_profile("ldptrace")
 
 

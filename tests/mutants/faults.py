@@ -22,7 +22,7 @@ _GENERATOR = "tests/protocol/test_vectors.py::test_the_generator_still_writes_th
 # The vectors as they are: writing them again with the fault in would show that something changed, not that it is wrong.
 VECTORS = f"tests/protocol/test_vectors.py --deselect {_GENERATOR}"
 SOURCE = "tests/device/test_source.py"
-LEDGER = "tests/device/test_ledger_machine.py tests/device/test_ledger.py"
+LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
 REPORTER = "tests/device/test_reporter.py"
 RECEIVE = "tests/curator/test_receive.py"
 AUDITED = "tests/audit/test_audit.py"
