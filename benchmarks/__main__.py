@@ -16,6 +16,7 @@ OTHERS = (
     "joint_report",
     "scaling",
     "granularity",
+    "streets",
     "poisoning",
     "published_randomizer",
     "wire",
