@@ -216,32 +216,6 @@ def test_a_tally_goes_to_stdout_too() -> None:
     assert json.loads(result.stdout)["format"] == "ldptrace-tally"
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b'{"format":"x"}', b'{"format":"ldptrace-ledger"}', b"\x02abc", b"\x01", b"{" * 99999]
-)
-@pytest.mark.usefixtures("folder")
-def test_decode_says_what_it_cannot_read(data: bytes) -> None:
-    Path("file").write_bytes(data)
-    assert error_of("decode", "file")
-
-
-@pytest.mark.usefixtures("folder")
-def test_audit_of_a_plan_and_of_a_method() -> None:
-    result = run("audit", "plan.json", "--trials", "100", "--json", "audit.json")
-    assert result.exit_code == 0, result.output
-    assert "The promise stood" in result.stdout
-    assert json.loads(Path("audit.json").read_text())["stands"] is True
-    assert "The promise stood" in run("decode", "audit.json").stdout
-    result = run("audit", "paper-unpadded", "--grid", "3", "--trials", "200")
-    assert result.exit_code == 1
-    assert "The promise FELL" in result.stdout
-
-
-@pytest.mark.usefixtures("folder")
-def test_audit_of_what_is_not_there() -> None:
-    assert "neither a plan document nor one of the methods" in error_of("audit", "nothing.json")
-
-
 def test_times_of_a_file_reach_the_questions_about_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

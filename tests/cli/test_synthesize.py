@@ -1,4 +1,4 @@
-"""`synthesize`, `plan` and `demo` as a person uses them, through the real entry point."""
+"""`synthesize` as a person uses it, through the real entry point."""
 
 from __future__ import annotations
 
@@ -118,31 +118,6 @@ def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.Capt
         run("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds-from-data", "--method", "paper")
     assert out.exists()
     assert "warning: the bounds were taken from the raw data" in capsys.readouterr().err
-
-
-def test_a_plan_for_public_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "plan.json"
-    assert run("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out) == 0
-    text = capsys.readouterr().out
-    assert "chosen" in text
-    assert "1 message in all" in text
-    assert "trusted shuffler" in text
-    assert lt.Plan.from_json(out.read_text()).is_private
-
-
-def test_a_written_plan_needs_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("plan", "--users", 1000, "--epsilon", 1, "-o", tmp_path / "plan.json") == 2
-    assert "needs the public bounds" in capsys.readouterr().err
-
-
-def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("demo", "--out", tmp_path, "--users", 3000) == 0
-    assert len(lt.read(tmp_path / "synthetic.parquet")) == 3000
-    card = json.loads((tmp_path / "scorecard.json").read_text())
-    assert "density_error" in card["metrics"]
-    assert (tmp_path / "report.html").stat().st_size > 10_000
-    assert (tmp_path / "trips.png").read_bytes().startswith(b"\x89PNG")
-    assert "report.html" in capsys.readouterr().out
 
 
 def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

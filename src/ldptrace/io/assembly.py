@@ -108,14 +108,17 @@ def _assembled(part: Path, reading: Reading) -> tuple[Path, tuple[str | None, st
     part.unlink()
     columns = find_columns(table.column_names, reading.names)
     known = pc.is_valid(table[columns.id])
-    ids = table[columns.id].filter(known).combine_chunks()
     rows = table[ROW].filter(known).to_numpy()
-    codes = pc.dictionary_encode(ids).indices.to_numpy()
+    # Users may count their own trips: a trip is known by both.
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for name in {columns.user, columns.id} - {None}:
+        own = pc.dictionary_encode(table[name].filter(known).combine_chunks(), null_encoding="encode")
+        codes = codes * len(own.dictionary) + own.indices.to_numpy()
     first = np.sort(np.unique(codes, return_index=True)[1])
     trajectories = from_points(table.drop_columns([ROW]), reading).trajectories
     found = trajectories.to_arrow()
-    if "traj_id" in found.column_names:
-        found = found.drop_columns(["traj_id"])
+    # Parts must have the same columns: whether a number is an id or a further column may differ between them.
+    found = found.select([name for name in ("x", "y", "t", trajectories.user) if name in found.column_names])
     found = found.append_column(ROW, pa.array(rows[first]))
     target = part.with_name(part.name.replace("points", "run"))
     with pa.ipc.new_stream(str(target), found.schema) as writer:

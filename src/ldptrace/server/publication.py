@@ -21,7 +21,9 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.server.campaigns import Campaign, estimates_of
-from ldptrace.server.releases import Tell
+
+# Told how far a release is: a stage and a percentage.
+Tell = Callable[[str, int], None]
 
 FORMATS = ("parquet", "csv", "geojson")
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 import contextlib
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ldptrace.server.campaigns import find, note, tallies_of
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
 
+if TYPE_CHECKING:
+    from ldptrace.server.publication import Tell
+
 MAX_COUNT = 10_000_000
 PART = 1 << 20
 # Files of the road network have this before their name.
 ROADS = "roads/"
 
-# Told how far a release is: a stage and a percentage.
-Tell = Callable[[str, int], None]
 MEDIA_TYPES = {
     ".json": "application/json",
     ".geojson": "application/geo+json",

@@ -1,0 +1,98 @@
+"""Campaigns from the command line; with a server and devices they are in `tests/server/test_fleet.py`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ldptrace.cli import application
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+
+PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LDPTRACE_DATA", str(tmp_path / "data"))
+    Path("plan.json").write_text(PLAN.to_json())
+    return tmp_path
+
+
+def run(*arguments: str, answer: str | None = None) -> Result:
+    return CliRunner().invoke(application(), ["campaign", *arguments], input=answer)
+
+
+def shown(name: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(run("show", name, "--json").stdout)
+    return found
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
+    made = run("create", "town", "--plan", "plan.json", "--title", "A town", "--min-reports", "7")
+    assert made.exit_code == 0, made.output
+    assert (shown("town")["state"], shown("town")["plan"]) == ("draft", PLAN.id)
+    assert run("open", "town").exit_code == 0
+    assert shown("town")["state"] == "open"
+    assert "0 counted, 7 needed" in run("show", "town").stdout
+    assert run("close", "town").exit_code == 0
+    assert isinstance(run("open", "town").exception, Exception)
+    actions = [entry["action"] for entry in json.loads(run("audit", "--json").stdout)]
+    assert actions == ["create", "open", "close"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "needs --plan FILE, or --users"),
+        (["--users", "9", "--epsilon", "1"], "needs --plan FILE, or --users"),
+        (["--plan", "plan.json", "--epsilon", "1"], "not both"),
+        (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1"], "bounds"),
+        (["--users", "9", "--epsilon", "0", "--bounds", "0,0,1,1"], "epsilon"),
+        (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--grid", "many"], "--grid"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_facts_that_do_not_make_a_plan(options: list[str], words: str) -> None:
+    refused = run("create", "town", *options)
+    assert isinstance(refused.exception, InputError), refused.output
+    assert words in str(refused.exception)
+    assert json.loads(run("list", "--json").stdout) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_trips_are_there_when_it_is_published() -> None:
+    run("create", "town", "--plan", "plan.json")
+    early = run("export", "town", "-o", "trips.csv")
+    assert "synthetic trips are there when it is published" in str(early.exception)
+    assert not Path("trips.csv").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_deleting_asks_first() -> None:
+    run("create", "town", "--plan", "plan.json")
+    assert run("delete", "town", answer="n\n").exit_code == 1
+    assert shown("town")["state"] == "draft"
+    assert run("delete", "town", answer="y\n").exit_code == 0
+    assert json.loads(run("list", "--json").stdout) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_tokens_are_shown_once_and_can_be_revoked() -> None:
+    run("create", "town", "--plan", "plan.json")
+    made = run("token", "town", "--scope", "read", "--label", "me")
+    secret = made.stdout.split()[0]
+    number = secret.split("_")[1]
+    listed = run("token", "--list").stdout
+    assert f"{number}  read" in listed
+    assert secret not in listed
+    assert run("token", "--revoke", number).exit_code == 0
+    assert "revoked" in run("token", "--list").stdout
+    codes = run("token", "town", "--admission", "3").stdout.split()
+    assert len(set(codes)) == 3

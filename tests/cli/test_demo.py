@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ldptrace as lt
+from ldptrace.cli import main
+from ldptrace.cli.demo import picture
+from ldptrace.core.trajectories import Trajectories
+from road_kit import lattice_roads
+
+
+def run(*arguments: object) -> int:
+    """Exit status of the command line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as stop:
+            return int(stop.code or 0)
+    return 0
+
+
+def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("demo", "--out", tmp_path, "--users", 3000) == 0
+    assert len(lt.read(tmp_path / "synthetic.parquet")) == 3000
+    card = json.loads((tmp_path / "scorecard.json").read_text())
+    assert "density_error" in card["metrics"]
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert (tmp_path / "trips.png").read_bytes().startswith(b"\x89PNG")
+    assert "report.html" in capsys.readouterr().out
+
+
+def test_sets_are_drawn_side_by_side(tmp_path: Path) -> None:
+    one = Trajectories.from_lists([[(50.0, 50.0), (250.0, 150.0)]])
+    sizes = []
+    for count in (2, 3):
+        path = tmp_path / f"{count}.png"
+        picture({f"set {number}": one for number in range(count)}, lattice_roads(), path)
+        # The header of a PNG says its width.
+        sizes.append(int.from_bytes(path.read_bytes()[16:20], "big"))
+    assert sizes[0] < sizes[1]
+
+
+def test_bad_settings_make_nothing(tmp_path: Path) -> None:
+    for wrong in (("--epsilon", 0), ("--users", 0)):
+        assert run("demo", "--out", tmp_path / "demo", *wrong) == 2
+    assert not (tmp_path / "demo").exists()

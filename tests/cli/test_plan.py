@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ldptrace as lt
+from ldptrace.cli import main
+
+BOUNDS = "0,0,20000,20000"
+
+
+def run(*arguments: object) -> int:
+    """Exit status of the command line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as stop:
+            return int(stop.code or 0)
+    return 0
+
+
+def test_a_plan_for_public_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    assert run("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out) == 0
+    text = capsys.readouterr().out
+    assert "chosen" in text
+    assert "1 message in all" in text
+    assert "trusted shuffler" in text
+    assert lt.Plan.from_json(out.read_text()).is_private
+
+
+def test_a_written_plan_needs_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("plan", "--users", 1000, "--epsilon", 1, "-o", tmp_path / "plan.json") == 2
+    assert "needs the public bounds" in capsys.readouterr().err
+
+
+def test_the_plan_for_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    facts = ("--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "--grid", 5, "-o", out, "--json", "-")
+    assert run("plan", *facts) == 0
+    document = json.loads(capsys.readouterr().out)
+    plan = lt.Plan.from_json(out.read_text())
+    assert document["plan_id"] == plan.id
+    assert document["plan"] == json.loads(out.read_text())
+    assert document["outlook"]["n"] == plan.grid.n == 5
+    assert document["mostly_noise"] is None
+
+
+def test_few_users_are_warned_of_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("plan", "--users", 50, "--epsilon", 0.5, "--bounds", BOUNDS) == 0
+    assert "Note: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("--epsilon", 0), ("--epsilon", "nan"), ("--grid", "many"), ("--bounds", "1,2,3"), ("--users", 0)],
+)
+def test_facts_that_cannot_be_are_refused_and_nothing_is_written(
+    wrong: tuple[str, object], tmp_path: Path
+) -> None:
+    facts: dict[str, object] = {"--users": 1000, "--epsilon": 1, "--bounds": BOUNDS}
+    facts[wrong[0]] = wrong[1]
+    assert run("plan", *(part for pair in facts.items() for part in pair), "-o", tmp_path / "plan.json") == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd, T, Work
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import Collection
+from ldptrace.simulation.unit import Unit
+
+GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)
+
+
+class Streamed(Crowd):
+    """Walks that nobody holds at once: blocks of seven."""
+
+    users, crs = 50, None
+
+    def blocks(self) -> list[Trajectories]:
+        walks = drifting_walks(50, 1)
+        return [walks[start : start + 7] for start in range(0, 50, 7)]
+
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        for number, block in enumerate(self.blocks()):
+            nothing = nothing + work(block, number)
+        return nothing
+
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        raise NotImplementedError
+
+
+def test_a_tally_is_added_up_from_blocks() -> None:
+    plan = Plan.single_report(GRID, 1.0)
+    collection = Collection(plan, np.random.default_rng(3))
+    tally = Streamed().collect(collection)
+    assert sum(tally.users) == 50
+    total = collection.nothing
+    for number, block in enumerate(Streamed().blocks()):
+        total = total + collection(block, number)
+    assert tally == total
+
+
+@pytest.mark.parametrize("ask", [lambda crowd: crowd.whole(), lambda crowd: crowd.paths(GRID)])
+def test_what_is_streamed_is_never_whole(ask: Callable[[Crowd], object]) -> None:
+    with pytest.raises(InputError, match="needs all trajectories in memory"):
+        ask(Streamed())
+
+
+def test_it_gives_an_account_of_itself() -> None:
+    assert Streamed().read == 50
+    assert Streamed().account == "50 trajectories"

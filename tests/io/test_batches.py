@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from evaluation_data import drifting_walks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io import read_with_report, write
+from ldptrace.io.batches import open_batches
+
+WALKS = drifting_walks(60, 1)
+
+
+@pytest.mark.parametrize("name", ["walks.parquet", "walks.csv", "walks.csv.gz"])
+@pytest.mark.parametrize("memory", [500, 1 << 20])
+def test_batches_are_the_file(tmp_path: Path, name: str, memory: int) -> None:
+    write(WALKS, tmp_path / name)
+    batches = open_batches(tmp_path / name, memory=memory, always=True)
+    assert batches is not None
+    for _ in range(2):  # any number of times
+        parts = list(batches)
+        joined = Trajectories.concat(parts)
+        np.testing.assert_array_equal(joined.x, WALKS.x)
+        np.testing.assert_array_equal(joined.offsets, WALKS.offsets)
+    assert batches.expected == len(WALKS)
+    assert batches.report is not None
+    assert (batches.report.trajectories, batches.report.points) == (len(WALKS), WALKS.points)
+    batches.close()
+
+
+def test_little_memory_makes_small_batches(tmp_path: Path) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    sizes = []
+    for memory in (500, 1 << 30):
+        batches = open_batches(tmp_path / "walks.parquet", memory=memory, always=True)
+        assert batches is not None
+        sizes.append(max(len(part) for part in batches))
+    assert sizes[0] < sizes[1] == len(WALKS)
+
+
+def test_what_is_left_out_is_that_of_a_whole_read(tmp_path: Path) -> None:
+    path, bounds = tmp_path / "walks.csv", (1.0, 1.0, 9.0, 9.0)
+    write(WALKS, path)
+    kept, report = read_with_report(path, bounds=bounds)
+    batches = open_batches(path, bounds=bounds, memory=500)
+    assert batches is not None
+    joined = Trajectories.concat(list(batches))
+    np.testing.assert_array_equal(joined.x, kept.x)
+    assert batches.report is not None
+    assert batches.report.dropped == report.dropped
+    batches.close()
+
+
+def test_users_stay_with_their_trips(tmp_path: Path) -> None:
+    names = pa.table({"user_id": [f"u{k % 7}" for k in range(60)], "mode": ["bus"] * 60})
+    write(Trajectories(WALKS.x, WALKS.y, WALKS.offsets, extra=names, user="user_id"), tmp_path / "a.parquet")
+    batches = open_batches(tmp_path / "a.parquet", memory=500)
+    assert batches is not None
+    joined = Trajectories.concat(list(batches))
+    assert joined.user == "user_id"
+    assert joined.extra is not None
+    assert joined.extra.to_pydict() == {"user_id": [f"u{k % 7}" for k in range(60)]}
+
+
+def test_what_fits_or_is_no_table_is_read_as_a_whole(tmp_path: Path) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    write(WALKS, tmp_path / "walks.dat")
+    assert open_batches(tmp_path / "walks.parquet") is None
+    assert open_batches(tmp_path / "walks.dat", memory=1) is None
+    assert open_batches(Path("-"), memory=1) is None
+    assert open_batches(tmp_path / "nothing.parquet", memory=1) is None
+
+
+def test_nothing_usable_is_told(tmp_path: Path) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", bounds=(50, 50, 60, 60), memory=500)
+    assert batches is not None
+    with pytest.raises(InputError, match=r"walks\.parquet: "):
+        list(batches)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.models.solver import DenseSolver
+from linear_kit import Line, most_probable, observations, prior
+
+
+def test_one_step_solves_what_is_linear(rng: np.random.Generator) -> None:
+    truth, logs = Line.drawn(rng), np.array([0.3])
+    seen = observations(truth, rng)
+    solver = DenseSolver(prior(), seen)
+    start = truth.moved(-truth.potentials)
+    solver.linearise(start)
+    found, change = solver.descend(start, logs, 1.0)
+    np.testing.assert_allclose(found.potentials, most_probable(truth, seen, np.exp(0.3)), atol=1e-8)
+    assert change == pytest.approx(np.abs(solver.jacobian @ found.potentials).max())
+
+
+def test_freedom_is_the_trace_of_what_the_answers_decide(rng: np.random.Generator) -> None:
+    truth = Line.drawn(rng)
+    solver = DenseSolver(prior(), observations(truth, rng))
+    solver.linearise(truth)
+    square = solver.jacobian.T @ solver.jacobian
+    wanted = np.trace(np.linalg.solve(np.eye(3) / np.exp(0.3) + square, square))
+    assert solver.freedom(np.array([0.3])) == pytest.approx(wanted)
+    # Nothing is free where nothing may vary, everything where all may.
+    assert solver.freedom(np.array([-30.0])) == pytest.approx(0, abs=1e-6)
+    assert solver.freedom(np.array([30.0])) == pytest.approx(3, abs=1e-6)
+
+
+def test_totals_stand_after_the_items_of_their_question(rng: np.random.Generator) -> None:
+    truth = Line.drawn(rng)
+    solver = DenseSolver(prior(), observations(truth, rng))
+    stacked = solver.stacked({"a": np.array([1.0, 2.0, 3.0, 4.0]), "b": np.array([5.0, 6.0])})
+    assert stacked.tolist() == [1, 2, 3, 4, 10, 5, 6]
+    assert len(solver.observed) == len(solver.errors) == 7
+    assert solver.capacities == {"a": 2, "b": 1}
+
+
+def test_misfits_are_in_standard_errors(rng: np.random.Generator) -> None:
+    truth = Line.drawn(rng)
+    solver = DenseSolver(prior(), observations(truth, rng, noise=0.0))
+    solver.linearise(truth)
+    np.testing.assert_allclose(solver.misfit(truth), 0, atol=1e-9)

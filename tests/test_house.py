@@ -1,0 +1,101 @@
+"""The house itself: every module has its test, none imports in a circle, none is too long to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import grimp
+
+import ldptrace
+
+SOURCE, TESTS = Path(ldptrace.__file__).parent, Path(__file__).parent
+LONGEST = 500
+# Modules without a test of their own name, and the test that goes through them instead.
+ELSEWHERE = {
+    "audit/test_audit.py": [
+        *("audit/black_box.py", "audit/enumeration.py", "audit/exact.py", "audit/marginals.py"),
+        *("audit/shuffling.py", "audit/source.py", "audit/structure.py", "audit/system.py"),
+        *("audit/trajectories.py", "audit/verdict.py"),
+    ],
+    "device/test_reporter.py": ["device/explanation.py", "device/track.py"],
+    "engines/test_local.py": ["engines/spark.py"],
+    "protocol/test_vectors.py": ["protocol/limits.py", "protocol/questions/base.py"],
+    "protocol/questions/test_time.py": [
+        *("protocol/trips.py", "protocol/questions/departure.py", "protocol/questions/pace.py"),
+        "protocol/questions/tides.py",
+    ],
+    "server/test_app.py": [
+        *("server/answers.py", "server/devices.py", "server/intake.py", "server/limits.py", "server/logs.py"),
+        *("server/metrics.py", "server/operators.py", "server/problems.py", "server/run.py"),
+        *("server/state.py", "server/tokens.py", "server/worker.py"),
+    ],
+    "server/test_campaigns.py": ["server/views.py"],
+    "server/test_counting.py": [
+        *("server/seen.py", "server/storage/base.py", "server/storage/opening.py"),
+        *("server/storage/postgres.py", "server/storage/schema.py", "server/storage/sqlite.py"),
+    ],
+    "server/test_fleet.py": ["server/wire.py"],
+    "server/test_pages.py": ["server/planning.py"],
+    "server/test_releases.py": ["server/publication.py"],
+}
+
+
+def modules() -> list[Path]:
+    """All modules that are more than the list of a room's names."""
+    found = (path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+    return sorted(path for path in found if path.name != "__init__.py")
+
+
+def test_every_module_has_a_test_in_the_same_room() -> None:
+    missing = {
+        module.as_posix()
+        for module in modules()
+        if not (TESTS / module.parent / f"test_{module.name}").is_file()
+    }
+    excused = {module for test, some in ELSEWHERE.items() if (TESTS / test).is_file() for module in some}
+    assert missing - excused == set()
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """Modules that can reach each other, where there are several (strongly connected components, by Tarjan)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(module: str) -> None:
+        number[module] = lowest[module] = len(number)
+        path.append(module)
+        for other in sorted(imports[module]):
+            if other not in number:
+                visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in path:
+                lowest[module] = min(lowest[module], number[other])
+        if lowest[module] == number[module]:
+            start = path.index(module)
+            circle, path[start:] = set(path[start:]), []
+            if len(circle) > 1:
+                found.append(circle)
+
+    for module in sorted(imports):
+        if module not in number:
+            visit(module)
+    return found
+
+
+def test_a_circle_is_seen() -> None:
+    imports = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
+    assert circles(imports) == [{"b", "c"}]
+
+
+def test_no_module_imports_in_a_circle() -> None:
+    graph = grimp.build_graph("ldptrace", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imports) > len(modules())
+    assert circles(imports) == []
+
+
+def test_no_module_is_too_long_to_read() -> None:
+    lines = {module.as_posix(): len((SOURCE / module).read_text().splitlines()) for module in modules()}
+    assert {module: count for module, count in lines.items() if count > LONGEST} == {}
