@@ -25,7 +25,7 @@ SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
 REPORTER = "tests/device/test_reporter.py"
 RECEIVE = "tests/curator/test_receive.py"
-AUDITED = "tests/audit/test_audit.py"
+AUDITED = "tests/audit"
 
 _RANDOM = f"{PROTOCOL}/randomness.py"
 _REPORTER = f"{DEVICE}/reporter.py"

@@ -12,10 +12,15 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel
+from ldptrace.models.markov import MarkovModel
+from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.time import PILOT, QUESTIONS, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+
+# Models of where trips go, which can be given times.
+SPACES: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel, RouteModel)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +94,9 @@ class TimedModel(MobilityModel):
 
     @classmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> TimedModel:
-        from ldptrace.models import MODELS
-
         inner = header["space"]
-        kind = MODELS.get(inner["model"])
-        if kind is None or kind is cls or inner["version"] != kind.version:
+        kind = SPACES.get(inner["model"])
+        if kind is None or inner["version"] != kind.version:
             raise FormatError(f"a model of space of unknown kind {inner['model']!r}")
         parts: dict[str, Arrays] = {"space": {}, "time": {}}
         for name, part in arrays.items():

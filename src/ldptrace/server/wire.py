@@ -68,7 +68,7 @@ class Connection:
                 writer.write(self._head(method, path, len(body), headers) + body)
                 await writer.drain()
                 return await _read(reader)
-        except (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError) as error:
+        except (OSError, EOFError, TimeoutError, ValueError, IndexError, asyncio.LimitOverrunError) as error:
             self.close()
             raise ConnectionEnded(str(error) or type(error).__name__) from None
 

@@ -128,19 +128,3 @@ def test_enumeration_sees_a_bit_that_is_never_cleared() -> None:
 
 def test_enumeration_sees_reports_that_never_miss() -> None:
     assert largest_ratio(laws(AlwaysOneOfTheOwn(3, 2, E, 2))) is None
-
-
-def test_enumeration_finds_every_range_of_a_draw() -> None:
-    bound = (1 << 42) + 12345
-    edges = [1, 1000, 1 << 41, (1 << 41) + 1, bound - 1]
-    law = distribution(lambda source: sum(edge <= source.below(bound) for edge in edges[:1]))
-    assert law == {0: Fraction(1, bound), 1: Fraction(bound - 1, bound)}
-
-    def place(source: Source) -> int:
-        drawn = source.below(bound)
-        return sum(edge <= drawn for edge in edges)
-
-    borders = [0, *edges, bound]
-    assert distribution(place) == {
-        k: Fraction(borders[k + 1] - borders[k], bound) for k in range(len(edges) + 1)
-    }

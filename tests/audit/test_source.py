@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from audit_kit import ONE_GRR, ONE_OUE, SINGLE, seeded
+from ldptrace.audit.source import source_findings
+from ldptrace.device import reporter as reporter_module
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomizers import RANDOMIZERS
+
+
+def repeated_block() -> Callable[[int], bytes]:
+    block, at = os.urandom(64), [0]
+
+    def take(count: int) -> bytes:
+        piece = bytes(block[(at[0] + k) % 64] for k in range(count))
+        at[0] += count
+        return piece
+
+    return take
+
+
+def zeros_after_a_while() -> Callable[[int], bytes]:
+    left = [64]
+
+    def take(count: int) -> bytes:
+        good = min(count, left[0])
+        left[0] -= good
+        return os.urandom(good) + bytes(count - good)
+
+    return take
+
+
+KEPT = [b""]
+
+
+def kept_between_reports() -> Callable[[int], bytes]:
+    """A read-ahead for all reports of the process, which a fork shares with its parent."""
+
+    def take(count: int) -> bytes:
+        if len(KEPT[0]) < count:
+            KEPT[0] += os.urandom(count + 4096)
+        piece, KEPT[0] = KEPT[0][:count], KEPT[0][count:]
+        return piece
+
+    return take
+
+
+def the_wrong_way_round() -> Callable[[int], bytes]:
+    return lambda count: os.urandom(count)[::-1]
+
+
+def stretched() -> Callable[[int], bytes]:
+    """Every byte of the system is used twice."""
+    return lambda count: bytes(byte for byte in os.urandom((count + 1) // 2) for _ in range(2))[:count]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [seeded, repeated_block, zeros_after_a_while, kept_between_reports, the_wrong_way_round, stretched],
+)
+@pytest.mark.parametrize("plan", [SINGLE, ONE_OUE, ONE_GRR], ids=["privset", "oue", "grr"])
+def test_a_bad_random_source_falls(
+    source: Callable[[], Callable[[int], bytes]], plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporter_module, "_ReadAhead", source)
+    found = source_findings(plan)
+    assert not all(finding.stands for finding in found)
+    # Each randomizer's probe needs thousands of bytes, so it sees what comes after the first ones.
+    probes = [finding.stands for finding in found if finding.target.startswith("probe")]
+    assert not any(probes)
+
+
+def test_every_randomizer_has_a_probe() -> None:
+    found = source_findings(ONE_GRR)
+    assert all(finding.stands for finding in found)
+    assert [finding.target for finding in found] == ["round 0", *(f"probe of {kind}" for kind in RANDOMIZERS)]
+    assert all(finding.bytes > 1000 * finding.reports for finding in found[1:])

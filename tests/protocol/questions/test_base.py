@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from ldptrace.errors import PlanError
+from ldptrace.protocol.questions import QUESTIONS
+from ldptrace.protocol.questions.base import at_random_positions, cell_words, move_items, move_words, whole
+from ldptrace.protocol.randomness import Source
+from statistics_kit import assert_frequencies
+
+
+def test_all_items_are_named_where_there_is_room_and_each_once() -> None:
+    assert at_random_positions([5, 3, 5], 3, Source()) == [3, 5]
+    assert at_random_positions([], 3, Source()) == []
+
+
+def test_positions_are_chosen_evenly() -> None:
+    source = Source(random.Random(1).randbytes)
+    counts: dict[tuple[int, ...], int] = {}
+    for _ in range(12_000):
+        drawn = tuple(at_random_positions([10, 20, 30, 40], 2, source))
+        counts[drawn] = counts.get(drawn, 0) + 1
+    assert len(counts) == 6
+    assert_frequencies(list(counts.values()), [1 / 6] * 6)
+
+
+def test_moves_in_words_lead_from_cell_to_cell() -> None:
+    path = [0, 4, 8, 7]
+    items = move_items(path, 3)
+    assert len(items) == 3
+    assert [move_words(item, 3) for item in items] == [
+        f"from {cell_words(here, 3)} to {cell_words(there, 3)}" for here, there in pairwise(path)
+    ]
+    assert cell_words(7, 3) == "cell 2,1"
+
+
+@pytest.mark.parametrize("value", [0, 6, 1.0, True, "3", None])
+def test_parameters_are_whole_numbers_in_their_range(value: object) -> None:
+    with pytest.raises(PlanError, match="most must be a whole number from 1 to 5"):
+        whole("most", value, 1, 5)
+    whole("most", 5, 1, 5)
+
+
+def test_every_question_has_a_name_and_words_of_its_own() -> None:
+    assert all(name == kind.name for name, kind in QUESTIONS.items())
+    assert len({kind.about for kind in QUESTIONS.values()}) == len(QUESTIONS)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.server import limits
+from ldptrace.server.limits import RateLimit
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@given(st.lists(st.floats(0, 3), max_size=60), st.floats(0.1, 5), st.integers(1, 8))
+def test_no_address_gets_more_than_its_bucket_and_what_flows_in(
+    pauses: list[float], rate: float, burst: int
+) -> None:
+    clock = Clock()
+    limit = RateLimit(rate, burst, clock)
+    allowed = 0
+    for pause in pauses:
+        clock.now += pause
+        allowed += limit.allows("192.0.2.1")
+        assert allowed <= burst + rate * clock.now + 1e-6
+
+
+def test_addresses_do_not_share_a_bucket_but_networks_of_one_client_do() -> None:
+    limit = RateLimit(1.0, 1.0, Clock())
+    assert limit.allows("192.0.2.1")
+    assert limit.allows("192.0.2.2")
+    assert limit.allows("2001:db8::1")
+    assert not limit.allows("2001:db8::ffff")
+    assert limit.allows("2001:db8:0:1::1")
+
+
+@pytest.mark.parametrize("address", [None, "127.0.0.1", "::1"])
+def test_the_machine_itself_is_not_limited(address: str | None) -> None:
+    limit = RateLimit(1.0, 1.0, Clock())
+    assert all(limit.allows(address) for _ in range(9))
+
+
+def test_no_limit_is_no_limit() -> None:
+    limit = RateLimit(0.0, 1.0, Clock())
+    assert all(limit.allows("192.0.2.1") for _ in range(9))
+
+
+def test_memory_is_bounded_and_the_quietest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ADDRESSES", 2)
+    limit = RateLimit(1.0, 1.0, Clock())
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        assert limit.allows(address)
+    assert limit.allows("192.0.2.1")
+    assert not limit.allows("192.0.2.3")
