@@ -162,3 +162,37 @@ def test_memory_that_is_no_size_is_refused(
     assert run("synthesize", trips, "-o", tmp_path / "out.parquet", *arguments) == 2
     assert "--memory" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
+
+
+def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1)
+    out, model = tmp_path / "s.parquet", tmp_path / "model.npz"
+    dated = ("--date", "2026-07-14", "--timezone", "Europe/Paris", "--interval", 20)
+    assert run("synthesize", trips, "-o", out, "--model", model, *arguments, *dated) == 0
+    made = lt.read(out)
+    assert made.timezone == "Europe/Paris"
+    assert made.has_dates
+    inner = np.ones(made.points, dtype=bool)
+    inner[made.offsets[:-1]] = False
+    assert made.t is not None
+    assert np.all(np.diff(made.t)[inner[1:]] > 0)
+    assert run("sample", model, "-o", out, "--count", 50, "--date", "2026-07-14") == 0
+    assert lt.read(out).has_dates
+    assert run("sample", model, "-o", out, "--count", 50) == 0
+    assert not lt.read(out).has_dates
+    assert run("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0
+    assert lt.read(out).t is None
+    capsys.readouterr()
+    assert run("synthesize", trips, "-o", tmp_path / "no.parquet", *arguments, "--date", "tomorrow") == 2
+    assert "a date is written as" in capsys.readouterr().err
+    assert not (tmp_path / "no.parquet").exists()
+
+
+def test_a_plan_that_asks_about_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    arguments = ("--users", 1000, "--epsilon", 1, "--bounds", "-8.7,41,-8.4,41.4", "--crs", "EPSG:4326")
+    assert run("plan", *arguments, "--time", "-o", out) == 0
+    assert "the hour at which it begins" in capsys.readouterr().out
+    plan = lt.Plan.from_json(out.read_bytes())
+    assert plan.crs == "EPSG:4326"
+    assert {"departure", "pace", "tides"} <= {ask.question.name for ask in plan.rounds[0].asks}

@@ -94,8 +94,17 @@ SpacingOption = Annotated[
     float | None,
     typer.Option("--spacing", help="A point every so many units along the way (metres of a map)."),
 ]
+DateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--date", metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; else no date."
+    ),
+]
 IntervalOption = Annotated[
-    float | None, typer.Option("--interval", help="A point every so many seconds; with --roads or --routes.")
+    float | None,
+    typer.Option(
+        "--interval", help="A point every so many seconds, where trips have times or streets speeds."
+    ),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of the simulation, to repeat a run exactly.")

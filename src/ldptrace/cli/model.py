@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from ldptrace.cli.common import (
+    DateOption,
     IntervalOption,
     Progress,
     RoadsOption,
     RoutesOption,
     SpacingOption,
     ToOption,
+    ZoneOption,
     check_outputs,
     note,
     read_document,
@@ -63,6 +65,8 @@ def sample(
     count: Annotated[int, typer.Option("--count", min=0, help="How many synthetic trajectories.")],
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
+    date: DateOption = None,
+    timezone: ZoneOption = None,
     sample_seed: Annotated[
         int | None,
         typer.Option(
@@ -77,7 +81,8 @@ def sample(
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
     from ldptrace.io.report import count as counted
-    from ldptrace.models import load_model
+    from ldptrace.models import Calendar, TimedModel, load_model
+    from ldptrace.synthesis import day_of
 
     for name, value in (("spacing", spacing), ("interval", interval)):
         if value is not None and not value > 0:
@@ -87,6 +92,10 @@ def sample(
     with Progress() as stages:
         with stages("read"):
             found = load_model(model)
+            if isinstance(found, TimedModel):
+                found = found.on(None if date is None else Calendar(day_of(date), timezone))
+            elif date is not None:
+                raise InputError(f"a {found.kind} model knows no times, so its trips have no date")
         with stages("synthesise"):
             drawn = found.sample(
                 count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval

@@ -12,6 +12,7 @@ import typer
 
 from ldptrace.cli.common import (
     BoundsOption,
+    CrsOption,
     JsonOption,
     check_outputs,
     note,
@@ -54,6 +55,10 @@ def plan(
         bool,
         typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`)."),
     ] = False,
+    time: Annotated[
+        bool, typer.Option("--time", help="Ask some users when they leave and how fast they are.")
+    ] = False,
+    crs: CrsOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
     ] = None,
@@ -82,7 +87,7 @@ def plan(
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
     view = None
     if method is Kind.single_report:
-        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, for_map=for_map)
+        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, for_map=for_map, time=time, crs=crs)
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)
     words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]

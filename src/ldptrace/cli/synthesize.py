@@ -13,6 +13,7 @@ import typer
 from ldptrace.cli.common import (
     BoundsOption,
     CrsOption,
+    DateOption,
     ForceOption,
     FormatOption,
     IdOption,
@@ -61,6 +62,13 @@ class UnitChoice(StrEnum):
     trip = "trip"
 
 
+class TimeChoice(StrEnum):
+    """Whether devices are asked about time."""
+
+    auto = "auto"
+    off = "off"
+
+
 class Engine(StrEnum):
     """Where the work runs."""
 
@@ -105,6 +113,11 @@ def synthesize(
     routes: RoutesOption = None,
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
+    time: Annotated[
+        TimeChoice,
+        typer.Option("--time", help="Ask for departures and speeds where the input has times, or do not."),
+    ] = TimeChoice.auto,
+    date: DateOption = None,
     pilot: Annotated[
         float | None,
         typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
@@ -191,6 +204,8 @@ def synthesize(
             "seed": seed,
             "simulation": simulation.value,
             "unit": unit.value,
+            "time": time.value,
+            "date": date,
             "stages": stages,
             **options,
             **public,

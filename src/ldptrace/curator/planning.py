@@ -100,12 +100,23 @@ def choose_plan(
     n: int | None = None,
     trip: float = TRIP,
     for_map: bool = False,
+    time: bool = False,
+    crs: str | None = None,
 ) -> tuple[Plan, Outlook]:
-    """The single-report plan for these public facts, and what it promises; `for_map`: the curator has a street map."""
+    """The single-report plan for these public facts, and what it promises.
+
+    `for_map`: the curator has a street map; `time`: some users are asked about time; `crs` names the coordinates.
+    """
     n = choose_grid(users, float(epsilon), trip) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
     plan = Plan.single_report(
-        Grid(bounds, n), epsilon, most_moves=view.most_moves, cap=view.cap, for_map=for_map
+        Grid(bounds, n),
+        epsilon,
+        most_moves=view.most_moves,
+        cap=view.cap,
+        for_map=for_map,
+        time=time,
+        crs=crs,
     )
     return plan, view
 
