@@ -20,6 +20,8 @@ OTHERS = (
     "poisoning",
     "published_randomizer",
     "wire",
+    "ordinal",
+    "time",
 )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import ldptrace as lt
-from benchmarks.data import BOXES, CITY_SIDE, DataSet, generated
+from benchmarks.data import BOXES, DataSet, generated
 from ldptrace.core.timing import Timing
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.models.time import DAY_PROFILE
@@ -109,9 +109,7 @@ def compare(data: DataSet, seeds: int) -> None:
             )
         for name, values in ratios.items():
             values.append(errors[0][name] / errors[1][name])
-    print(
-        f"\n{data.name}, {len(data.trajectories):,} trips of a city of {CITY_SIDE / 1000:g} km, eps 1: error with time / without"
-    )
+    print(f"\n{data.name}, {len(data.trajectories):,} trips, eps 1: error with time / without")
     for name, values in ratios.items():
         print(f"  {name:<22}{np.mean(values):6.2f} +- {np.std(values):.2f}")
     print(f"  {'mean':<22}{np.mean([np.mean(values) for values in ratios.values()]):6.2f}", flush=True)
