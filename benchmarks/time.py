@@ -57,7 +57,7 @@ def taxis(folder: Path | None) -> DataSet | None:
     file = folder / f"{name}.parquet" if folder else None
     if file is None or not file.exists():
         return None
-    return DataSet("taxis", lt.read(file, bounds=BOXES[name], timezone=PACIFIC), BOXES[name])
+    return DataSet("taxis", lt.read(file, bounds=BOXES[name], crs="EPSG:4326", timezone=PACIFIC), BOXES[name])
 
 
 def main() -> None:

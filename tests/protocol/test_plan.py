@@ -123,3 +123,14 @@ def test_large_domains_are_drawn_from_without_listing_them() -> None:
     assert len(report) == report_bytes(plan.rounds[0])
     # A list of the domain alone has half a million places.
     assert peak < 2_000_000
+
+
+def test_coordinates_without_a_name_are_degrees_where_metres_make_no_sense() -> None:
+    def scales(bounds: tuple[float, float, float, float], crs: str | None) -> list[int]:
+        plan = Plan.single_report(Grid(bounds, 6), 1.0, crs=crs, time=True)
+        pace = next(ask.question for ask in plan.rounds[0].asks if ask.question.name == "pace")
+        return [pace.parameters()[name] for name in ("x_scale", "y_scale")]
+
+    assert scales((-122.5, 37.6, -122.3, 37.8), None) == scales((-122.5, 37.6, -122.3, 37.8), "EPSG:4326")
+    assert scales((0.0, 0.0, 20_000.0, 20_000.0), None) == [1000, 1000]
+    assert scales((0.0, 0.0, 5.0, 5.0), "EPSG:32632") == [1000, 1000]

@@ -88,6 +88,8 @@ GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
 # from 2 to 128 km/h.
 DEGREE, METRE = 111_195_080, 1000
 SLOWEST, SPEED_CLASSES = 2000, 26
+# Units of a map that can only be degrees.
+SMALL = 10
 
 
 class Plan(Record):
@@ -329,8 +331,14 @@ def plan_crs(name: str | None) -> str | None:
 
 
 def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:
-    """Millimetres of a unit of x and of y: degrees in the middle of the map, or metres."""
-    if crs is None or crs.upper() not in GEOGRAPHIC:
+    """Millimetres of a unit of x and of y: degrees in the middle of the map, or metres.
+
+    Where nobody names the coordinates, a map of a few units within the range of degrees is one of degrees: as metres it
+    would be smaller than a house.
+    """
+    x0, y0, x1, y1 = grid.bounds
+    small = max(x1 - x0, y1 - y0) <= SMALL and -180 <= x0 < x1 <= 180 and -90 <= y0 < y1 <= 90
+    if not (small if crs is None else crs.upper() in GEOGRAPHIC):
         return METRE, METRE
     latitude = math.radians((grid.bounds[1] + grid.bounds[3]) / 2)
     return max(1, round(DEGREE * math.cos(latitude))), DEGREE
