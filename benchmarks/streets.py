@@ -84,6 +84,7 @@ class Judge:
         self.traces = Traces.of(replace(town.trips, t=None), self.grid)
 
     def scores(self, made: Trajectories, seed: int) -> list[float]:
+        made = replace(made, crs=self.town.trips.crs)
         nine = self.yardstick.redrawn(np.random.default_rng(seed)).score(made)
         traces = Traces.of(replace(made, t=None), self.grid)
         real = self.traces.fixes if self.town.fixes else self.traces.along

@@ -155,8 +155,8 @@ class RouteModel(MobilityModel):
             if blocks
             else self._block(1, child(source, 0), spacing, interval, noise, timed).take([])
         )
-        crs = (self.plan.crs if self.plan is not None else None) or self.routes.roads.crs
-        return replace(self.labelled(drawn), crs=crs)
+        # The plan says in which coordinates people answered, or leaves it open; without one the map says it.
+        return drawn if self.plan is None else self.labelled(drawn)
 
     def _block(
         self,
