@@ -56,7 +56,7 @@ def test_the_same_in_three_lines_of_python(estimates: Path, rng: np.random.Gener
 
 
 def test_bad_input_writes_nothing(estimates: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+    out = tmp_path / "out.parquet"
     (tmp_path / "broken.json").write_text("{}")
     with pytest.raises(FormatError, match="not a document of estimates"):
         run("fit", str(tmp_path / "broken.json"), "-o", str(out))
