@@ -8,6 +8,9 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.tables import grid_moves
 from ldptrace.protocol.grid import Grid
 
+# Not tests: a program that tries them on faulty copies (`make mutants`).
+collect_ignore = ["mutants"]
+
 # Compiled kernels make the first example slow; a deadline would only measure the compiler.
 settings.register_profile("ldptrace", deadline=None, derandomize=True)
 # To know that something is wrong, no smallest example is needed.
