@@ -91,5 +91,5 @@ def test_what_is_no_public_knowledge_is_refused(roads: object, routes: object, w
 
 
 def test_seconds_need_a_map(real: Trajectories) -> None:
-    with pytest.raises(InputError, match="need a street map"):
+    with pytest.raises(InputError, match="or a street map"):
         run_method(real, 1.0, bounds=BOUNDS, grid=4, interval=15.0)
