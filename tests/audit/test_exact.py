@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -85,6 +86,9 @@ ONE_PRIVSET = ONE_GRR.changed(rounds=(Round((Ask(Start(3), PrivSet(9, 1, Fractio
 def test_the_exact_ratio_is_the_true_one() -> None:
     (honest,) = exact_findings(ONE_GRR)
     assert (honest.ratio, honest.claimed, honest.stands) == (Fraction(5, 2), Fraction(5, 2), True)
+    # A ratio above the claim is enough, also where every formula is right.
+    assert honest.formulas_hold
+    assert not replace(honest, claimed=Fraction(5, 2) - Fraction(1, 1 << 40)).stands
     (squared,) = exact_findings(with_channel(Squared, ONE_GRR))
     assert squared.ratio == Fraction(25, 4)
     assert not squared.stands
