@@ -58,3 +58,7 @@ def test_bounds_hold_and_are_not_empty() -> None:
     assert _log_ratio(trials, trials, trials, 1e-6) <= 0.0
     # Smaller error rates give smaller bounds.
     assert _log_ratio(hits, false, trials, 1e-12) < bound < _log_ratio(hits, false, trials, 1e-2)
+    # Each side has its own error: one event always happens, the other never did.
+    one_side = math.log(1e-6) / trials
+    assert _log_ratio(trials, trials, trials, 1e-6) == pytest.approx(one_side)
+    assert _log_ratio(trials, 0, trials, 1e-6) == pytest.approx(one_side - math.log(-math.expm1(one_side)))
