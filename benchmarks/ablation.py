@@ -41,7 +41,7 @@ WITH_TURNS = {"length": 0.05, "start": 0.16, "end": 0.16, "moves": 0.58, "turns"
 
 
 def questions(n: int, most: int) -> dict[str, Question]:
-    asked = [
+    plain = [
         Length(n, 3 * n + 2),
         Start(n),
         End(n),
@@ -50,17 +50,19 @@ def questions(n: int, most: int) -> dict[str, Question]:
         Moves(n, most),
         Links(n, most),
     ]
-    return {question.name: question for question in [*asked, Turns(n)]}
+    return {question.name: question for question in [*plain, Turns(n)]}
 
 
 def partition(grid: Grid, epsilon: float, shares: dict[str, float], *, most: int, oue: bool = False) -> Plan:
     """Each user answers one of the questions with the whole budget."""
     budget = epsilon_fraction(epsilon)
     ratio = ratio_at_most(budget)
-    asked = questions(grid.n, most)
+    chosen = questions(grid.n, most)
     whole = {name: round(SHARES * share) for name, share in shares.items()}
     whole["moves"] += SHARES - sum(whole.values())
-    asks = tuple(Ask(asked[name], _channel(asked[name], ratio, oue), share) for name, share in whole.items())
+    asks = tuple(
+        Ask(chosen[name], _channel(chosen[name], ratio, oue), share) for name, share in whole.items()
+    )
     return Plan("ablation", grid, budget, (Round(asks, "partition"),))
 
 

@@ -66,25 +66,25 @@ class Form:
 
     @property
     def domain(self) -> int:
-        return sum(asked.domain for asked in self.questions)
+        return sum(question.domain for question in self.questions)
 
     @property
     def capacity(self) -> int:
-        return sum(asked.capacity for asked in self.questions)
+        return sum(question.capacity for question in self.questions)
 
     @cached_property
     def places(self) -> list[tuple[Question, slice, slice]]:
         """Each question with its items and its nulls among the outputs."""
-        items = pairwise(accumulate((asked.domain for asked in self.questions), initial=0))
-        nulls = pairwise(accumulate((asked.capacity for asked in self.questions), initial=self.domain))
+        items = pairwise(accumulate((question.domain for question in self.questions), initial=0))
+        nulls = pairwise(accumulate((question.capacity for question in self.questions), initial=self.domain))
         both = zip(self.questions, items, nulls, strict=True)
-        return [(asked, slice(*some), slice(*none)) for asked, some, none in both]
+        return [(question, slice(*some), slice(*none)) for question, some, none in both]
 
     def rows(self, paths: CellPaths, users: NDArray[np.int64], rng: np.random.Generator) -> Rows:
         """The users' sets, empty places filled with different nulls."""
         parts = []
-        for asked, items, nulls in self.places:
-            part = answers(asked, paths, users, rng)
+        for question, items, nulls in self.places:
+            part = answers(question, paths, users, rng)
             empty = part < 0
             parts.append(np.where(empty, nulls.start - 1 + empty.cumsum(axis=1), part + items.start))
         return np.concatenate(parts, axis=1).astype(np.int32)
@@ -113,9 +113,9 @@ class Channel:
     def estimates(self, counts: Counts, users: int) -> Iterator[tuple[str, Estimate]]:
         held = (counts - users * self.q) / (self.p - self.q)
         errors = np.sqrt(self.variance(users, np.clip(held, 0, users))) / users
-        for asked, items, nulls in self.form.places:
+        for question, items, nulls in self.form.places:
             empty = float(held[nulls].sum()) / users
-            yield asked.name, Estimate(asked, held[items] / users, errors[items], users, empty)
+            yield question.name, Estimate(question, held[items] / users, errors[items], users, empty)
 
     def largest_z(self, paths: CellPaths, rng: np.random.Generator) -> tuple[float, float]:
         """Largest standardised misfit of the named counts to p and q, and its limit at `ALARM`."""
@@ -140,7 +140,7 @@ def privset(form: Form, ratio: float) -> Channel:
 def hit(form: Form, ratio: float, shares: Sequence[float] = (1.0,)) -> Channel:
     """The Bernoulli variant with the best rates, of which each question has its share (one rate per question)."""
     odds = float(ratio)
-    sizes = np.array([asked.capacity for asked in form.questions])
+    sizes = np.array([question.capacity for question in form.questions])
     weights = np.array(shares) / np.sum(shares)
 
     def named(expected: float) -> tuple[Floats, float, float]:
@@ -193,11 +193,11 @@ def designs(plan: Plan) -> dict[str, Design]:
     """Channels with the share of users who send them, for everything that is compared with the plan."""
     ratio = ratio_at_most(plan.epsilon)
     asks = plan.rounds[0].asks
-    asked = {ask.question.name: ask.question for ask in asks}
+    questions = {ask.question.name: ask.question for ask in asks}
     shares = {ask.question.name: ask.share / SHARES for ask in asks}
 
     def form(names: Sequence[str]) -> Form:
-        return Form(tuple(asked[name] for name in names))
+        return Form(tuple(questions[name] for name in names))
 
     hits: Design = []
     for ask in asks:
@@ -210,8 +210,8 @@ def designs(plan: Plan) -> dict[str, Design]:
         "groups, hit": hits,
         "joint: directed": [(privset(form(DIRECTED), ratio), 1.0)],
         "joint: pooled": [(privset(form(POOLED), ratio), 1.0)],
-        "joint: everything": [(privset(form(list(asked)), ratio), 1.0)],
-        "joint, hit, rates by shares": [(hit(form(list(asked)), ratio, list(shares.values())), 1.0)],
+        "joint: everything": [(privset(form(list(questions)), ratio), 1.0)],
+        "joint, hit, rates by shares": [(hit(form(list(questions)), ratio, list(shares.values())), 1.0)],
     }
 
 
@@ -239,9 +239,9 @@ def print_variances(plan: Plan, compared: dict[str, Design]) -> None:
     lines = {BASE: {ask.question.name: ask.randomizer.variance(SHARES) / ask.share for ask in asks}}
     for name, design in compared.items():
         lines[name] = {
-            asked.name: channel.variance(1)[items.start] / share
+            question.name: channel.variance(1)[items.start] / share
             for channel, share in design
-            for asked, items, _ in channel.form.places
+            for question, items, _ in channel.form.places
         }
     # What a joint set of everything gives each question, given to groups instead: the mechanisms at equal weights.
     places = sum(ask.question.capacity for ask in asks)

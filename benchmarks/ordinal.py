@@ -129,14 +129,15 @@ def main() -> None:
     print(f"{'day':<16}{'asked':>8}{'eps':>5}{'profile':>9}" + "".join(f"{name:>19}" for name in columns))
     for name, (truth, users) in days(arguments.data).items():
         for epsilon in (0.5, 1.0, 2.0):
-            asked = round(arguments.share * users)
+            members = round(arguments.share * users)
             runs = {"sets of one": by_sets(0), "sets of three": by_sets(1), "sets of five": by_sets(2)}
             runs["slope"] = by_marks(slope())
             runs["harmonics"] = by_marks(harmonic_marks(epsilon))
             runs |= {f"arc {2 * reach + 1}": by_marks(arc(reach)) for reach in range(1, 7)}
             errors = {
                 kind: [
-                    run(truth, asked, epsilon, np.random.default_rng(seed)) for seed in range(arguments.seeds)
+                    run(truth, members, epsilon, np.random.default_rng(seed))
+                    for seed in range(arguments.seeds)
                 ]
                 for kind, run in runs.items()
             }
@@ -144,7 +145,7 @@ def main() -> None:
             errors["best arc"] = errors[best]
             cells = [f"{np.mean(errors[name]):.4f} +- {np.std(errors[name]):.4f}" for name in columns]
             print(
-                f"{name:<16}{asked:>8,}{epsilon:>5g}{jsd(DAY_PROFILE, truth):>9.4f}"
+                f"{name:<16}{members:>8,}{epsilon:>5g}{jsd(DAY_PROFILE, truth):>9.4f}"
                 + "".join(f"{cell:>19}" for cell in cells)
                 + f"  ({best} hours)",
                 flush=True,

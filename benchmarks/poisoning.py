@@ -64,8 +64,8 @@ def forged(plan: Plan, channel: Randomizer, rng: np.random.Generator) -> bytes:
     return Report(plan_prefix(plan), 0, 0, rng.bytes(16), channel.encode(named)).encode()
 
 
-def measure(name: str, asked: Question, channel: Randomizer, users: int, repeats: int) -> Line:
-    plan = Plan("poisoning", GRID, Fraction(1), (Round((Ask(asked, channel),), "everyone"),))
+def measure(name: str, question: Question, channel: Randomizer, users: int, repeats: int) -> Line:
+    plan = Plan("poisoning", GRID, Fraction(1), (Round((Ask(question, channel),), "everyone"),))
     rng = np.random.default_rng(1)
     up = reach(channel).up
     line = Line(name, [], [], [], [])
@@ -78,7 +78,7 @@ def measure(name: str, asked: Question, channel: Randomizer, users: int, repeats
             receiver = Receiver(plan)
             receiver.receive(b"".join(forged(plan, channel, rng) for _ in range(liars)))
             tally = honest + receiver.tally
-            estimate = Estimates.from_tally(plan, tally)[asked.name].frequencies[TARGET]
+            estimate = Estimates.from_tally(plan, tally)[question.name].frequencies[TARGET]
             shifts.append(estimate - (cells == TARGET).sum() / users)
             noticed += bool(findings(plan, tally))
         line.formula.append(share * up)
@@ -122,8 +122,8 @@ def main() -> None:
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
     lines = [
-        measure(name, asked, channel, arguments.users, arguments.repeats)
-        for name, (asked, channel) in channels().items()
+        measure(name, question, channel, arguments.users, arguments.repeats)
+        for name, (question, channel) in channels().items()
     ]
     print(
         f"{arguments.users:,} clients, {arguments.repeats} repeats, epsilon 1, 36 cells; shift of one cell's estimate"

@@ -50,19 +50,21 @@ def spent(epsilon: float, client: str) -> float:
     return math.log(p * (1 - q) / ((1 - p) * q))
 
 
-def collected(plan: Plan, paths: CellPaths, round_: int, client: str, rng: np.random.Generator) -> Tally:
+def collected(
+    plan: Plan, paths: CellPaths, round_number: int, client: str, rng: np.random.Generator
+) -> Tally:
     """The tally of a round, each bit drawn as the client draws it."""
     everyone = np.arange(len(paths), dtype=np.int64)
     counts, reports = [], []
-    for ask in plan.rounds[round_].asks:
+    for ask in plan.rounds[round_number].asks:
         rows = answers(ask.question, paths, everyone, rng)
-        if not plan.rounds[round_].padded:
+        if not plan.rounds[round_number].padded:
             rows = rows[rows[:, 0] >= 0]
         held = np.bincount(rows[rows >= 0], minlength=ask.randomizer.domain)
         q = float(ask.randomizer.probabilities[1])
         counts.append(rng.binomial(held, true_bit(q, client)) + rng.binomial(len(rows) - held, q))
         reports.append(len(rows))
-    return Tally(plan.id, round_, tuple(counts), tuple(reports), (len(paths),) * len(counts))
+    return Tally(plan.id, round_number, tuple(counts), tuple(reports), (len(paths),) * len(counts))
 
 
 def scaled(lengths: Estimates) -> Estimates:

@@ -134,7 +134,7 @@ def taxis(folder: Path) -> list[Town]:
     return towns
 
 
-def asked(town: Town, epsilon: float, n: int, seed: int, *, for_map: bool) -> Estimates:
+def answered(town: Town, epsilon: float, n: int, seed: int, *, for_map: bool) -> Estimates:
     """Everybody answers one question."""
     grid = Grid(town.bounds, n)
     view = outlook(len(town.trips), epsilon, n)
@@ -145,7 +145,7 @@ def asked(town: Town, epsilon: float, n: int, seed: int, *, for_map: bool) -> Es
 
 def without_map(town: Town, epsilon: float = 1.0, n: int = 6) -> Callable[[int], Trajectories]:
     def make(seed: int) -> Trajectories:
-        model = PathModel.fit(asked(town, epsilon, n, seed, for_map=False))
+        model = PathModel.fit(answered(town, epsilon, n, seed, for_map=False))
         return model.sample(len(town.trips), np.random.default_rng(seed))
 
     return make
@@ -163,7 +163,7 @@ def with_map(
 ) -> Callable[[int], Trajectories]:
     def make(seed: int) -> Trajectories:
         rng = np.random.default_rng(100 + seed)
-        estimates = asked(town, epsilon, n, seed, for_map=for_map)
+        estimates = answered(town, epsilon, n, seed, for_map=for_map)
         drawing = Library(**library)  # type: ignore[arg-type]
         public: object = town.roads
         if not second:
@@ -307,7 +307,7 @@ def speed(arguments: argparse.Namespace) -> object:
             lambda roads=roads: Library().draw(roads, np.random.default_rng(1)),
         )
     town = odd_city(1, 100_000)
-    estimates = asked(town, 1.0, 6, 1, for_map=True)
+    estimates = answered(town, 1.0, 6, 1, for_map=True)
     routes = Library().draw(town.roads.clipped(town.bounds).largest_component(), np.random.default_rng(0))
     model = timed(
         "fit of 300,000 routes, N = 6", lambda: RouteModel.fit(estimates, routes, np.random.default_rng(0))

@@ -183,28 +183,28 @@ def discretised() -> list[dict[str, Any]]:
 def answers() -> list[dict[str, Any]]:
     vectors = []
     for name, kind in QUESTIONS.items():
-        asked_questions = []
+        questions = []
         for n in (2, 3, 6):
             if name in EXAMPLES:
-                asked_questions += [kind(n, **parameters) for parameters in EXAMPLES[name]]
+                questions += [kind(n, **parameters) for parameters in EXAMPLES[name]]
                 continue
             low, high = question_range(kind, n)
-            asked_questions += [low, middle_question(kind, n)] + [high] * (high.slots < 100)
-        for asked in dict.fromkeys(asked_questions):
-            for label, trip in (trips if name in EXAMPLES else untimed)(asked.n).items():
-                for luck, recorder in sources(f"question {name} {asked} {label}", ordinary=1):
-                    slots = asked.answer(trip, recorder)
-                    random = replayed(lambda s, a=asked, t=trip: a.answer(t, s), recorder, slots)
+            questions += [low, middle_question(kind, n)] + [high] * (high.slots < 100)
+        for question in dict.fromkeys(questions):
+            for label, trip in (trips if name in EXAMPLES else untimed)(question.n).items():
+                for luck, recorder in sources(f"question {name} {question} {label}", ordinary=1):
+                    slots = question.answer(trip, recorder)
+                    random = replayed(lambda s, a=question, t=trip: a.answer(t, s), recorder, slots)
                     vectors.append(
                         {
                             "name": f"{label}, {luck}",
-                            "n": asked.n,
-                            "question": asked.parameters(),
+                            "n": question.n,
+                            "question": question.parameters(),
                             "path": list(trip.path),
                             **(_times(trip) if name in EXAMPLES else {}),
                             "random": random,
-                            "domain": asked.domain,
-                            "capacity": asked.capacity,
+                            "domain": question.domain,
+                            "capacity": question.capacity,
                             "slots": slots,
                         }
                     )
@@ -225,17 +225,17 @@ def _every_move() -> Iterator[dict[str, Any]]:
         yield _answered(f"from {here} in direction {number}", Links(3, 1), [here, there])
 
 
-def _answered(name: str, asked: Question, path: list[int]) -> dict[str, Any]:
+def _answered(name: str, question: Question, path: list[int]) -> dict[str, Any]:
     """An answer that needs no luck."""
     return {
         "name": name,
-        "n": asked.n,
-        "question": asked.parameters(),
+        "n": question.n,
+        "question": question.parameters(),
         "path": path,
         "random": "",
-        "domain": asked.domain,
-        "capacity": asked.capacity,
-        "slots": asked.answer(Trip(path), Source(BytesReader(b""))),
+        "domain": question.domain,
+        "capacity": question.capacity,
+        "slots": question.answer(Trip(path), Source(BytesReader(b""))),
     }
 
 

@@ -32,9 +32,11 @@ def scenarios() -> list[dict[str, Any]]:
     return [_checked(*scenario) for scenario in _all()]
 
 
-def _round(budget: str, question: type[Start] | type[End] = Start, *, padded: bool = True) -> Round:
-    asked = question(GRID.n)
-    return Round((Ask(asked, GRR(asked.domain, 1, ratio_at_most(Fraction(budget)))),), "everyone", padded)
+def _round(budget: str, kind: type[Start] | type[End] = Start, *, padded: bool = True) -> Round:
+    question = kind(GRID.n)
+    return Round(
+        (Ask(question, GRR(question.domain, 1, ratio_at_most(Fraction(budget)))),), "everyone", padded
+    )
 
 
 def _plan(epsilon: str, *budgets: str, method: str = "ledger") -> Plan:
@@ -175,6 +177,6 @@ def _checked(name: str, limit: str, plans: dict[str, Plan], script: str) -> dict
                     found = refusal.problem.code
                 assert (FRESH if found == number else found) == wanted, (name, number, words, found)
             steps.append(step | {"spent": decimal_text(ledger.spent)})
-    asked = {step["plan"] for step in steps if "plan" in step}
-    documents = {key: plan.to_json() for key, plan in plans.items() if key in asked}
+    used = {step["plan"] for step in steps if "plan" in step}
+    documents = {key: plan.to_json() for key, plan in plans.items() if key in used}
     return {"name": name, "limit": limit, "plans": documents, "steps": steps}

@@ -45,22 +45,22 @@ def plans() -> dict[str, Plan]:
     }
     ratio = ratio_at_most(epsilon_fraction("1.5"))
     kinds: dict[str, Callable[[Question], Randomizer]] = {
-        "privset": lambda asked: PrivSet.best(asked.domain, asked.capacity, ratio),
-        "privset of one": lambda asked: PrivSet(asked.domain, asked.capacity, ratio, 1),
-        "grr": lambda asked: GRR(asked.domain, asked.capacity, ratio),
-        "oue": lambda asked: OUE(asked.domain, asked.capacity, ratio),
+        "privset": lambda question: PrivSet.best(question.domain, question.capacity, ratio),
+        "privset of one": lambda question: PrivSet(question.domain, question.capacity, ratio, 1),
+        "grr": lambda question: GRR(question.domain, question.capacity, ratio),
+        "oue": lambda question: OUE(question.domain, question.capacity, ratio),
     }
     three = ((Length(6, 9), 10000), (Start(6), 10000), (Moves(6, 3), SHARES - 20000))
-    asks = tuple(Ask(asked, kinds["privset"](asked), share) for asked, share in three)
+    asks = tuple(Ask(question, kinds["privset"](question), share) for question, share in three)
     made["three questions"] = Plan(
         "vectors", city, Fraction(3, 2), (Round(asks, "partition"),), crs="EPSG:4326"
     )
     for label, channel in kinds.items():
         asks = []
         for kind in QUESTIONS.values():
-            asked = middle_question(kind, city.n)
-            if asked.slots == 1 and (asked.capacity == 1 or label.startswith("privset")):
-                asks.append((asked, channel(asked)))
+            question = middle_question(kind, city.n)
+            if question.slots == 1 and (question.capacity == 1 or label.startswith("privset")):
+                asks.append((question, channel(question)))
         shares = _shares(len(asks))
         round_ = Round(tuple(Ask(*ask, share) for ask, share in zip(asks, shares, strict=True)), "partition")
         made[f"every question, {label}"] = Plan("vectors", city, Fraction(3, 2), (round_,), crs="EPSG:4326")
@@ -78,11 +78,11 @@ def plans() -> dict[str, Plan]:
     least = Fraction((1 << RATIO_BITS) + 1, 1 << RATIO_BITS)
     large = [Steps(2, MAX_COUNT), CombinedSteps(2, 43_688), Length(2, 16)]
     made["most payload"] = _all(
-        Grid((0, 0, 1, 1), 2), [OUE(asked.domain, 1, least) for asked in large], large
+        Grid((0, 0, 1, 1), 2), [OUE(question.domain, 1, least) for question in large], large
     )
     hard: list[Question] = [Steps(6, MAX_COUNT), CombinedSteps(6, 7_826)]
-    ones: list[Randomizer] = [GRR(asked.domain, 1, least) for asked in hard]
-    rest = MAX_WORK - sum(asked.slots * one.outputs for asked, one in zip(hard, ones, strict=True))
+    ones: list[Randomizer] = [GRR(question.domain, 1, least) for question in hard]
+    rest = MAX_WORK - sum(question.slots * one.outputs for question, one in zip(hard, ones, strict=True))
     made["most work"] = _all(square, [*ones, OUE(rest, 1, least)], [*hard, Length(6, rest)])
     chain = _one("rounds", square, 1, Start(6), GRR(36, 1, ratio_at_most(Fraction(1, 20))))
     for _ in range(MAX_ROUNDS - 1):
@@ -125,8 +125,8 @@ def _all(grid: Grid, channels: Sequence[Randomizer], questions: Sequence[Questio
     return Plan("vectors", grid, Fraction(1), (Round(asks, "everyone"),))
 
 
-def _one(method: str, grid: Grid, epsilon: Any, asked: Question, channel: Randomizer) -> Plan:
-    return Plan(method, grid, epsilon_fraction(epsilon), (Round((Ask(asked, channel),), "everyone"),))
+def _one(method: str, grid: Grid, epsilon: Any, question: Question, channel: Randomizer) -> Plan:
+    return Plan(method, grid, epsilon_fraction(epsilon), (Round((Ask(question, channel),), "everyone"),))
 
 
 def _shares(count: int) -> list[int]:

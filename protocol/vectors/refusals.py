@@ -74,24 +74,24 @@ class _Vectors:
         change(data)
         self.add(name, dumps(data).decode(), problem)
 
-    def ask(self, name: str, asked: Question, channel: Randomizer, change: Change, n: int = 6) -> None:
+    def ask(self, name: str, question: Question, channel: Randomizer, change: Change, n: int = 6) -> None:
         """A plan of one question for everyone, with a change of its ask."""
-        plan = one(asked, channel, n)
+        plan = one(question, channel, n)
         self.edit(name, plan, lambda data: change(data["rounds"][0]["asks"][0]))
 
 
-def one(asked: Question, channel: Randomizer, n: int = 6, epsilon: int = 20) -> Plan:
+def one(question: Question, channel: Randomizer, n: int = 6, epsilon: int = 20) -> Plan:
     """One question for everyone, and room in the budget for whatever the ratio is changed to."""
     grid = Grid(CITY.bounds, n)
-    return Plan("vectors", grid, Fraction(epsilon), (Round((Ask(asked, channel),), "everyone"),))
+    return Plan("vectors", grid, Fraction(epsilon), (Round((Ask(question, channel),), "everyone"),))
 
 
 def three(assignment: Any = "partition", shares: tuple[int, ...] = (10000, 10000, SHARES - 20000)) -> Plan:
     """Three questions, and a budget that is enough for all of them together."""
     questions = (Length(6, 9), Start(6), Moves(6, 3))
     asks = tuple(
-        Ask(asked, PrivSet.best(asked.domain, asked.capacity, RATIO), share)
-        for asked, share in zip(questions, shares, strict=True)
+        Ask(question, PrivSet.best(question.domain, question.capacity, RATIO), share)
+        for question, share in zip(questions, shares, strict=True)
     )
     return Plan("vectors", CITY, Fraction(4), (Round(asks, assignment),), crs="EPSG:4326")
 
@@ -246,7 +246,7 @@ def _questions(vectors: _Vectors) -> None:
     for value in ("3", True, None, [3]):
         vectors.ask(f"most {value!r}", moves, channel, lambda a, v=value: a["question"].update(most=v))
 
-    def raised(name: str, asked: Question, channel: Randomizer, n: int, **values: int) -> None:
+    def raised(name: str, question: Question, channel: Randomizer, n: int, **values: int) -> None:
         """The parameter, and the domain or the capacity that follows from it."""
         (key, value), *rest = values.items()
         follows = dict(rest)
@@ -255,7 +255,7 @@ def _questions(vectors: _Vectors) -> None:
             ask["question"][key] = value
             ask["randomizer"].update(follows)
 
-        vectors.ask(name, asked, channel, change, n)
+        vectors.ask(name, question, channel, change, n)
 
     # A capacity outside 1..min(domain, 256) is a fault of the question and of the randomizer alike.
     raised("most 0", moves, channel, 6, most=0, capacity=0)
@@ -286,12 +286,12 @@ def _questions(vectors: _Vectors) -> None:
 def _times(vectors: _Vectors) -> None:
     """Questions about time; their domains follow from their parameters, so they are changed together."""
 
-    def of(name: str, asked: Question, domain: int | None = None, **values: object) -> None:
+    def of(name: str, question: Question, domain: int | None = None, **values: object) -> None:
         def change(ask: Any) -> None:
             ask["question"].update(values)
-            ask["randomizer"]["domain"] = asked.domain if domain is None else domain
+            ask["randomizer"]["domain"] = question.domain if domain is None else domain
 
-        vectors.ask(name, asked, GRR(asked.domain, 1, RATIO), change)
+        vectors.ask(name, question, GRR(question.domain, 1, RATIO), change)
 
     for days, domain in ((2, 48), (6, 144), (8, 192), (True, 24), ("7", 168)):
         of(f"days {days!r}", Departure(6, 7, 0), domain, days=days)
@@ -313,9 +313,9 @@ def _randomizers(vectors: _Vectors) -> None:
     moves, channel = Moves(6, 3), PrivSet(220, 3, RATIO, 4)
 
     def of(
-        name: str, change: Change, asked: Question = moves, channel: Randomizer = channel, n: int = 6
+        name: str, change: Change, question: Question = moves, channel: Randomizer = channel, n: int = 6
     ) -> None:
-        vectors.ask(name, asked, channel, lambda a: change(a["randomizer"]), n)
+        vectors.ask(name, question, channel, lambda a: change(a["randomizer"]), n)
 
     for key in ("kind", "domain", "capacity", "ratio", "size"):
         of(f"randomizer without {key}", lambda r, k=key: r.pop(k))

@@ -262,19 +262,19 @@ def _learned(
     count: int | None,
     streams: Streams,
     simulation: Mode,
-    pilot: float | None,
+    pilot_share: float | None,
     stages: Stages,
     options: dict[str, Any],
 ) -> Run:
     """Everything up to the fitted model; the trajectories are still to be drawn from it."""
-    asked = None
-    if pilot is not None:
+    pilot: Pilot | None = None
+    if pilot_share is not None:
         if "trip" not in chosen.options:
             raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
         with stages("pilot"):
-            asked = run_pilot(crowd, epsilon, bounds, pilot, streams.devices)
-        options = {"trip": asked.trip} | options
-    users = crowd.users - (0 if asked is None else asked.users)
+            pilot = run_pilot(crowd, epsilon, bounds, pilot_share, streams.devices)
+        options = {"trip": pilot.trip} | options
+    users = crowd.users - (0 if pilot is None else pilot.users)
     area = Grid(bounds, _cells(grid, chosen, users, epsilon, options))
     noise = mostly_noise(users, epsilon, area.n, trip=options.get("trip", TRIP))
     if noise:
@@ -292,11 +292,11 @@ def _learned(
             simulation,
             stages,
             options,
-            None if asked is None else asked.rest,
+            None if pilot is None else pilot.rest,
         )
     )
-    if asked is not None:
-        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(asked, users)))
+    if pilot is not None:
+        synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(pilot, users)))
     return Run(
         Trajectories.concat([]),
         synthesis,
@@ -363,10 +363,10 @@ def _dated(run: Run, calendar: Calendar | None) -> Run:
     return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar)))
 
 
-def _pilot_note(asked: Pilot, rest: int) -> str:
+def _pilot_note(pilot: Pilot, rest: int) -> str:
     return (
-        f"A pilot asked other users first how far they travel (plan {asked.plan.id[:12]}, the same epsilon, one report "
-        f"each): {asked.trip:.2f} sides of the map; the grid was chosen by that for the remaining {rest:,} users."
+        f"A pilot asked other users first how far they travel (plan {pilot.plan.id[:12]}, the same epsilon, one report "
+        f"each): {pilot.trip:.2f} sides of the map; the grid was chosen by that for the remaining {rest:,} users."
     )
 
 

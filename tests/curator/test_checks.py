@@ -22,7 +22,7 @@ def test_honest_collections_have_no_findings(plan: Plan, number: int, rng: np.ra
             random_paths(size, GRID, rng),
             random_paths(1, GRID, rng).take(np.zeros(size, dtype=int)),
         ):
-            assert findings(plan, collect(plan, paths, rng, round_=number, mode="devices")) == []
+            assert findings(plan, collect(plan, paths, rng, round_number=number, mode="devices")) == []
 
 
 def added(tally: Tally, ask: int, counts: np.ndarray, lies: int) -> Tally:
@@ -46,6 +46,6 @@ def test_a_crowd_of_liars_is_seen(rng: np.random.Generator) -> None:
 
 def test_reports_stuffed_with_ones_are_seen(rng: np.random.Generator) -> None:
     plan, number = PLANS[1]
-    tally = collect(plan, random_paths(3000, GRID, rng), rng, round_=number, mode="devices")
+    tally = collect(plan, random_paths(3000, GRID, rng), rng, round_number=number, mode="devices")
     found = findings(plan, added(tally, 1, np.full_like(tally.counts[1], 600), 600))
     assert any("items were named" in str(finding) for finding in found)

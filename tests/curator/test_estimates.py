@@ -67,7 +67,11 @@ def test_tallies_of_a_round_are_added_and_rounds_joined(rng: np.random.Generator
     first = Plan.paper(GRID, 1.0)
     both = first.paper_second_round(3)
     paths = random_paths(500, GRID, rng)
-    tallies = [collect(first, paths, rng), collect(first, paths, rng), collect(both, paths, rng, round_=1)]
+    tallies = [
+        collect(first, paths, rng),
+        collect(first, paths, rng),
+        collect(both, paths, rng, round_number=1),
+    ]
     estimates = Estimates.from_tallies(both, tallies)
     assert estimates["length"].users == 1000
     assert estimates["steps"].users == 500

@@ -177,7 +177,7 @@ def test_simulation_and_wire_agree(name: str, rng: np.random.Generator) -> None:
         receiver.receive(b"".join(reporter.draw(points, number, source) for points in people))
     wire = receiver.tally
     simulated = Tally.merge(
-        [collect(plan, paths, rng, round_=number, mode="devices") for _ in range(repeats * 10)]
+        [collect(plan, paths, rng, round_number=number, mode="devices") for _ in range(repeats * 10)]
     )
     assert_proportions(wire.users, repeats * 60, np.array(simulated.users) / (repeats * 600))
     scores = []

@@ -26,9 +26,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.json"
 
 
-def problem_of(reporter: Reporter, round_: int | None = None) -> Problem:
+def problem_of(reporter: Reporter, round_number: int | None = None) -> Problem:
     with pytest.raises(PlanRefused) as refusal:
-        reporter.report([(1.0, 1.0)], round_)
+        reporter.report([(1.0, 1.0)], round_number)
     return refusal.value.problem
 
 

@@ -167,10 +167,10 @@ def test_a_plan_with_another_id_or_other_coordinates_is_refused() -> None:
     assert refusal.value.problem is Problem.PLAN_OTHER_COORDINATES
 
 
-@pytest.mark.parametrize("round_", [-1, 1, 99])
-def test_rounds_that_are_not_there_are_refused(round_: int) -> None:
+@pytest.mark.parametrize("round_number", [-1, 1, 99])
+def test_rounds_that_are_not_there_are_refused(round_number: int) -> None:
     with pytest.raises(PlanRefused) as refusal:
-        Reporter(PLANS["paper"]).report([], round_)
+        Reporter(PLANS["paper"]).report([], round_number)
     assert refusal.value.problem is Problem.PLAN_NO_SUCH_ROUND
 
 
@@ -228,9 +228,9 @@ def test_times_are_those_of_both_ends_or_unknown(grid: Grid) -> None:
 
 
 def test_a_device_without_a_clock_answers_in_as_many_bytes(grid: Grid) -> None:
-    asked = Departure(grid.n, 1, 1)
-    channel = PrivSet.best(asked.domain, asked.capacity, ratio_at_most(Fraction(1)))
-    plan = Plan("time", grid, Fraction(1), (Round((Ask(asked, channel),), "everyone"),))
+    question = Departure(grid.n, 1, 1)
+    channel = PrivSet.best(question.domain, question.capacity, ratio_at_most(Fraction(1)))
+    plan = Plan("time", grid, Fraction(1), (Round((Ask(question, channel),), "everyone"),))
     sizes = {
         len(Reporter(plan).report(points)) for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])
     }

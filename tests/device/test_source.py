@@ -24,8 +24,8 @@ RATIO = ratio_at_most(Fraction(1, 40))
 WALK = [(0.5, 0.5), (5.5, 0.5), (5.5, 5.5)]
 
 
-def of(asked: Start | Steps, channel: GRR | OUE | PrivSet) -> Plan:
-    return Plan("source", GRID, Fraction(1), (Round((Ask(asked, channel),), "everyone"),))
+def of(question: Start | Steps, channel: GRR | OUE | PrivSet) -> Plan:
+    return Plan("source", GRID, Fraction(1), (Round((Ask(question, channel),), "everyone"),))
 
 
 PLANS = {

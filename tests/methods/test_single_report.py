@@ -36,17 +36,17 @@ def test_the_whole_budget_goes_into_one_report(real: Trajectories) -> None:
 
 
 def test_moves_and_length_follow_from_the_trip_or_are_given(real: Trajectories) -> None:
-    def asked(**options: object) -> dict[str, tuple[int, int]]:
+    def items_and_capacity(**options: object) -> dict[str, tuple[int, int]]:
         plan = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, **options).synthesis.plan
         assert plan is not None
         return {
             ask.question.name: (ask.question.domain, ask.question.capacity) for ask in plan.rounds[0].asks
         }
 
-    given = asked(most_moves=2, cap=5)
+    given = items_and_capacity(most_moves=2, cap=5)
     assert given["moves"][1] == 2
     assert given["length"][0] == 5
-    assert asked(trip=2.0)["moves"][1] > asked(trip=0.2)["moves"][1]
+    assert items_and_capacity(trip=2.0)["moves"][1] > items_and_capacity(trip=0.2)["moves"][1]
 
 
 def test_public_knowledge_is_named(real: Trajectories) -> None:

@@ -26,7 +26,7 @@ def paper(rng: np.random.Generator) -> Estimates:
     plan = Plan.paper(GRID, 3.0)
     lengths = Estimates.from_tally(plan, collect(plan, paths, rng))
     plan = plan.paper_second_round(4)
-    return lengths.joined(Estimates.from_tally(plan, collect(plan, paths, rng, round_=1)))
+    return lengths.joined(Estimates.from_tally(plan, collect(plan, paths, rng, round_number=1)))
 
 
 def test_the_model_goes_with_what_was_asked(rng: np.random.Generator) -> None:

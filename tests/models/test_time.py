@@ -16,7 +16,7 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.evaluation.divergence import count_divergence, jensen_shannon
 from ldptrace.generators import city
 from ldptrace.models import Calendar, PathModel, TimedModel, fit_model, load_model
-from ldptrace.models.time import DAY_PROFILE, QUESTIONS, _directions
+from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, _directions
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Departure
@@ -47,7 +47,7 @@ def exact(plan: Plan, trips: Trajectories, error: float) -> Estimates:
         rows = answers(ask.question, paths, everyone, rng, timing)
         counts = np.bincount(rows[rows >= 0], minlength=ask.question.domain)
         empty = float((rows < 0).sum()) / len(trips)
-        errors = np.full(ask.question.domain, error if ask.question.name in QUESTIONS else 0.03)
+        errors = np.full(ask.question.domain, error if ask.question.name in TIME_QUESTIONS else 0.03)
         found[ask.question.name] = Estimate(ask.question, counts / len(trips), errors, len(trips), empty)
     return Estimates(plan, found)
 
@@ -163,7 +163,7 @@ def test_the_model_without_time_refuses_its_questions(trips: Trajectories) -> No
     estimates = exact(PLAN, trips, 0.01)
     with pytest.raises(InputError, match="departure"):
         PathModel.fit(estimates)
-    assert isinstance(fit_model(estimates.without(*QUESTIONS)), PathModel)
+    assert isinstance(fit_model(estimates.without(*TIME_QUESTIONS)), PathModel)
 
 
 def test_days_of_the_week(trips: Trajectories, rng: np.random.Generator) -> None:

@@ -91,7 +91,7 @@ LEDGERS = [
     Fault("ledger: everything is free", _LEDGER, "cost = Fraction(0) if earlier else plan.epsilon", "cost = Fraction(0)", LEDGER),
     Fault("ledger: equal epsilons count once", _LEDGER, "{e.root: e.epsilon for e in self.entries}.values()", "{e.epsilon for e in self.entries}", LEDGER),
     Fault("ledger: nothing is written", _LEDGER, "            self._write(book.changed(entries=(*book.entries, new)))\n", "", LEDGER),
-    Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_) else entry", "if entry.round == round_ else entry", LEDGER),
+    Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_number) else entry", "if entry.round == round_number else entry", LEDGER),
     Fault("ledger: sent forgets nothing", _LEDGER, "entry.changed(report=None) if", "entry.changed() if", LEDGER),
     Fault("ledger: bytes are not on the disk when it is replaced", _LEDGER, "                os.fsync(file.fileno())\n", "", LEDGER),
     Fault("ledger: the folder is not on the disk", _LEDGER, "            os.fsync(handle)\n", "            pass\n", LEDGER),

@@ -111,8 +111,8 @@ def test_the_work_of_all_rounds_adds_up() -> None:
 def test_large_domains_are_drawn_from_without_listing_them() -> None:
     """As much as a plan may ask for in slots; what was an hour and a half is a second or two."""
     tiny = Fraction((1 << 40) + 1, 1 << 40)
-    asked = Steps(256, 30)
-    round_ = Round((Ask(asked, PrivSet(asked.domain, 1, tiny, 1)),), "everyone")
+    question = Steps(256, 30)
+    round_ = Round((Ask(question, PrivSet(question.domain, 1, tiny, 1)),), "everyone")
     plan = Plan.from_json(Plan("work", Grid(GRID.bounds, 256), Fraction(1), (round_,)).to_json())
     tracemalloc.start()
     try:

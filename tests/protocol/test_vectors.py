@@ -18,7 +18,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_DOCUMENT, MAX_PAYLOAD, MAX_WORK
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
-from ldptrace.protocol.questions import QUESTIONS, question
+from ldptrace.protocol.questions import QUESTIONS, question_from
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import BytesReader, Source
 from ldptrace.protocol.reports import read_report, report_bytes
@@ -87,10 +87,10 @@ def test_paths() -> None:
 
 def test_questions() -> None:
     for vector in load("questions"):
-        asked, source = question(vector["n"], vector["question"]), Replay(vector["random"])
-        assert (asked.domain, asked.capacity) == (vector["domain"], vector["capacity"])
+        question, source = question_from(vector["n"], vector["question"]), Replay(vector["random"])
+        assert (question.domain, question.capacity) == (vector["domain"], vector["capacity"])
         trip = Trip(vector["path"], points_of(vector), *times_of(vector))
-        assert asked.answer(trip, source) == vector["slots"]
+        assert question.answer(trip, source) == vector["slots"]
         source.assert_used_up()
     assert {vector["question"]["name"] for vector in load("questions")} == set(QUESTIONS)
 
@@ -134,14 +134,14 @@ def test_reports() -> None:
 
 
 def test_every_question_and_randomizer_is_on_the_wire() -> None:
-    asked = set()
+    seen = set()
     for vector in load("reports"):
         for ask, _ in read_report(
             bytes.fromhex(vector["report"]), plan_named(vector["plan"]), vector["round"]
         ):
-            asked.add((ask.question.name, ask.randomizer.kind))
-    assert {name for name, _ in asked} == set(QUESTIONS)
-    assert {kind for _, kind in asked} == {"grr", "oue", "privset"}
+            seen.add((ask.question.name, ask.randomizer.kind))
+    assert {name for name, _ in seen} == set(QUESTIONS)
+    assert {kind for _, kind in seen} == {"grr", "oue", "privset"}
 
 
 def test_tallies() -> None:

@@ -36,8 +36,8 @@ def test_estimates_of_a_collection_are_unbiased(grid: Grid, rng: np.random.Gener
 
 def test_padded_reports_do_not_depend_on_the_paths(grid: Grid, rng: np.random.Generator) -> None:
     plan = Plan.paper(grid, 1.0).paper_second_round(5)
-    short = collect(plan, random_paths(500, grid, rng, longest=1), rng, round_=1)
-    long = collect(plan, random_paths(500, grid, rng, longest=9), rng, round_=1)
+    short = collect(plan, random_paths(500, grid, rng, longest=1), rng, round_number=1)
+    long = collect(plan, random_paths(500, grid, rng, longest=9), rng, round_number=1)
     assert short.reports == long.reports == (500 * 4, 500, 500)
 
 
@@ -45,7 +45,7 @@ def test_unpadded_reports_tell_the_lengths(grid: Grid, rng: np.random.Generator)
     paths = random_paths(500, grid, rng)
     plan = Plan.paper(grid, 1.0, method="paper-unpadded").paper_second_round(5)
     assert not plan.is_private
-    tally = collect(plan, paths, rng, round_=1)
+    tally = collect(plan, paths, rng, round_number=1)
     assert tally.reports[0] == np.minimum(np.maximum(paths.sizes - 1, 0), 4).sum()
 
 

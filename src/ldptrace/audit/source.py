@@ -61,11 +61,11 @@ def probe_plan(kind: str) -> Plan:
     >>> [probe_plan(kind).rounds[0].asks[0].randomizer.kind for kind in RANDOMIZERS]
     ['grr', 'oue', 'privset']
     """
-    asked = Steps(3, PROBE)
+    question = Steps(3, PROBE)
     channel = RANDOMIZERS[kind]
     own = {"size": 8} if channel is PrivSet else {}
     ratio = ratio_at_most(Fraction(1, PROBE))
-    ask = Ask(asked, channel(domain=asked.domain, capacity=1, ratio=ratio, **own))
+    ask = Ask(question, channel(domain=question.domain, capacity=1, ratio=ratio, **own))
     return Plan("probe", Grid((0, 0, 3, 3), 3), Fraction(1), (Round((ask,), "everyone"),))
 
 

@@ -191,7 +191,7 @@ def show(
         typer.echo(f"rejected  {count:,} {problem}")
     typer.echo(f"plan      {shown['plan']}, epsilon {shown['epsilon']}, method {shown['method']}")
     for entry in shown["predicted"]:
-        errors = ", ".join(f"{asked} {value:.4f}" for asked, value in entry["standard_errors"].items())
+        errors = ", ".join(f"{name} {value:.4f}" for name, value in entry["standard_errors"].items())
         typer.echo(f"predicted standard errors at {entry['reports']:,} reports: {errors}")
     if shown["release"]:
         release = shown["release"]

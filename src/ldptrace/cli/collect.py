@@ -75,7 +75,7 @@ def report(
     sent: Annotated[
         bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
     ] = False,
-    round_: RoundOption = None,
+    round_number: RoundOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
@@ -96,7 +96,7 @@ def report(
     points, system = ([], crs) if trajectory is None else own_points(trajectory, format, crs)
     book = Ledger(ledger or default_ledger(), limit)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
-    number = reporter.number(None if round_ is None else round_ - 1)
+    number = reporter.number(None if round_number is None else round_number - 1)
     words = explain_asking(reporter.plan, number) if explain else []
     if output is not None:
         data = reporter.report(points, number)
@@ -164,7 +164,7 @@ def tally(
         Path | None,
         typer.Option("--ids", help="Ids of counted reports: read if it is there, updated afterwards."),
     ] = None,
-    round_: RoundOption = None,
+    round_number: RoundOption = None,
 ) -> None:
     """Count reports. What cannot be counted is left out one by one, with its problem."""
     from collections import Counter
@@ -177,7 +177,7 @@ def tally(
     from ldptrace.protocol.reports import report_bytes
 
     chosen = read_plan(plan)
-    number = len(chosen.rounds) - 1 if round_ is None else round_ - 1
+    number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = ids.read_bytes() if ids is not None and ids.exists() else b""
     receiver = Receiver(chosen, number, known)

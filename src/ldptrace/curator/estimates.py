@@ -117,9 +117,9 @@ class Estimates(Mapping[str, Estimate]):
             if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
                 raise FormatError(f"expected {FORMAT!r} version {VERSION}")
             plan = Plan.from_json(dumps(data["plan"]))
-            asked = {ask.question.name: ask.question for round_ in plan.rounds for ask in round_.asks}
+            questions = {ask.question.name: ask.question for round_ in plan.rounds for ask in round_.asks}
             return Estimates(
-                plan, {name: _estimate(asked[name], found) for name, found in data["questions"].items()}
+                plan, {name: _estimate(questions[name], found) for name, found in data["questions"].items()}
             )
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FormatError(f"this is not a document of estimates: {error}") from None

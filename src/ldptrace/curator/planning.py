@@ -70,8 +70,8 @@ def outlook(
     domain = move_count(n)
     candidates = [most_moves] if most_moves else range(1, min(domain, 24) + 1)
     # Moves and links both measure moves; links without direction.
-    asked = users * (DEFAULT_SHARES["moves"] + DEFAULT_SHARES["links"])
-    scored = [(_move_error(domain, m, ratio, asked, law), m) for m in candidates]
+    members = users * (DEFAULT_SHARES["moves"] + DEFAULT_SHARES["links"])
+    scored = [(_move_error(domain, m, ratio, members, law), m) for m in candidates]
     best = min(error for error, _ in scored)
     error, m = max((pair for pair in scored if pair[0] <= FLAT * best), key=lambda pair: pair[1])
     in_query = QUERY * n * n
@@ -150,13 +150,13 @@ def moves_law(mean: float) -> NDArray[np.float64]:
     return law / law.sum()
 
 
-def _move_error(domain: int, most: int, ratio: Fraction, asked: float, law: NDArray[np.float64]) -> float:
+def _move_error(domain: int, most: int, ratio: Fraction, members: float, law: NDArray[np.float64]) -> float:
     """Standard error of one move's frequency, in units of what all of a trip's moves would give."""
     moves = np.arange(len(law))
     kept = float(np.sum(law * np.minimum(moves, most)) / np.sum(law * moves))
     size = PrivSet.best(domain, most, ratio).size
     variance = unit_variance(domain, most, float(ratio), size)
-    return float(np.sqrt(variance / asked) / kept)
+    return float(np.sqrt(variance / members) / kept)
 
 
 def standard_errors(plan: Plan, users: int) -> dict[str, float]:
@@ -164,7 +164,7 @@ def standard_errors(plan: Plan, users: int) -> dict[str, float]:
     errors = {}
     for round_ in plan.rounds:
         for ask in round_.asks:
-            asked = users * ask.share / SHARES
-            reports = max(round(asked), 1) * ask.question.slots
-            errors[ask.question.name] = float(np.sqrt(ask.randomizer.variance(reports)) / max(asked, 1))
+            members = users * ask.share / SHARES
+            reports = max(round(members), 1) * ask.question.slots
+            errors[ask.question.name] = float(np.sqrt(ask.randomizer.variance(reports)) / max(members, 1))
     return errors

@@ -54,15 +54,15 @@ class Receiver:
     1
     """
 
-    def __init__(self, plan: Plan, round_: int = 0, ids: bytes = b"") -> None:
+    def __init__(self, plan: Plan, round_number: int = 0, ids: bytes = b"") -> None:
         if not plan.is_private:
             raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
         self.plan = plan
-        self.round = round_
-        self._zero = Tally.zero(plan, round_)
+        self.round = round_number
+        self._zero = Tally.zero(plan, round_number)
         self._counts = np.concatenate(self._zero.counts)
         self._members = np.zeros(len(self._zero.counts), dtype=np.int64)
-        self._layout = _layout(plan, round_)
+        self._layout = _layout(plan, round_number)
         self._seen = _IdTable()
         self._seen.add_all(ids)
 
@@ -280,14 +280,14 @@ def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _problem(data, start, size, prefix, round_, slots, groups, ends):  # type: ignore[no-untyped-def]
+def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # type: ignore[no-untyped-def]
     """Number of the first problem of a report, 0 if it has none; the order is the protocol's."""
     if data[start] != VERSION:
         return _UNKNOWN_VERSION
     for at in range(len(prefix)):
         if data[start + 1 + at] != prefix[at]:
             return _WRONG_PLAN
-    if data[start + 17] != round_:
+    if data[start + 17] != round_number:
         return _WRONG_ROUND
     group = data[start + 18]
     if group >= len(ends):
@@ -303,13 +303,13 @@ def _problem(data, start, size, prefix, round_, slots, groups, ends):  # type: i
 
 
 @numba.njit(cache=True, nogil=True)
-def _receive(data, size, prefix, round_, slots, groups, ends, counts, members, table, zero, key, codes):  # type: ignore[no-untyped-def]
+def _receive(data, size, prefix, round_number, slots, groups, ends, counts, members, table, zero, key, codes):  # type: ignore[no-untyped-def]
     """Check and count every whole report; returns how many were counted."""
     counted = 0
     lanes = np.zeros((len(slots), max(1, slots[:, 1].max())), dtype=np.uint64)
     for row in range(len(data) // size):
         start = row * size
-        problem = _problem(data, start, size, prefix, round_, slots, groups, ends)
+        problem = _problem(data, start, size, prefix, round_number, slots, groups, ends)
         if problem == 0 and not _insert(_word(data, start + 19), _word(data, start + 27), table, zero, key):
             problem = _DUPLICATE
         codes[row] = problem

@@ -32,11 +32,11 @@ class Tally:
     users: tuple[int, ...]
 
     @staticmethod
-    def zero(plan: Plan, round_: int = 0) -> Tally:
+    def zero(plan: Plan, round_number: int = 0) -> Tally:
         """Nothing counted yet."""
-        asks = _round(plan, round_).asks
+        asks = _round(plan, round_number).asks
         zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
-        return Tally(plan.id, round_, zeros, (0,) * len(asks), (0,) * len(asks))
+        return Tally(plan.id, round_number, zeros, (0,) * len(asks), (0,) * len(asks))
 
     def __add__(self, other: Tally) -> Tally:
         if (self.plan_id, self.round) != (other.plan_id, other.round):

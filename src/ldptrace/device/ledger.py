@@ -94,7 +94,7 @@ class Ledger:
     def entries(self) -> tuple[Entry, ...]:
         return self._read().entries
 
-    def answer(self, plan: Plan, round_: int, draw: Callable[[], bytes]) -> bytes:
+    def answer(self, plan: Plan, round_number: int, draw: Callable[[], bytes]) -> bytes:
         """The report for this round: the one drawn before if it was not sent yet, a fresh draw if allowed.
 
         The file is on the disk before the bytes are returned.
@@ -103,7 +103,7 @@ class Ledger:
             book = self._read()
             earlier = book.under(plan.root)
             for entry in earlier:
-                if entry.round == round_:
+                if entry.round == round_number:
                     if entry.report is None or entry.plan != plan.id:
                         raise PlanRefused(Problem.PLAN_ANSWERED)
                     return base64.b64decode(entry.report)
@@ -119,16 +119,16 @@ class Ledger:
                 )
             report = draw()
             text = base64.b64encode(report).decode("ascii")
-            new = Entry(plan.root, decimal_text(plan.epsilon), plan.id, round_, text)
+            new = Entry(plan.root, decimal_text(plan.epsilon), plan.id, round_number, text)
             self._write(book.changed(entries=(*book.entries, new)))
             return report
 
-    def sent(self, plan: Plan, round_: int) -> None:
+    def sent(self, plan: Plan, round_number: int) -> None:
         """The report of this round has arrived: forget its bytes, keep that it was given."""
         with self._locked():
             book = self._read()
             entries = tuple(
-                entry.changed(report=None) if (entry.plan, entry.round) == (plan.id, round_) else entry
+                entry.changed(report=None) if (entry.plan, entry.round) == (plan.id, round_number) else entry
                 for entry in book.entries
             )
             if entries != book.entries:

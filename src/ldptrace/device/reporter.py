@@ -44,17 +44,17 @@ class Reporter:
             )
         return Reporter(plan, ledger)
 
-    def report(self, points: Iterable[Point], round_: int | None = None) -> bytes:
+    def report(self, points: Iterable[Point], round_number: int | None = None) -> bytes:
         """The bytes to send for this trajectory; the newest round if none is named."""
-        number = self.number(round_)
+        number = self.number(round_number)
         if self.ledger is None:
             return self.draw(points, number)
         return self.ledger.answer(self.plan, number, lambda: self.draw(points, number))
 
-    def sent(self, round_: int | None = None) -> None:
+    def sent(self, round_number: int | None = None) -> None:
         """Tell the ledger that the report arrived: the round will not be answered again."""
         if self.ledger is not None:
-            self.ledger.sent(self.plan, self.number(round_))
+            self.ledger.sent(self.plan, self.number(round_number))
 
     def draw(self, points: Iterable[Point], number: int, source: Source | None = None) -> bytes:
         """A fresh report. The order of the draws is fixed: report id, group, then question by question."""
@@ -69,9 +69,9 @@ class Reporter:
             payload = payload.ljust(round_.payload_bytes, b"\0")
         return Report(plan_prefix(self.plan), number, group, report_id, payload).encode()
 
-    def number(self, round_: int | None) -> int:
+    def number(self, round_number: int | None) -> int:
         """The round that is meant: the newest if none is named."""
-        number = len(self.plan.rounds) - 1 if round_ is None else round_
+        number = len(self.plan.rounds) - 1 if round_number is None else round_number
         if not 0 <= number < len(self.plan.rounds):
             raise PlanRefused(
                 Problem.PLAN_NO_SUCH_ROUND,

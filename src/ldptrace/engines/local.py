@@ -80,11 +80,11 @@ class Memory(Crowd):
         blocks = enumerate(chunks(len(paths)))
         timing = Timing.of(self._trajectories)
 
-        def asked(block: tuple[int, tuple[int, int]]) -> Tally:
+        def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
             number, (start, stop) = block
             return collection.of_paths(paths.part(start, stop), number, timing.part(start, stop))
 
-        return reduce(Tally.__add__, map_ordered(asked, blocks), collection.nothing)
+        return reduce(Tally.__add__, map_ordered(of_block, blocks), collection.nothing)
 
 
 class Files(Crowd):

@@ -59,10 +59,10 @@ class Job:
         """Everybody's cell path, for methods that publish something of each."""
         return self.crowd.paths(self.grid)
 
-    def collect(self, plan: Plan, round_: int = 0) -> Tally:
+    def collect(self, plan: Plan, round_number: int = 0) -> Tally:
         """The tally of one round, in which every user's device follows the plan."""
         source = self.devices.spawn(1)[0]
-        return self.crowd.collect(Collection(plan, source, round_, self.simulation, self.members))
+        return self.crowd.collect(Collection(plan, source, round_number, self.simulation, self.members))
 
 
 @dataclass(frozen=True, eq=False)

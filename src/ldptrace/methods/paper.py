@@ -20,7 +20,7 @@ def _run(job: Job, name: str) -> Synthesis:
         estimates = Estimates.from_tally(plan, tally)
         plan = plan.paper_second_round(length_quantile(estimates["length"], options["quantile"]))
     with job.stages("collect transitions"):
-        tally = job.collect(plan, round_=1)
+        tally = job.collect(plan, round_number=1)
     with job.stages("estimate model"):
         estimates = estimates.joined(Estimates.from_tally(plan, tally))
         alpha, beta = (1.0, 0.0) if name == "noadapt" else (options["alpha"], options["beta"])

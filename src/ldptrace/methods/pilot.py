@@ -39,8 +39,8 @@ class Pilot:
 def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
     """Everybody in the pilot says how many cells of a coarse grid the trajectory crosses."""
     budget = epsilon_fraction(epsilon)
-    asked = Length(CELLS, 6 * CELLS)
-    ask = Ask(asked, PrivSet.best(asked.domain, 1, ratio_at_most(budget)))
+    question = Length(CELLS, 6 * CELLS)
+    ask = Ask(question, PrivSet.best(question.domain, 1, ratio_at_most(budget)))
     return Plan("pilot", Grid(bounds, CELLS), budget, (Round((ask,), "everyone"),))
 
 
@@ -50,9 +50,9 @@ def run_pilot(crowd: Crowd, epsilon: float, bounds: Bounds, share: float, rng: n
         raise InputError(f"the pilot's share of the users must be between 0 and 1, got {share:g}")
     plan = pilot_plan(epsilon, bounds)
     drawing, devices = rng.spawn(2)
-    asked = Members(share, drawing)
-    estimate = Estimates.from_tally(plan, crowd.collect(Collection(plan, devices, members=asked)))["length"]
+    members = Members(share, drawing)
+    estimate = Estimates.from_tally(plan, crowd.collect(Collection(plan, devices, members=members)))["length"]
     if not 0 < estimate.users < crowd.users:
         raise InputError(f"{crowd.users} users are too few for a pilot of {share:g}")
     moves = float(smooth_lengths(estimate) @ np.arange(len(estimate.frequencies)))
-    return Pilot(plan, max(moves, 0.5) / CELLS, estimate.users, replace(asked, others=True))
+    return Pilot(plan, max(moves, 0.5) / CELLS, estimate.users, replace(members, others=True))

@@ -88,13 +88,13 @@ class TimeModel:
     @staticmethod
     def fit(estimates: Estimates, trips: Trajectories, grid: Grid) -> TimeModel:
         """Fit to the answers about time; `trips` are some that a model of space draws."""
-        asked = {name: estimates[name] for name in QUESTIONS if name in estimates}
-        tides = asked["tides"].question if "tides" in asked else None
+        answered = {name: estimates[name] for name in TIME_QUESTIONS if name in estimates}
+        tides = answered["tides"].question if "tides" in answered else None
         centre = tides.centre if isinstance(tides, Tides) else grid.n // 2 * (grid.n + 1)
         directions: Floats = np.bincount(_directions(trips, grid, centre), minlength=3).astype(np.float64) + 1
-        day, seen_day = _departures(asked.get("departure"))
-        table, seen_tides = _tides(asked.get("tides"), day.probabilities, directions / directions.sum())
-        pace, speeds, seen_pace = _speeds(asked.get("pace"))
+        day, seen_day = _departures(answered.get("departure"))
+        table, seen_tides = _tides(answered.get("tides"), day.probabilities, directions / directions.sum())
+        pace, speeds, seen_pace = _speeds(answered.get("pace"))
         lengths = Timing.of(trips).ways(pace.x_scale / 1000, pace.y_scale / 1000)
         words = (
             f"departures: the public profile {day.bend.words} (weight {day.weight:.2f})",
@@ -214,7 +214,7 @@ class TimeModel:
         return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, tuple(header["words"]), matches)
 
 
-QUESTIONS = (Departure.name, Pace.name, Tides.name)
+TIME_QUESTIONS = (Departure.name, Pace.name, Tides.name)
 
 
 def _seen(estimate: Estimate, response: Floats | None = None) -> Seen:
@@ -239,8 +239,8 @@ def _departures(estimate: Estimate | None) -> tuple[Smooth, Match | None]:
 
 
 def _speeds(estimate: Estimate | None) -> tuple[Pace, Smooth, Match | None]:
-    asked = None if estimate is None else estimate.question
-    pace = asked if isinstance(asked, Pace) else Pace(2, 1000, 1000, 2000, 26, 0)
+    question = None if estimate is None else estimate.question
+    pace = question if isinstance(question, Pace) else Pace(2, 1000, 1000, 2000, 26, 0)
     edges = np.log(_edges(pace) / SPEED) / SPEED_SPREAD
     profile = np.maximum(np.diff(ndtr(edges)), 1e-6)
     places = (edges[1:] + edges[:-1]) / 2 * SPEED_SPREAD

@@ -15,7 +15,7 @@ from ldptrace.models.base import Arrays, MobilityModel
 from ldptrace.models.markov import MarkovModel
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.models.time import PILOT, QUESTIONS, Calendar, TimeModel
+from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 
@@ -35,7 +35,7 @@ class TimedModel(MobilityModel):
     calendar: Calendar | None = None
 
     kind: ClassVar[str] = "timed"
-    questions: ClassVar[tuple[str, ...]] = QUESTIONS
+    questions: ClassVar[tuple[str, ...]] = TIME_QUESTIONS
 
     @staticmethod
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:

@@ -212,11 +212,13 @@ class Plan(Record):
             rest = 1 - sum(TIME_SHARES.values())
             default = {name: rest * share for name, share in usual.items()} | TIME_SHARES
         asks = []
-        for asked, share in zip(questions, _integer_shares(questions, shares or default), strict=True):
-            randomizer: Randomizer = PrivSet.best(asked.domain, asked.capacity, ratio)
-            if asked.capacity == 1:
-                randomizer = min(randomizer, GRR(asked.domain, 1, ratio), key=lambda r: float(r.variance(1)))
-            asks.append(Ask(asked, randomizer, share))
+        for question, share in zip(questions, _integer_shares(questions, shares or default), strict=True):
+            randomizer: Randomizer = PrivSet.best(question.domain, question.capacity, ratio)
+            if question.capacity == 1:
+                randomizer = min(
+                    randomizer, GRR(question.domain, 1, ratio), key=lambda r: float(r.variance(1))
+                )
+            asks.append(Ask(question, randomizer, share))
         return Plan("single-report", grid, budget, (Round(tuple(asks), "partition"),), crs=crs)
 
     @staticmethod
@@ -225,8 +227,8 @@ class Plan(Record):
     ) -> Plan:
         """The first round of the paper's mechanism: all lengths with a tenth of epsilon (section 5.7)."""
         budget = epsilon_fraction(epsilon)
-        asked = Length(grid.n, grid.cells)
-        ask = Ask(asked, OUE(asked.domain, 1, ratio_at_most(budget / 10)))
+        question = Length(grid.n, grid.cells)
+        ask = Ask(question, OUE(question.domain, 1, ratio_at_most(budget / 10)))
         return Plan(method, grid, budget, (Round((ask,), "everyone"),), crs=crs)
 
     def paper_second_round(self, quantile: int) -> Plan:
@@ -239,8 +241,8 @@ class Plan(Record):
             questions = [Steps(n, steps)]
         else:
             questions = [Steps(n, steps), Start(n), CutEnd(n, steps + 1)]
-        ratio = ratio_at_most(rest / sum(asked.slots for asked in questions))
-        asks = tuple(Ask(asked, OUE(asked.domain, 1, ratio)) for asked in questions)
+        ratio = ratio_at_most(rest / sum(question.slots for question in questions))
+        asks = tuple(Ask(question, OUE(question.domain, 1, ratio)) for question in questions)
         return self.extended(Round(asks, "everyone", padded=self.method != "paper-unpadded"))
 
     # -- the document ----------------------------------------------------------------------------------
@@ -346,7 +348,7 @@ def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:
 
 def _integer_shares(questions: list[Question], shares: dict[str, float]) -> list[int]:
     """Shares in 65,536ths that add up exactly; the largest takes the rounding."""
-    names = [asked.name for asked in questions]
+    names = [question.name for question in questions]
     if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
         raise PlanError(f"shares must be positive for exactly {names}, got {shares}")
     everyone = sum(shares.values())

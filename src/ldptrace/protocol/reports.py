@@ -60,8 +60,8 @@ class Report(Record):
             raise ReportRejected(
                 Problem.WRONG_SIZE, f"a report has at least {HEADER_BYTES} bytes, this one has {len(data)}"
             )
-        _, plan, round_, group, id_ = _HEADER.unpack_from(data)
-        return Report(plan, round_, group, id_, data[HEADER_BYTES:])
+        _, plan, round_number, group, id_ = _HEADER.unpack_from(data)
+        return Report(plan, round_number, group, id_, data[HEADER_BYTES:])
 
 
 def plan_prefix(plan: Plan) -> bytes:

@@ -14,8 +14,8 @@ from ldptrace.protocol.canonical import integer_in, list_in, object_in
 from ldptrace.protocol.exact import log, total
 from ldptrace.protocol.limits import MAX_PAYLOAD
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.protocol.questions import Question, question
-from ldptrace.protocol.randomizers import Randomizer, randomizer
+from ldptrace.protocol.questions import Question, question_from
+from ldptrace.protocol.randomizers import Randomizer, randomizer_from
 from ldptrace.protocol.records import Record
 
 SHARES = 1 << 16
@@ -64,8 +64,10 @@ class Ask(Record):
         data = object_in(entry, ("question", "randomizer", "share"), "an ask")
         if not isinstance(data["question"], dict):
             raise PlanError("a question must be an object")
-        asked = question(n, data["question"])
-        return Ask(asked, randomizer(data["randomizer"]), integer_in(data["share"], 1, SHARES, "share"))
+        question = question_from(n, data["question"])
+        return Ask(
+            question, randomizer_from(data["randomizer"]), integer_in(data["share"], 1, SHARES, "share")
+        )
 
 
 class Round(Record):

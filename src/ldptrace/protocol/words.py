@@ -72,25 +72,25 @@ def _round(number: int, round_: Round, users: int | None) -> list[str]:
 
 
 def _ask(ask: Ask, round_: Round, users: int | None) -> str:
-    asked, channel = ask.question, ask.randomizer
+    question, channel = ask.question, ask.randomizer
     who = f"{100 * ask.share / SHARES:.1f} % of users" if round_.assignment == "partition" else "all users"
-    slots = f"{asked.slots} times " if asked.slots > 1 else ""
+    slots = f"{question.slots} times " if question.slots > 1 else ""
     text = (
-        f"  {asked.name}: {asked.about} ({who}; {asked.domain} items, {slots}up to "
-        f"{asked.capacity} each, {channel.about}, epsilon {channel.epsilon:.4g} each)"
+        f"  {question.name}: {question.about} ({who}; {question.domain} items, {slots}up to "
+        f"{question.capacity} each, {channel.about}, epsilon {channel.epsilon:.4g} each)"
     )
     if users is not None:
         members = max(round(users * ask.share / SHARES), 1)
-        error = math.sqrt(channel.variance(members * asked.slots)) / members
+        error = math.sqrt(channel.variance(members * question.slots)) / members
         text += f"; expected standard error {error:.5f} per item"
     return text
 
 
-def item_words(asked: Question, item: int) -> str:
+def item_words(question: Question, item: int) -> str:
     """What one output of a question's randomizer stands for: an item, or one of its nulls.
 
     >>> from ldptrace.protocol.questions import Length, Moves
     >>> item_words(Length(6, 24), 23), item_words(Moves(6, 5), 0), item_words(Moves(6, 5), 220)
     ('24 cells or more', 'from cell 0,0 to cell 0,1', 'nothing')
     """
-    return asked.words(item) if item < asked.domain else "nothing"
+    return question.words(item) if item < question.domain else "nothing"

@@ -293,8 +293,8 @@ def audit_log(session: Session, campaign: str | None = None) -> Iterator[dict[st
 
 
 def _campaign(row: tuple[Any, ...]) -> Campaign:
-    name, title, state, round_, plan, low, high, admission, users = row
-    return Campaign(name, title, state, round_, cached_plan(plan), low, high, bool(admission), users)
+    name, title, state, round_number, plan, low, high, admission, users = row
+    return Campaign(name, title, state, round_number, cached_plan(plan), low, high, bool(admission), users)
 
 
 def _decided(session: Session, campaign: Campaign) -> Plan:

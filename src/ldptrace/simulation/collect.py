@@ -69,13 +69,13 @@ def collect(
     paths: CellPaths,
     rng: np.random.Generator,
     *,
-    round_: int = 0,
+    round_number: int = 0,
     mode: Mode = "counts",
     members: Members | None = None,
     timing: Timing | None = None,
 ) -> Tally:
     """The tally of one round when every path of `paths` is one user's, with these times if they are known."""
-    work = Collection(plan, rng.spawn(1)[0], round_, mode, members)
+    work = Collection(plan, rng.spawn(1)[0], round_number, mode, members)
 
     def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
         number, (start, stop) = block
@@ -88,25 +88,25 @@ def collect(
 
 def _tally(
     plan: Plan,
-    round_: int,
+    round_number: int,
     paths: CellPaths,
     timing: Timing | None,
     rng: np.random.Generator,
     mode: Mode,
 ) -> Tally:
-    asked = plan.rounds[round_]
+    round_ = plan.rounds[round_number]
     everyone = np.arange(len(paths), dtype=np.int64)
-    if asked.assignment == "partition":
+    if round_.assignment == "partition":
         # Each device draws its group on its own, so group sizes are random, as in a real collection.
-        borders = np.cumsum([ask.share for ask in asked.asks])
+        borders = np.cumsum([ask.share for ask in round_.asks])
         group = np.searchsorted(borders, rng.integers(0, SHARES, size=len(paths)), side="right")
     counts, reports, users = [], [], []
-    for number, ask in enumerate(asked.asks):
-        members = everyone if asked.assignment == "everyone" else np.flatnonzero(group == number)
+    for number, ask in enumerate(round_.asks):
+        members = everyone if round_.assignment == "everyone" else np.flatnonzero(group == number)
         rows = answers(ask.question, paths, members, rng, timing)
-        if not asked.padded:
+        if not round_.padded:
             rows = rows[rows[:, 0] >= 0]
         counts.append(tally_of(ask.randomizer, rows, rng, mode))
         reports.append(len(rows))
         users.append(len(members))
-    return Tally(plan.id, round_, tuple(counts), tuple(reports), tuple(users))
+    return Tally(plan.id, round_number, tuple(counts), tuple(reports), tuple(users))

@@ -48,7 +48,7 @@ def odd_demand(roads: RoadNetwork, count: int, rng: np.random.Generator) -> Traj
     return routes.points(picked, spacing=50)
 
 
-def asked(trips: Trajectories, epsilon: float, rng: np.random.Generator, grid: Grid = GRID) -> Estimates:
+def answered(trips: Trajectories, epsilon: float, rng: np.random.Generator, grid: Grid = GRID) -> Estimates:
     plan = Plan.single_report(grid, epsilon, for_map=True)
     return Estimates.from_tally(plan, collect(plan, CellPaths.from_trajectories(trips, grid), rng))
 
@@ -57,7 +57,7 @@ def asked(trips: Trajectories, epsilon: float, rng: np.random.Generator, grid: G
 def fitted() -> tuple[RouteModel, Trajectories, Estimates]:
     rng = np.random.default_rng(1)
     trips = odd_demand(with_speeds(), 60_000, rng)
-    estimates = asked(trips, 3.0, rng)
+    estimates = answered(trips, 3.0, rng)
     return RouteModel.fit(estimates, with_speeds(), rng, library=SMALL), trips, estimates
 
 
@@ -199,7 +199,7 @@ def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) 
 def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
     """People walk on a diagonal of a town whose streets are somewhere else."""
     lines = [[(x, x + shift) for x in np.linspace(50, 1700, 40)] for shift in rng.uniform(0, 150, 4000)]
-    estimates = asked(Trajectories.from_lists(lines), 4.0, rng)
+    estimates = answered(Trajectories.from_lists(lines), 4.0, rng)
     ring = lattice_roads(20)
     inside = (ring.x > 250) & (ring.x < 1650) & (ring.y > 250) & (ring.y < 1650)
     with pytest.warns(FitWarning) as told:
@@ -238,14 +238,16 @@ def test_streets_are_believed_unless_the_answers_are_clear(rng: np.random.Genera
 def test_few_routes_are_told(rng: np.random.Generator) -> None:
     trips = odd_demand(with_speeds(), 5000, rng)
     with pytest.warns(FitWarning, match="effectively carry the weight"):
-        RouteModel.fit(asked(trips, 1.0, rng), with_speeds(), rng, library=Library(routes=500), mixture=False)
+        RouteModel.fit(
+            answered(trips, 1.0, rng), with_speeds(), rng, library=Library(routes=500), mixture=False
+        )
 
 
 def test_public_trajectories_will_do_instead_of_a_map(rng: np.random.Generator) -> None:
     roads = with_speeds()
     trips = odd_demand(roads, 40_000, rng)
     public = SMALL.draw(roads, rng).points(spacing=60)
-    model = RouteModel.fit(asked(trips, 3.0, rng), Routes.from_trajectories(public), rng)
+    model = RouteModel.fit(answered(trips, 3.0, rng), Routes.from_trajectories(public), rng)
     assert np.abs(ends(model.sample(40_000, rng)) - ends(trips)).sum() < 0.35
 
 

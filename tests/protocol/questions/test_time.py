@@ -85,10 +85,10 @@ def test_every_trip_has_an_answer_in_the_domain(
     arrival: float | None,
 ) -> None:
     trip = Trip(path, points, departure, arrival)
-    for asked in ASKED:
-        (items,) = asked.answer(trip, Source())
-        assert len(set(items)) == len(items) <= asked.capacity
-        assert all(0 <= item < asked.domain for item in items)
+    for question in ASKED:
+        (items,) = question.answer(trip, Source())
+        assert len(set(items)) == len(items) <= question.capacity
+        assert all(0 <= item < question.domain for item in items)
         if not path or departure is None:
             assert items == []
 

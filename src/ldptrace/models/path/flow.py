@@ -242,11 +242,11 @@ class Products:
 
         def work(number: int, _: int, __: int) -> Floats:
             kind, total = self._kinds[number], np.zeros(layout.size)
-            asked = [name for name in kind.names if name in values]
-            if not asked:
+            names = [name for name in kind.names if name in values]
+            if not names:
                 return total
             along, expected = Features.zero(flow.graph), 0.0
-            for name in asked:
+            for name in names:
                 scaled = values[name] * self.left[name]
                 along = along + ANSWERS[name].unpooled(flow.graph, scaled)
                 expected += float(scaled @ self.answers[name])

@@ -29,7 +29,7 @@ QUESTIONS: dict[str, type[Question]] = {
 }
 
 
-def question(n: int, parameters: dict[str, Any]) -> Question:
+def question_from(n: int, parameters: dict[str, Any]) -> Question:
     """The question that a plan document describes."""
     name = str(parameters.get("name"))
     if name not in QUESTIONS:
@@ -58,5 +58,5 @@ __all__ = [
     "Tides",
     "Turns",
     "Visits",
-    "question",
+    "question_from",
 ]

@@ -15,7 +15,7 @@ from ldptrace.protocol.randomizers.privset import PrivSet
 RANDOMIZERS: dict[str, type[Randomizer]] = {kind.kind: kind for kind in (GRR, OUE, PrivSet)}
 
 
-def randomizer(data: object) -> Randomizer:
+def randomizer_from(data: object) -> Randomizer:
     """The randomizer that a plan document describes, checked."""
     kind = data.get("kind") if isinstance(data, dict) else None
     known = RANDOMIZERS.get(kind) if isinstance(kind, str) else None
