@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.cli import AREAS, application
 from ldptrace.cli.common import Progress, parse_bounds, random_source, read_input
 from ldptrace.errors import InputError
 
@@ -40,3 +41,17 @@ def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[s
 def test_the_same_seed_is_the_same_source() -> None:
     assert random_source(5).random() == random_source(5).random()
     assert random_source(None).random() != random_source(None).random()
+
+
+def test_a_command_loads_its_own_area_and_nothing_else() -> None:
+    for area, commands in AREAS.items():
+        whole = application(commands[0])
+        names = {command.name or command.callback.__name__ for command in whole.registered_commands}
+        assert names | {group.name for group in whole.registered_groups} == set(commands), area
+
+
+def test_an_unknown_command_has_the_whole_help() -> None:
+    everything = application("--help")
+    assert len(everything.registered_commands) + len(everything.registered_groups) == sum(
+        map(len, AREAS.values())
+    )

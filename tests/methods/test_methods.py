@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -98,6 +100,8 @@ def test_mistakes_get_one_clear_sentence(real: Trajectories) -> None:
 
 
 def test_every_method_has_a_summary() -> None:
-    for name, found in METHODS.items():
-        assert method(name) is found
-        assert found.summary
+    for name in METHODS:
+        assert method(name).name == name
+        assert method(name).summary
+    modules = {import_module(f"ldptrace.methods.{module}") for module in METHODS.values()}
+    assert {recipe.name for module in modules for recipe in module.METHODS} == set(METHODS)

@@ -13,26 +13,27 @@ import typer
 from ldptrace import __version__
 from ldptrace.errors import LdptraceError
 
-AREAS = (
-    "demo",
-    "synthesize",
-    "evaluate",
-    "generate",
-    "files",
-    "roads",
-    "plan",
-    "collect",
-    "model",
-    "audit",
-    "serve",
-    "campaign",
-    "fleet",
-    "reproduce",
-)
+# The commands of each area, in the order of the help.
+AREAS = {
+    "demo": ("demo",),
+    "synthesize": ("synthesize",),
+    "evaluate": ("evaluate", "attack"),
+    "generate": ("generate",),
+    "files": ("inspect", "convert"),
+    "roads": ("roads",),
+    "plan": ("plan",),
+    "collect": ("report", "tally", "estimate", "decode"),
+    "model": ("fit", "sample"),
+    "audit": ("audit",),
+    "serve": ("serve",),
+    "campaign": ("campaign",),
+    "fleet": ("fleet",),
+    "reproduce": ("reproduce",),
+}
 
 
-def application() -> typer.Typer:
-    """The whole command line as one application."""
+def application(command: str | None = None) -> typer.Typer:
+    """The command line as one application: the whole of it, or as much as one command needs."""
     app = typer.Typer(
         name="ldptrace",
         help="Synthetic trajectories under local differential privacy.",
@@ -49,7 +50,8 @@ def application() -> typer.Typer:
     ) -> None:
         """Synthetic trajectories under local differential privacy."""
 
-    for area in AREAS:
+    own = [area for area, commands in AREAS.items() if command in commands]
+    for area in own or AREAS:
         import_module(f"ldptrace.cli.{area}").register(app)
     return app
 
@@ -65,7 +67,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            application()()
+            application(next(iter(sys.argv[1:]), None))()
     except LdptraceError as error:
         _say(f"error: {error}")
         sys.exit(2)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -22,6 +22,7 @@ from ldptrace.protocol.grid import Bounds, checked_bounds
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
+    from rich.progress import Progress as Bars
 
     from ldptrace.core.columns import Names
     from ldptrace.core.trajectories import Trajectories
@@ -214,7 +215,8 @@ def console() -> Console:
 
 def note(message: str) -> None:
     """One plain line for the person at the terminal."""
-    console().print(message, markup=False, soft_wrap=True)
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
 
 
 class _Notes(logging.Handler):
@@ -235,24 +237,16 @@ class Progress(Stages):
     """
 
     def __init__(self) -> None:
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
         super().__init__()
-        self._names: dict[int, str] = {}
-        err = console()
-        self._bars = Progress(
-            SpinnerColumn(finished_text="✓"),
-            TextColumn("{task.description}", markup=False),
-            TimeElapsedColumn(),
-            console=err,
-            disable=not err.is_terminal,
-        )
+        self._names: dict[Any, str] = {}
+        self._bars = _bars() if sys.stderr.isatty() else None
         # What long computations say of themselves goes above the bars on a terminal, line by line into a log.
         self._said = logging.getLogger("ldptrace")
         self._handler = _Notes()
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._bars is not None:
+            self._bars.start()
         self._said.setLevel(logging.INFO)
         self._said.addHandler(self._handler)
         return self
@@ -260,17 +254,34 @@ class Progress(Stages):
     def __exit__(self, *_: object) -> None:
         self._said.removeHandler(self._handler)
         self._said.setLevel(logging.NOTSET)
-        self._bars.stop()
+        if self._bars is not None:
+            self._bars.stop()
 
     def tell(self, share: float) -> None:
-        if self._bars.tasks:
+        if self._bars is not None and self._bars.tasks:
             current = self._bars.tasks[-1]
             self._bars.update(current.id, description=f"{self._names[current.id]} {share:.0%}")
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
+        if self._bars is None:
+            with super().__call__(name):
+                yield
+            return
         bar = self._bars.add_task(name, total=None)
         self._names[bar] = name
         with super().__call__(name):
             yield
         self._bars.update(bar, total=1, completed=1, description=name)
+
+
+def _bars() -> Bars:
+    """Lines with a spinner and the time; what draws them loads for those who see them."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=console(),
+    )

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import numbers_of
+
 
 @dataclass(frozen=True)
 class Gathered:
@@ -38,5 +40,5 @@ def split_ids(
     if is_number(column.type) and not column.null_count:
         # The cast refuses fractions and what is too large.
         with suppress(pa.ArrowInvalid):
-            return column.cast(pa.int64()).to_numpy(), {}
+            return numbers_of(column.cast(pa.int64())), {}
     return None, {"traj_name" if name == "traj_id" else name: column}

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import numbers_of
 from ldptrace.core.columns import Columns
 from ldptrace.core.gathered import Gathered, is_number, split_ids
 from ldptrace.core.timestamps import read_times
@@ -78,12 +79,17 @@ def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
     values = np.empty(sum(len(chunk) for chunk in chunks))
     filled = 0
     for chunk in chunks:
-        values[filled : filled + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
+        values[filled : filled + len(chunk)] = numbers_of(chunk)
         filled += len(chunk)
     return values, _offsets(table, name)
 
 
 def _offsets(table: pa.Table, name: str) -> Ints:
     offsets = np.zeros(table.num_rows + 1, dtype=np.int64)
-    np.cumsum(pc.list_value_length(table[name]).fill_null(0).to_numpy(), out=offsets[1:])
-    return offsets
+    filled = 0
+    for chunk in table[name].chunks:
+        sizes = numbers_of(pc.list_value_length(chunk))
+        # A null list is an empty one.
+        offsets[filled + 1 : filled + 1 + len(sizes)] = np.nan_to_num(sizes) if chunk.null_count else sizes
+        filled += len(sizes)
+    return np.cumsum(offsets, out=offsets)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import numbers_of
 from ldptrace.core.times import DAY, epoch_unit, to_utc
 
 Floats = NDArray[np.float64]
@@ -74,7 +75,7 @@ def _clock(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
 
 
 def _of_numbers(column: pa.ChunkedArray) -> tuple[Floats | None, bool, list[str]]:
-    values: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+    values: Floats = numbers_of(column.cast(pa.float64(), safe=False)).copy()
     if pa.types.is_integer(column.type) and (compact := _compact(column)) is not None:
         return compact, False, _days(compact)
     unit = epoch_unit(values)
@@ -180,7 +181,7 @@ def _ticks(column: pa.ChunkedArray) -> Floats:
     if kind.unit == "ns":
         # As nanoseconds since 1970 they are more than a double can hold exactly.
         whole = pc.divide(whole, 1000)
-    values: Floats = whole.cast(pa.float64(), safe=False).to_numpy() / per_second
+    values: Floats = numbers_of(whole.cast(pa.float64(), safe=False)) / per_second
     return values
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import frames
+from ldptrace.core.arrow import column_of
 from ldptrace.core.columns import Names
 from ldptrace.core.gathered import Gathered
 from ldptrace.core.plane import is_geographic
@@ -320,13 +321,13 @@ class Trajectories:
         """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, extra columns; points uncopied."""
         large = self.points > np.iinfo(np.int32).max
         array_type = pa.LargeListArray if large else pa.ListArray
-        offsets = pa.array(self.offsets if large else self.offsets.astype(np.int32))
+        offsets = column_of(self.offsets if large else self.offsets.astype(np.int32))
         ids = np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
-        columns = {"traj_id": pa.array(ids)}
+        columns = {"traj_id": column_of(ids)}
         for name in ("x", "y", "t"):
             values = getattr(self, name)
             if values is not None:
-                columns[name] = array_type.from_arrays(offsets, pa.array(values))
+                columns[name] = array_type.from_arrays(offsets, column_of(values))
         if self.extra is not None:
             columns |= {name: self.extra[name] for name in self.extra.column_names if name not in columns}
         return pa.table(columns)

@@ -170,14 +170,14 @@ def _table(path: Path) -> pa.Table:
     geo = _metadata(schema.metadata or {}, GEO_KEY)
     geometry = geo.get("primary_column")
     if geometry not in schema.names:
-        return pq.read_table(path)
+        return _columns(path)
     names = [name for name in schema.names if name != geometry]
     if {"x", "y"} <= set(names):
-        return pq.read_table(path, columns=names)
+        return _columns(path, names)
     if geo["columns"][geometry].get("encoding") != "linestring":
         lines = Trajectories.from_geopandas(frames.module("geopandas").read_parquet(path))
         return lines.to_arrow().replace_schema_metadata(schema.metadata)
-    table = pq.read_table(path)
+    table = _columns(path)
     points = table[geometry].combine_chunks()
     table = table.drop_columns([geometry])
     for axis in ("x", "y"):
@@ -185,6 +185,12 @@ def _table(path: Path) -> pa.Table:
         lists = pa.ListArray.from_arrays(points.offsets, values, mask=points.is_null())
         table = table.append_column(axis, lists)
     return table
+
+
+def _columns(path: Path, names: list[str] | None = None) -> pa.Table:
+    """Columns of a file as they are; `pq.read_table` would load all of pandas before it begins."""
+    with pq.ParquetFile(path) as file:
+        return file.read(names)
 
 
 def _lines(table: pa.Table) -> pa.Array:

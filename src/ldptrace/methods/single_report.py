@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldptrace.core.area import Area
 from ldptrace.core.trajectories import Trajectories
@@ -15,9 +15,10 @@ from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models import fit_model
 from ldptrace.protocol.plan import Plan, plan_crs
-from ldptrace.roads import RoadNetwork, read_roads
-from ldptrace.roads.library import ROUTES, Library
-from ldptrace.roads.routes import Routes
+
+if TYPE_CHECKING:
+    from ldptrace.roads.network import RoadNetwork
+    from ldptrace.roads.routes import Routes
 
 # Where m and K are not given, they follow from the mean trip, in sides of the map. `roads` is a public road network
 # or its file, `routes` are public trajectories or their file, `library` is how many routes are drawn from a network;
@@ -31,7 +32,7 @@ OPTIONS: dict[str, Any] = {
     "area": None,
     "roads": None,
     "routes": None,
-    "library": ROUTES,
+    "library": None,
     "spacing": None,
     "interval": None,
     # Whether to ask when trips leave and how fast they are.
@@ -50,8 +51,15 @@ def _run(job: Job) -> Synthesis:
             "points so many seconds apart need trajectories with times, or a street map that knows how fast "
             "its roads are"
         )
-    if isinstance(public, RoadNetwork):
-        public.check_against(grid.bounds, None)
+    library = None
+    if public is not None:
+        # The rooms of the map load for those who have one.
+        from ldptrace.roads.library import Library
+        from ldptrace.roads.network import RoadNetwork
+
+        library = Library() if options["library"] is None else Library(options["library"])
+        if isinstance(public, RoadNetwork):
+            public.check_against(grid.bounds, None)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
     plan = Plan.single_report(
         grid,
@@ -73,7 +81,7 @@ def _run(job: Job) -> Synthesis:
             area,
             public,
             rng=job.sampling.spawn(1)[0],
-            library=Library(options["library"]),
+            library=library,
             progress=job.stages.tell,
         )
     drawing = {name: options[name] for name in ("spacing", "interval") if options[name] is not None}
@@ -84,8 +92,13 @@ def _run(job: Job) -> Synthesis:
 
 def public_routes(roads: object, routes: object) -> RoadNetwork | Routes | None:
     """What is public about the ways that people take: a network or routes, given as such or as a file."""
+    if roads is None and routes is None:
+        return None
     if roads is not None and routes is not None:
         raise InputError("give a road network or public routes, not both")
+    from ldptrace.roads import RoadNetwork, read_roads
+    from ldptrace.roads.routes import Routes
+
     if isinstance(roads, str | Path):
         roads = read_roads(roads)
     if isinstance(routes, str | Path):
@@ -103,7 +116,7 @@ def _notes(area: Area | None, public: RoadNetwork | Routes | None) -> tuple[str,
     """Public knowledge is named as such."""
     notes = [] if area is None else [AREA_NOTE]
     if public is not None:
-        roads = public if isinstance(public, RoadNetwork) else public.roads
+        roads: Any = getattr(public, "roads", public)
         notes.append(
             f"Trips follow {roads.name}, which is public and costs no epsilon: compare with what the map alone gives."
         )

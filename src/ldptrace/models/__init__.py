@@ -4,25 +4,38 @@ of them with times; to fit, sample, save and load."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldptrace.core.area import Area
-from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError, InputError
-from ldptrace.models.base import LatticeModel, MobilityModel, read_model
-from ldptrace.models.markov import MarkovModel
-from ldptrace.models.path.model import PathModel
-from ldptrace.models.routes.model import RouteModel
-from ldptrace.models.time import Calendar
-from ldptrace.models.timed import TimedModel
-from ldptrace.roads.library import Library
-from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.routes import Routes
+from ldptrace.protocol.questions import Departure, Pace, Tides
 
-MODELS: dict[str, type[MobilityModel]] = {
-    model.kind: model for model in (MarkovModel, PathModel, RouteModel, TimedModel)
+if TYPE_CHECKING:
+    from ldptrace.core.area import Area
+    from ldptrace.curator.estimates import Estimates
+    from ldptrace.models.base import LatticeModel, MobilityModel
+    from ldptrace.models.markov import MarkovModel
+    from ldptrace.models.path.model import PathModel
+    from ldptrace.models.routes.model import RouteModel
+    from ldptrace.models.time import Calendar
+    from ldptrace.models.timed import TimedModel
+    from ldptrace.roads.library import Library
+    from ldptrace.roads.network import RoadNetwork
+    from ldptrace.roads.routes import Routes
+
+# A model loads when it is first used: streets and times need much that a plain run does not.
+MODELS = {"markov": "MarkovModel", "path": "PathModel", "route": "RouteModel", "timed": "TimedModel"}
+_HOME = {
+    "Calendar": "ldptrace.models.time",
+    "LatticeModel": "ldptrace.models.base",
+    "MarkovModel": "ldptrace.models.markov",
+    "MobilityModel": "ldptrace.models.base",
+    "PathModel": "ldptrace.models.path.model",
+    "RouteModel": "ldptrace.models.routes.model",
+    "TimedModel": "ldptrace.models.timed",
 }
 
 
@@ -41,29 +54,51 @@ def fit_model(
     public; without one it is the same every time. Trips off the streets keep to a public `area`; the paper's chain
     knows neither. Where people were asked about time, trips have times.
     """
-    where = estimates.without(*TimedModel.questions)
+    where = estimates.without(Departure.name, Pace.name, Tides.name)
     if len(where) < len(estimates):
+        from ldptrace.models.timed import TimedModel
+
         space = fit_model(where, area, public, rng=rng, library=library, progress=progress)
         return TimedModel.fit(space, estimates)
     if {"steps", "combined-steps"} & set(estimates):
         if area is not None or public is not None:
             unknown = "keep to an area" if public is None else "follow streets"
             raise InputError(f"the paper's model cannot {unknown}; make the plan for one report per user")
+        from ldptrace.models.markov import MarkovModel
+
         return MarkovModel.fit(estimates)
     if public is None:
+        from ldptrace.models.path.model import PathModel
+
         return PathModel.fit(estimates, area)
+    from ldptrace.models.routes.model import RouteModel
+
     source = rng or np.random.default_rng(0)
     return RouteModel.fit(estimates, public, source, area=area, library=library, progress=progress)
 
 
 def load_model(path: str | Path) -> MobilityModel:
     """The model in a file, whatever its kind."""
+    from ldptrace.models.base import read_model
+
     kind = read_model(path)[0].get("model")
     if kind not in MODELS:
         raise FormatError(
             f"{path} holds a model of unknown kind {kind!r}; known are {', '.join(sorted(MODELS))}"
         )
-    return MODELS[kind].load(path)
+    return model_class(kind).load(path)
+
+
+def model_class(kind: str) -> type[MobilityModel]:
+    """The class of models of that kind."""
+    found: type[MobilityModel] = __getattr__(MODELS[kind])
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ldptrace.models' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
 
 
 __all__ = [
@@ -77,4 +112,5 @@ __all__ = [
     "TimedModel",
     "fit_model",
     "load_model",
+    "model_class",
 ]

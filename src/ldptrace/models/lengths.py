@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from ldptrace.curator.estimates import Estimate
 
@@ -27,6 +26,8 @@ def smooth_lengths(estimate: Estimate) -> Floats:
     With few users single frequencies are mostly noise, and cumulative sums of them wander; two numbers, a
     mean and a shape, are still well determined. Post-processing of private estimates, so it costs nothing.
     """
+    from scipy.special import gammaln
+
     lengths = np.arange(len(estimate.frequencies))
     means = np.geomspace(0.1, max(len(lengths) - 1, 0.2), _MEANS)
     shape, mean = (grid.ravel()[:, None] for grid in np.meshgrid(_SHAPES, means))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import DAY, to_utc, zone
@@ -147,6 +146,8 @@ class TimeModel:
 
     def _speed_of(self, lengths: Floats, rng: np.random.Generator) -> Floats:
         """A speed in metres per hour for trips of these lengths; over all trips, speeds are as estimated."""
+        from scipy.special import ndtr, ndtri
+
         known, first = np.unique(self.lengths, return_index=True)
         rank = np.interp(lengths, known, np.linspace(0, 1, QUANTILES)[first])
         far = ndtri(np.clip(rank, 1e-3, 1 - 1e-3))
@@ -239,6 +240,8 @@ def _departures(estimate: Estimate | None) -> tuple[Smooth, Match | None]:
 
 
 def _speeds(estimate: Estimate | None) -> tuple[Pace, Smooth, Match | None]:
+    from scipy.special import ndtr
+
     question = None if estimate is None else estimate.question
     pace = question if isinstance(question, Pace) else Pace(2, 1000, 1000, 2000, 26, 0)
     edges = np.log(_edges(pace) / SPEED) / SPEED_SPREAD

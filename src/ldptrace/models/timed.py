@@ -12,15 +12,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel
-from ldptrace.models.markov import MarkovModel
-from ldptrace.models.path.model import PathModel
-from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-
-# Models of where trips go, which can be given times.
-SPACES: dict[str, type[MobilityModel]] = {model.kind: model for model in (MarkovModel, PathModel, RouteModel)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +58,8 @@ class TimedModel(MobilityModel):
         spacing: float | None = None,
         interval: float | None = None,
     ) -> Trajectories:
+        from ldptrace.models.routes.model import RouteModel
+
         if isinstance(self.space, RouteModel):
             return self.timed(self.space.sample(count, rng, spacing=spacing, timed=True), rng, interval)
         return self.timed(self.space.sample(count, rng, spacing=spacing), rng, interval)
@@ -94,8 +90,15 @@ class TimedModel(MobilityModel):
 
     @classmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> TimedModel:
+        from ldptrace.models.markov import MarkovModel
+        from ldptrace.models.path.model import PathModel
+        from ldptrace.models.routes.model import RouteModel
+
         inner = header["space"]
-        kind = SPACES.get(inner["model"])
+        spaces: dict[str, type[MobilityModel]] = {
+            model.kind: model for model in (MarkovModel, PathModel, RouteModel)
+        }
+        kind = spaces.get(inner["model"])
         if kind is None or inner["version"] != kind.version:
             raise FormatError(f"a model of space of unknown kind {inner['model']!r}")
         parts: dict[str, Arrays] = {"space": {}, "time": {}}
