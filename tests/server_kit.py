@@ -19,22 +19,31 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
+from starlette.testclient import TestClient
 
 from ldptrace.device import Reporter
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Ask, Plan, Round
+from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, plan_prefix
-from ldptrace.server import campaigns
-from ldptrace.server.storage import Database
+from ldptrace.server import campaigns, releases, tokens, views
+from ldptrace.server.app import create_app
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.limits import Settings
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, open_database
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 SINGLE = Plan.single_report(GRID, 1)
 TYPE = {"Content-Type": "application/vnd.ldptrace.reports"}
 # Reports of this plan name one item each; a report per item makes every loss and every double visible.
 VALUES = 4_096
+# What a counter says of a report: no problem, or that it is known.
+COUNTED, DUPLICATE = 0, Problem.DUPLICATE.number
 TELLING = Plan(
     "telling",
     GRID,
@@ -232,3 +241,64 @@ class Postgres:
             capture_output=True,
             timeout=120,
         )
+
+
+class Client:
+    """A client of an application in this process, with a token that may do everything."""
+
+    def __init__(self, folder: Path, **limits: Any) -> None:
+        self.database = open_database(folder / "data")
+        self.app = create_app(self.database, Settings(**limits))
+        text, _ = tokens.create_token(self.database, "*", "manage", "tests", actor="test")
+        self.token = {"Authorization": f"Bearer {text}"}
+
+    def __enter__(self) -> TestClient:
+        self.http = TestClient(self.app, client=("192.0.2.7", 5000)).__enter__()
+        return self.http
+
+    def __exit__(self, *_: object) -> None:
+        self.http.__exit__(None, None, None)
+
+
+def code(answer: Any) -> str:
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == answer.status_code
+    return str(answer.json()["code"])
+
+
+def refused(problem: ServerProblem, call: object, *arguments: object, **options: object) -> None:
+    with pytest.raises(Refused) as caught:
+        call(*arguments, **options)  # type: ignore[operator]
+    assert caught.value.problem is problem
+
+
+def answered(database: Database, name: str, reports: int) -> None:
+    """So many devices, all with the same trip, answer the open round, which is then closed."""
+    with database.reading() as session:
+        plan = campaigns.find(session, name).plan
+    reporter = Reporter(plan)
+    trip = [(0.0, 0.0), (0.0, 3.0), (3.0, 3.0), (6.0, 3.0)]
+    bodies = [Submission(reporter.report(trip)) for _ in range(reports)]
+    Counter(database).count(name, bodies)
+    campaigns.close_round(database, name, actor="test")
+
+
+def published(database: Database, name: str, count: int, folder: Path) -> Path:
+    """The folder with the files of the release."""
+    stages: list[tuple[str, int]] = []
+    attempt = releases.Attempt(database, name, releases.begin(database, name, actor="test"))
+    attempt.make(count, lambda stage, done: stages.append((stage, done)))
+    assert [done for _, done in stages] == sorted(done for _, done in stages)
+    folder.mkdir()
+    with database.reading() as session:
+        assert campaigns.find(session, name).state == "published"
+        for file in views.files_of(session, name):
+            parts = releases.parts_of(session, name, file["name"])
+            data = b"".join(releases.part(session, name, file["name"], number) for number in parts)
+            assert len(data) == file["bytes"]
+            (folder / file["name"]).write_bytes(data)
+    return folder
+
+
+def codes(counter: Counter, name: str, *bodies: bytes) -> list[list[int]]:
+    return [part.tolist() for part in counter.count(name, [Submission(body) for body in bodies])]

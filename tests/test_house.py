@@ -10,23 +10,6 @@ import ldptrace
 
 SOURCE, TESTS = Path(ldptrace.__file__).parent, Path(__file__).parent
 LONGEST = 500
-# Modules without a test of their own name, and the test that goes through them instead.
-ELSEWHERE = {
-    "models/test_time.py": ["models/timed.py"],
-    "protocol/questions/test_time.py": [
-        *("protocol/questions/departure.py", "protocol/questions/pace.py", "protocol/questions/tides.py"),
-    ],
-    "server/test_app.py": [
-        *("server/answers.py", "server/devices.py", "server/intake.py", "server/operators.py"),
-        *("server/run.py", "server/state.py", "server/worker.py"),
-    ],
-    "server/test_campaigns.py": ["server/views.py"],
-    "server/test_counting.py": [
-        *("server/seen.py", "server/storage/base.py", "server/storage/postgres.py"),
-        *("server/storage/schema.py", "server/storage/sqlite.py"),
-    ],
-    "server/test_releases.py": ["server/publication.py"],
-}
 
 
 def modules() -> list[Path]:
@@ -36,13 +19,12 @@ def modules() -> list[Path]:
 
 
 def test_every_module_has_a_test_in_the_same_room() -> None:
-    missing = {
+    missing = [
         module.as_posix()
         for module in modules()
         if not (TESTS / module.parent / f"test_{module.name}").is_file()
-    }
-    excused = {module for test, some in ELSEWHERE.items() if (TESTS / test).is_file() for module in some}
-    assert missing - excused == set()
+    ]
+    assert missing == []
 
 
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:

@@ -1,62 +1,86 @@
-"""Times on top of a model of space: on streets, through files, strictly increasing."""
+"""A model of space with one of time: drawn together, saved together, on a calendar or not."""
 
 from __future__ import annotations
 
-import warnings
+from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FitWarning
-from ldptrace.generators import city_traffic
-from ldptrace.models import RouteModel, load_model
-from ldptrace.models.timed import TimedModel
-from ldptrace.synthesis import Run, run_method
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.timing import Timing
+from ldptrace.curator.estimates import Estimates
+from ldptrace.errors import FormatError
+from ldptrace.generators import city
+from ldptrace.models import Calendar, TimedModel, fit_model, load_model
+from ldptrace.models.time import TIME_QUESTIONS
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
+
+GRID = Grid((0.0, 0.0, 20_000.0, 20_000.0), 3)
+PLAN = Plan.single_report(GRID, 4.0, time=True)
 
 
 @pytest.fixture(scope="module")
-def on_streets() -> Run:
-    town = city_traffic(3, size=6000, minutes=4)
-    real = town.trips(4000, np.random.default_rng(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)
-        return run_method(
-            real, 2.0, bounds=town.bounds, grid=5, seed=3, roads=town.network, library=20_000, count=400
-        )
+def model() -> TimedModel:
+    trips = city(400, seed=3)
+    paths = CellPaths.from_trajectories(trips, GRID)
+    tally = collect(PLAN, paths, np.random.default_rng(1), timing=Timing.of(trips))
+    found = fit_model(Estimates.from_tally(PLAN, tally))
+    assert isinstance(found, TimedModel)
+    return found
 
 
-def increasing(trips: Trajectories) -> bool:
-    assert trips.t is not None
-    steps = np.diff(trips.t)
-    within = np.ones(len(steps), dtype=bool)
-    within[trips.offsets[1:-1] - 1] = False
-    return bool((steps[within] > 0).all())
+def test_it_is_a_model_of_the_same_place_and_says_both_parts(model: TimedModel) -> None:
+    assert (model.grid, model.plan) == (GRID, PLAN)
+    assert model.questions == TIME_QUESTIONS
+    assert model.explain() == f"{model.space.explain()}\n{model.time.explain()}"
 
 
-@pytest.mark.slow
-def test_street_trips_have_times_that_increase(on_streets: Run) -> None:
-    assert isinstance(on_streets.synthesis.model, TimedModel)
-    assert isinstance(on_streets.synthesis.model.space, RouteModel)
-    trips = on_streets.trajectories
-    assert len(trips) == 400
-    assert increasing(trips)
-    assert trips.t is not None
-    assert trips.t[trips.offsets[:-1]].min() >= 0
-    assert trips.t[trips.offsets[:-1]].max() < 86_400
+def test_trips_are_those_of_space_with_times(model: TimedModel) -> None:
+    drawn = model.sample(50, np.random.default_rng(2))
+    same = model.space.sample(50, np.random.default_rng(2))
+    assert drawn.t is not None
+    assert np.array_equal(drawn.x, same.x)
+    assert np.array_equal(drawn.y, same.y)
+    assert np.all(Timing.of(drawn).seconds > 0)
 
 
-@pytest.mark.slow
-def test_a_file_of_streets_and_times_draws_the_same(on_streets: Run, tmp_path: Path) -> None:
-    model = on_streets.synthesis.model
-    assert model is not None
+def test_a_calendar_moves_the_same_trips_to_a_date(model: TimedModel) -> None:
+    dated = model.on(Calendar(date(2026, 3, 2)))
+    drawn, there = (one.sample(50, np.random.default_rng(2)) for one in (model, dated))
+    assert drawn.t is not None
+    assert there.t is not None
+    assert np.array_equal(drawn.x, there.x)
+    assert drawn.t.max() < 3 * 86_400
+    assert np.all(np.abs(there.t - 1_772_409_600) < 3 * 86_400)
+    assert model.on(None).calendar is None
+
+
+def test_a_point_every_so_many_seconds(model: TimedModel) -> None:
+    drawn = model.sample(20, np.random.default_rng(2), interval=60.0)
+    assert drawn.t is not None
+    steps = np.diff(drawn.t)
+    within = np.delete(np.arange(len(steps)), drawn.offsets[1:-1] - 1)
+    assert np.all(steps[within] <= 60.0 + 1e-6)
+
+
+def test_saved_and_loaded_it_draws_the_same(model: TimedModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
-    first, second = (each.sample(50, np.random.default_rng(1)) for each in (model, again))
-    # A file keeps coordinates to a millionth of a unit here.
-    np.testing.assert_allclose(first.x, second.x, atol=1e-4)
-    assert first.t is not None
-    assert second.t is not None
-    np.testing.assert_allclose(first.t, second.t, atol=1e-2)
-    assert increasing(first)
+    assert isinstance(again, TimedModel)
+    one, other = (found.sample(30, np.random.default_rng(5)) for found in (model, again))
+    assert one.t is not None
+    assert other.t is not None
+    assert np.array_equal(one.x, other.x)
+    assert np.array_equal(one.t, other.t)
+
+
+def test_a_model_of_space_that_nobody_knows_is_refused(model: TimedModel) -> None:
+    header, arrays = model.contents()
+    for change in ({"model": "crystal ball"}, {"version": 99}):
+        broken = header | {"space": header["space"] | change}
+        with pytest.raises(FormatError, match="unknown kind"):
+            TimedModel.restored(GRID, PLAN, broken, arrays)

@@ -30,3 +30,8 @@ def test_a_clock_shows_a_number(value: float) -> None:
 @pytest.mark.parametrize("value", [None, "7", True, math.nan, math.inf, LAST_CLOCK, -LAST_CLOCK, 10**400])
 def test_what_no_clock_shows(value: object) -> None:
     assert clock(value) is None
+
+
+@pytest.mark.parametrize("value", [None, "7", True, math.nan, math.inf, -math.inf, 1e12, -1e12, 1.7e15])
+def test_what_is_no_time_is_unknown(value: object) -> None:
+    assert clock(value) is None

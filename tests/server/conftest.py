@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.server.storage import Database, open_database
-from server_kit import Postgres
+from server_kit import Client, Postgres
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +30,8 @@ def database(address: str) -> Iterator[Database]:
     found = open_database(url=address)
     yield found
     found.close()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(tmp_path)

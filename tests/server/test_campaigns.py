@@ -10,21 +10,14 @@ from ldptrace.protocol.problems import PlanRefused
 from ldptrace.server import campaigns, tokens, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.storage import Database, StorageUnavailable, open_database
-from ldptrace.server.storage.postgres import without_password
-from server_kit import GRID, SINGLE, TELLING, Postgres, drawn, opened, telling_report
+from ldptrace.server.storage import Database
+from server_kit import GRID, SINGLE, TELLING, drawn, opened, refused, telling_report
 
 
 def state(database: Database, name: str = "trips") -> tuple[str, int]:
     with database.reading() as session:
         found = campaigns.find(session, name)
     return found.state, found.round
-
-
-def refused(problem: ServerProblem, call: object, *arguments: object, **options: object) -> None:
-    with pytest.raises(Refused) as caught:
-        call(*arguments, **options)  # type: ignore[operator]
-    assert caught.value.problem is problem
 
 
 def test_one_round(database: Database) -> None:
@@ -75,24 +68,6 @@ def test_the_second_round_extends_the_first(database: Database) -> None:
         shown = views.overview(session, second)
     assert shown["reports"] == 45
     assert [entry["reports"] for entry in shown["round_reports"]] == [40, 5]
-
-
-def test_below_the_smallest_number_there_are_counts_only(database: Database) -> None:
-    opened(database, "trips", SINGLE, min_reports=10, users=1000)
-    counter = Counter(database)
-    reports = drawn(SINGLE, 10)
-    counter.count("trips", [Submission(report) for report in reports[:9]])
-    with database.reading() as session:
-        campaign = campaigns.find(session, "trips")
-        shown = views.overview(session, campaign)
-        refused(ServerProblem.NOT_ENOUGH_REPORTS, views.estimated, session, campaign)
-    assert shown["reports"] == 9
-    assert not shown["enough"]
-    assert {entry["reports"] for entry in shown["predicted"]} >= {9, 10, 1000, 2000}
-    counter.count("trips", [Submission(reports[9])])
-    with database.reading() as session:
-        found = views.estimated(session, campaigns.find(session, "trips"))
-    assert len(found["density"]["values"]) == 36
 
 
 def test_what_cannot_be_a_campaign(database: Database) -> None:
@@ -159,24 +134,3 @@ def test_admission_is_decided_before_a_campaign_is_open(database: Database) -> N
     refused(ServerProblem.WRONG_STATE, tokens.create_admissions, database, "trips", 3, actor="me")
     with pytest.raises(InputError, match="admission tokens"):
         tokens.create_admissions(database, "trips", 0, actor="me")
-
-
-def test_a_database_of_another_version_is_refused(address: str) -> None:
-    database = open_database(url=address)
-    with database.writing() as session:
-        session.run("UPDATE meta SET value = '99' WHERE key = 'version'")
-    database.close()
-    with pytest.raises(StorageUnavailable, match="version 99"):
-        open_database(url=address)
-
-
-def test_addresses_of_databases(postgres: Postgres) -> None:
-    with pytest.raises(InputError, match="not both"):
-        open_database("data", postgres.url())
-    with pytest.raises(InputError, match="postgresql://"):
-        open_database(url="mysql://me:secret@host/name")
-    gone = f"postgresql://me:secret@127.0.0.1:{postgres.port}/missing"
-    with pytest.raises(StorageUnavailable) as caught:
-        open_database(url=gone)
-    assert "secret" not in str(caught.value)
-    assert without_password("postgresql://host/name") == "postgresql://host/name"

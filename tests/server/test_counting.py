@@ -16,13 +16,20 @@ from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import admission_hash, create_admissions
-from server_kit import GRID, SINGLE, TELLING, VALUES, counts, drawn, opened, reports_counted, telling_report
-
-COUNTED, DUPLICATE = 0, Problem.DUPLICATE.number
-
-
-def codes(counter: Counter, name: str, *bodies: bytes) -> list[list[int]]:
-    return [part.tolist() for part in counter.count(name, [Submission(body) for body in bodies])]
+from server_kit import (
+    COUNTED,
+    DUPLICATE,
+    GRID,
+    SINGLE,
+    TELLING,
+    VALUES,
+    codes,
+    counts,
+    drawn,
+    opened,
+    reports_counted,
+    telling_report,
+)
 
 
 def test_it_counts_what_a_receiver_counts(database: Database) -> None:
@@ -51,25 +58,6 @@ def test_a_round_for_everyone(database: Database) -> None:
     receiver.receive(b"".join(reports))
     with database.reading() as session:
         assert campaigns.tallies_of(session, campaigns.find(session, "trips"))[0][1] == receiver.tally
-
-
-@pytest.mark.parametrize(("fold", "settle"), [(2, 7), (3, 1000), (1000, 5), (64, 1 << 15)])
-def test_ids_are_known_wherever_they_are(
-    database: Database, monkeypatch: pytest.MonkeyPatch, fold: int, settle: int
-) -> None:
-    monkeypatch.setattr(seen, "FOLD", fold)
-    monkeypatch.setattr(seen, "SETTLE", settle)
-    opened(database, "trips", TELLING)
-    # Two counters are two processes: each sees what the other one wrote.
-    counters = [Counter(database), Counter(database)]
-    sent: list[bytes] = []
-    for value in range(40):
-        sent.append(telling_report(value))
-        assert codes(counters[value % 2], "trips", sent[-1]) == [[COUNTED]]
-        for one in (sent[value // 2], sent[-1], sent[0]):
-            assert codes(counters[value % 3 == 0], "trips", one) == [[DUPLICATE]]
-    assert counts(database, "trips")[:41] == [1] * 40 + [0]
-    assert codes(Counter(database), "trips", b"".join(sent)) == [[DUPLICATE] * 40]
 
 
 def test_a_transaction_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import resource
-import socket
 import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -14,9 +13,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
-from ldptrace.cli import application
 from ldptrace.server import campaigns
 from ldptrace.server.app import create_app
 from ldptrace.server.seen import split
@@ -174,37 +171,6 @@ def test_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert counts(database, "trips")[:7] == [1] * 6 + [0]
 
 
-def test_slow_clients_are_ended_and_nobody_waits_for_them(tmp_path: Path) -> None:
-    database = open_database(tmp_path)
-    opened(database, "trips", TELLING)
-    report = telling_report(1)
-    lines = (
-        f"POST {PATH} HTTP/1.1",
-        "Host: x",
-        *map(": ".join, HEADERS),
-        f"Content-Length: {len(report)}",
-        "",
-        "",
-    )
-    head = "\r\n".join(lines).encode()
-    with running("--data", str(tmp_path), "--timeout", "0.5") as server:
-        slow = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(50)]
-        for link in slow:
-            link.sendall(head + report[:10])
-        assert server.post("trips", telling_report(2))[0] == 200
-        answers = [link.makefile("rb").read() for link in slow]
-        assert all(b"408" in answer.split(b"\r\n")[0] and b"too-slow" in answer for answer in answers)
-        for link in slow:
-            link.close()
-        # Bytes that are no HTTP at all, and a request that ends in the middle.
-        for text in (b"\x16\x03\x01\x02garbage\r\n\r\n", head + report[:5]):
-            with socket.create_connection(("127.0.0.1", server.port), 20) as link:
-                link.sendall(text)
-        assert server.post("trips", report)[0] == 200
-        assert "Traceback" not in server.log.read_text()
-    assert counts(database, "trips")[:4] == [0, 1, 1, 0]
-
-
 def test_nothing_of_a_report_is_kept(tmp_path: Path) -> None:
     """The files of the database and the log, read byte by byte: no payload, no address, no time of a report."""
     database = open_database(tmp_path)
@@ -240,21 +206,3 @@ def test_nothing_of_a_report_is_kept(tmp_path: Path) -> None:
     within = [second < first for first, second in pairwise(places) if abs(first - second) < 64]
     assert len(within) > 250
     assert all(within)
-
-
-def test_a_commit_is_on_the_disk(tmp_path: Path) -> None:
-    database = open_database(tmp_path)
-    with database.reading() as session:
-        assert session.rows("PRAGMA synchronous") == [(2,)]
-        assert session.rows("PRAGMA journal_mode") == [("wal",)]
-        assert session.rows("PRAGMA secure_delete") == [(1,)]
-    assert (tmp_path / "campaigns.sqlite").stat().st_mode & 0o077 == 0
-    database.close()
-
-
-def test_a_server_on_a_port_that_is_taken(tmp_path: Path) -> None:
-    with running("--data", str(tmp_path)) as server:
-        second = CliRunner().invoke(
-            application(), ["serve", "--data", str(tmp_path), "--port", str(server.port)]
-        )
-    assert isinstance(second.exception, OSError)

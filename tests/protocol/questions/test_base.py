@@ -4,11 +4,14 @@ import random
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldptrace.errors import PlanError
-from ldptrace.protocol.questions import QUESTIONS
+from ldptrace.protocol.questions import QUESTIONS, Departure, Pace, Question, Tides
 from ldptrace.protocol.questions.base import at_random_positions, cell_words, move_items, move_words, whole
 from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import LAST_CLOCK, Trip
 from statistics_kit import assert_frequencies
 
 
@@ -47,3 +50,51 @@ def test_parameters_are_whole_numbers_in_their_range(value: object) -> None:
 def test_every_question_has_a_name_and_words_of_its_own() -> None:
     assert all(name == kind.name for name, kind in QUESTIONS.items())
     assert len({kind.about for kind in QUESTIONS.values()}) == len(QUESTIONS)
+
+
+TIMED: list[Question] = [
+    Departure(4, 1, 0),
+    Departure(4, 7, 2),
+    Pace(4, 1000, 1000, 2000, 26, 0),
+    Tides(4, 5),
+]
+
+
+@given(
+    st.lists(st.integers(0, 15), max_size=3),
+    st.lists(st.tuples(st.floats(), st.floats()), max_size=4),
+    st.none() | st.floats(-LAST_CLOCK, LAST_CLOCK, exclude_min=True, exclude_max=True),
+    st.none() | st.floats(-LAST_CLOCK, LAST_CLOCK, exclude_min=True, exclude_max=True),
+)
+def test_every_trip_has_an_answer_about_time_in_the_domain(
+    path: list[int],
+    points: list[tuple[float, float]],
+    departure: float | None,
+    arrival: float | None,
+) -> None:
+    trip = Trip(path, points, departure, arrival)
+    for question in TIMED:
+        (items,) = question.answer(trip, Source())
+        assert len(set(items)) == len(items) <= question.capacity
+        assert all(0 <= item < question.domain for item in items)
+        if not path or departure is None:
+            assert items == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [
+        (Departure, {"days": 2, "reach": 0}),
+        (Departure, {"days": True, "reach": 0}),
+        (Departure, {"days": 1, "reach": 12}),
+        (Pace, {"x_scale": 0, "y_scale": 1, "slowest": 1, "classes": 2, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 10**12 + 1, "slowest": 1, "classes": 2, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 65, "reach": 0}),
+        (Pace, {"x_scale": 1, "y_scale": 1, "slowest": 1, "classes": 4, "reach": 2}),
+        (Tides, {"centre": 16}),
+        (Tides, {"centre": -1}),
+    ],
+)
+def test_parameters_out_of_range_are_refused(kind: type[Question], parameters: dict[str, int]) -> None:
+    with pytest.raises(PlanError):
+        kind(4, **parameters)

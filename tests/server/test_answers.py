@@ -1,0 +1,35 @@
+"""Bodies within their limits, problems as documents, headers on every answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from server_kit import SINGLE, TYPE, Client, code, opened
+
+
+def test_limits(tmp_path: Path) -> None:
+    client = Client(tmp_path, max_body=1_000, rate=0.001, burst=6)
+    opened(client.database, "trips", SINGLE)
+    path = "/v1/campaigns/trips/reports"
+    with client as http:
+        large = http.post(path, content=bytes(1_001), headers=TYPE)
+        assert (large.status_code, code(large)) == (413, "body-too-large")
+        streamed = http.post(path, content=iter([bytes(600), bytes(600)]), headers=TYPE)
+        assert code(streamed) == "body-too-large"
+        for _ in range(4):
+            assert http.get("/healthz").status_code == 200
+        refused = http.get("/healthz")
+        assert (refused.status_code, code(refused)) == (429, "rate-limited")
+        assert refused.headers["retry-after"]
+
+
+def test_headers(client: Client) -> None:
+    with client as http:
+        for path in ("/operate", "/healthz", "/nowhere", "/v1/operator/audit", "/assets/style.css"):
+            answer = http.get(path)
+            policy = answer.headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "unsafe" not in policy
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["referrer-policy"] == "no-referrer"
+            assert "server" not in answer.headers

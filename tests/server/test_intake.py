@@ -1,0 +1,132 @@
+"""Group commit: what waits together is counted together, and whoever cannot be served is told so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ldptrace.server import intake
+from ldptrace.server.counting import Codes, Counter, Submission
+from ldptrace.server.intake import Intake
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Database, StorageUnavailable, open_database
+from server_kit import DUPLICATE, TELLING, counts, opened, telling_report
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    found = open_database(tmp_path)
+    for name in ("trips", "others"):
+        opened(found, name, TELLING)
+    return found
+
+
+async def outcome(counting: Intake, campaign: str, *bodies: bytes) -> list[list[int] | ServerProblem]:
+    """What each of some submissions that arrive at once is told."""
+    told = await asyncio.gather(
+        *(counting.submit(campaign, Submission(body)) for body in bodies), return_exceptions=True
+    )
+    found: list[list[int] | ServerProblem] = []
+    for one in told:
+        if isinstance(one, Refused):
+            assert isinstance(one.problem, ServerProblem)
+            found.append(one.problem)
+        else:
+            assert not isinstance(one, BaseException)
+            found.append(one.tolist())
+    return found
+
+
+async def until_waiting(counting: Intake, bytes_: int) -> None:
+    """Until so many bytes wait to be counted."""
+    while counting.waiting < bytes_:
+        await asyncio.sleep(0)
+
+
+def test_requests_that_wait_share_a_transaction(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = [telling_report(value) for value in range(7)]
+    monkeypatch.setattr(intake, "MAX_GROUP", 3 * len(reports[0]))
+    groups: list[tuple[str, int]] = []
+
+    def observe(campaign: str, codes: Sequence[Codes], seconds: float) -> None:
+        groups.append((campaign, len(codes)))
+        assert seconds >= 0
+
+    async def run() -> None:
+        counting = Intake(database, observe)
+        waiting = [asyncio.create_task(outcome(counting, "trips", *reports[:5], reports[0]))]
+        waiting += [asyncio.create_task(outcome(counting, "others", *reports[5:]))]
+        await until_waiting(counting, 8 * len(reports[0]))
+        counting.start()
+        assert await waiting[0] == [[0]] * 5 + [[DUPLICATE]]
+        assert await waiting[1] == [[0]] * 2
+        assert counting.waiting == 0
+        await counting.stop()
+
+    asyncio.run(run())
+    # Three fit into one; then it is the turn of the other campaign.
+    assert groups == [("trips", 3), ("others", 2), ("trips", 3)]
+    assert counts(database, "trips")[:7] == [1] * 5 + [0, 0]
+    assert counts(database, "others")[:7] == [0] * 5 + [1, 1]
+
+
+def test_stopping_counts_what_waits_and_takes_nothing_more(database: Database) -> None:
+    async def run() -> None:
+        counting = Intake(database)
+        early = asyncio.create_task(outcome(counting, "trips", telling_report(1)))
+        await until_waiting(counting, 1)
+        counting.start()
+        await counting.stop()
+        assert await early == [[0]]
+        assert await outcome(counting, "trips", telling_report(2)) == [ServerProblem.STOPPING]
+
+    asyncio.run(run())
+    assert sum(counts(database, "trips")) == 1
+
+
+def test_beyond_what_may_wait_devices_are_sent_away(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = telling_report(1), telling_report(2)
+    monkeypatch.setattr(intake, "MAX_WAITING", len(one) + len(two) - 1)
+
+    async def run() -> None:
+        counting = Intake(database)
+        first = asyncio.create_task(outcome(counting, "trips", one))
+        await until_waiting(counting, 1)
+        assert await outcome(counting, "trips", two) == [ServerProblem.BUSY]
+        counting.start()
+        assert await first == [[0]]
+        assert await outcome(counting, "trips", two) == [[0]]
+        assert await outcome(counting, "nowhere", one) == [ServerProblem.NO_SUCH_CAMPAIGN]
+        await counting.stop()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("failures", "told"), [(3, [0]), (4, ServerProblem.STORAGE_UNAVAILABLE)])
+def test_a_database_that_fails_for_a_while(
+    database: Database, monkeypatch: pytest.MonkeyPatch, failures: int, told: object
+) -> None:
+    monkeypatch.setattr(intake, "PAUSES", (0.0, 0.0, 0.0))
+    left, count = [failures], Counter.count
+
+    def failing(self: Counter, name: str, submissions: list[Submission]) -> list[Codes]:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise StorageUnavailable("gone")
+        return count(self, name, submissions)
+
+    monkeypatch.setattr(Counter, "count", failing)
+
+    async def run() -> None:
+        counting = Intake(database)
+        counting.start()
+        assert await outcome(counting, "trips", telling_report(1)) == [told]
+        await counting.stop()
+
+    asyncio.run(run())
+    assert sum(counts(database, "trips")) == (failures == 3)

@@ -1,0 +1,114 @@
+"""What operators ask for: the life of a campaign over HTTP, each request with a token that allows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ldptrace.protocol.plan import Plan
+from ldptrace.server import tokens
+from ldptrace.server.app import ROUTES
+from server_kit import SINGLE, TYPE, Client, code, drawn, opened
+
+
+def test_operators(client: Client) -> None:
+    with client as http:
+        facts = {"name": "trips", "users": 500, "epsilon": 1.5, "grid": 6, "bounds": [0, 0, 6, 6]}
+        made = http.post("/v1/operator/campaigns", json=facts | {"min_reports": 4}, headers=client.token)
+        assert made.status_code == 201
+        base = "/v1/operator/campaigns/trips"
+        assert http.post(f"{base}/open", headers=client.token).json()["state"] == "open"
+        plan = Plan.from_json(http.get("/v1/campaigns/trips/plan").content)
+        reports = drawn(plan, 4)
+        path = "/v1/campaigns/trips/reports"
+        http.post(path, content=b"".join(reports[:3]), headers=TYPE)
+        assert code(http.get(f"{base}/estimates", headers=client.token)) == "not-enough-reports"
+        assert code(http.get(f"{base}/tallies/1", headers=client.token)) == "not-enough-reports"
+        http.post(path, content=reports[3], headers=TYPE)
+        assert len(http.get(f"{base}/estimates", headers=client.token).json()["density"]["values"]) == 36
+        tally = http.get(f"{base}/tallies/1", headers=client.token)
+        assert sum(ask["users"] for ask in tally.json()["asks"]) == 4
+        assert code(http.post(f"{base}/publish", headers=client.token)) == "wrong-state"
+        assert code(http.delete(base, headers=client.token)) == "wrong-state"
+        assert http.post(f"{base}/close", headers=client.token).json()["state"] == "closed"
+        late = http.post(path, content=drawn(plan, 1)[0], headers=TYPE)
+        assert (late.status_code, code(late)) == (409, "round-closed")
+        assert code(http.post(path, content=reports[0], headers=TYPE)) == "duplicate"
+        shown = http.get(base, headers=client.token).json()
+        assert (shown["reports"], shown["rejected"]) == (4, {"duplicate": 1, "round-closed": 1})
+        metrics = http.get("/metrics", headers=client.token).text
+        assert 'ldptrace_reports_total{campaign="trips",outcome="counted"} 4' in metrics
+        assert 'route="/v1/campaigns/{name}/reports",status="200"' in metrics
+        assert (
+            http.put(f"{base}/roads/nodes.csv", content=b"id,x,y\n", headers=client.token).status_code == 204
+        )
+        assert http.get(base, headers=client.token).json()["files"] == []
+        log = http.get("/v1/operator/audit", headers=client.token).json()["entries"]
+        assert [entry["action"] for entry in log] == ["create token", "create", "open", "close", "roads"]
+        assert http.delete(base, headers=client.token).status_code == 204
+        assert code(http.get(base, headers=client.token)) == "no-such-campaign"
+
+
+def test_every_request_of_operators_needs_a_token(client: Client) -> None:
+    opened(client.database, "trips", SINGLE)
+    opened(client.database, "other", SINGLE)
+    reader, _ = tokens.create_token(client.database, "trips", "read", "", actor="test")
+    read = {"Authorization": f"Bearer {reader}"}
+    with client as http:
+        for method, path, _ in ROUTES:
+            if not path.startswith(("/v1/operator", "/metrics")):
+                continue
+            here = (
+                path.format(name="trips", file="x", round=1)
+                if "round:" not in path
+                else ("/v1/operator/campaigns/trips/tallies/1")
+            )
+            for headers in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Basic eDp5"}):
+                answer = http.request(method, here, headers=headers)
+                assert (answer.status_code, code(answer)) == (401, "unauthorized"), path
+            if method != "GET":
+                assert code(http.request(method, here, headers=read)) == "forbidden"
+            elif "{name}" in path:
+                other = here.replace("trips", "other")
+                assert code(http.request(method, other, headers=read)) == "forbidden"
+        # A list shows what the token can see.
+        listed = http.get("/v1/operator/campaigns", headers=read).json()["campaigns"]
+        assert [entry["name"] for entry in listed] == ["trips"]
+
+
+def test_bodies_that_are_no_campaign(client: Client) -> None:
+    bodies: list[Any] = [
+        [],
+        {},
+        {"name": 3},
+        {"name": "a"},
+        {"name": "a", "plan": 3},
+        {"name": "a", "plan": {}, "users": 3},
+        {"name": "a", "users": 3, "epsilon": 1},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1]},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, "1"]},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [1, 0, 0, 1]},
+        {"name": "a", "users": 0, "epsilon": 1, "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": True, "epsilon": 1, "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": 0, "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": "1e400", "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "grid": 1},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "grid": 6.5},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "crs": 4326},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1e308, 1e308]},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "colour": "red"},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "min_reports": -1},
+        {"name": "a" * 70, "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1]},
+    ]
+    with client as http:
+        for body in bodies:
+            answer = http.post("/v1/operator/campaigns", json=body, headers=client.token)
+            assert answer.status_code in (400, 422), (body, answer.text)
+            assert code(answer) in ("bad-request", "plan-malformed")
+        for text in (b"{", b"\xff", b"[" * 100_000):
+            answer = http.post(
+                "/v1/operator/campaigns",
+                content=text,
+                headers=client.token | {"Content-Type": "application/json"},
+            )
+            assert code(answer) == "bad-request"
+        assert http.get("/v1/operator/campaigns", headers=client.token).json()["campaigns"] == []

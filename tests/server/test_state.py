@@ -1,0 +1,87 @@
+"""What the requests of one process share: threads, tokens, and releases in processes of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+
+from ldptrace.server import campaigns, releases, tokens
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.limits import Settings
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.state import State
+from ldptrace.server.storage import Database, open_database
+from ldptrace.server.views import release_state
+from server_kit import SINGLE, drawn, opened
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    found = open_database(tmp_path)
+    opened(found, "trips", SINGLE, min_reports=5)
+    return found
+
+
+def request(authorization: str) -> Request:
+    return Request({"type": "http", "headers": [(b"authorization", authorization.encode())]})
+
+
+def test_work_that_waits_is_done_in_another_thread(database: Database) -> None:
+    async def run() -> None:
+        state = State(database, Settings())
+        assert await state.call(threading.get_ident) != threading.get_ident()
+        assert await state.read(lambda session: campaigns.find(session, "trips").state) == "open"
+        await state.stop()
+
+    asyncio.run(run())
+
+
+def test_an_operator_has_a_token_that_allows_it(database: Database) -> None:
+    text, kept = tokens.create_token(database, "trips", "read", "", actor="test")
+
+    async def problem(authorization: str, scope: str, campaign: str) -> object:
+        try:
+            return await state.operator(request(authorization), scope, campaign)
+        except Refused as refused:
+            return refused.problem
+
+    async def run() -> None:
+        assert await problem(f"Bearer {text}", "read", "trips") == kept
+        assert await problem(f"bearer  {text} ", "read", "trips") == kept
+        assert await problem(f"Bearer {text}", "manage", "trips") is ServerProblem.FORBIDDEN
+        assert await problem(f"Bearer {text}", "read", "*") is ServerProblem.FORBIDDEN
+        for none in ("", text, f"Basic {text}", "Bearer", f"Bearer {text[:-1]}"):
+            assert await problem(none, "read", "trips") is ServerProblem.UNAUTHORIZED
+        await state.stop()
+
+    state = State(database, Settings())
+    asyncio.run(run())
+
+
+def test_a_release_whose_process_was_ended_is_told_as_failed(
+    database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
+    campaigns.close_round(database, "trips", actor="test")
+    attempt = releases.begin(database, "trips", actor="test")
+    # A program that reads the address of the database and ends badly.
+    program = tmp_path / "ended"
+    program.write_text("#!/bin/sh\ncat > /dev/null\nexit 3\n")
+    program.chmod(0o700)
+
+    async def run() -> None:
+        state = State(database, Settings())
+        monkeypatch.setattr(sys, "executable", str(program))
+        state.start_release("trips", attempt, 10)
+        await asyncio.gather(*state._releases)
+        found = await state.read(lambda session: release_state(session, "trips"))
+        assert found is not None
+        assert (found["state"], found["error"]) == ("failed", "the process that made it was ended")
+        await state.stop()
+
+    asyncio.run(run())
