@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -203,7 +203,7 @@ class Land:
         return cKDTree(np.stack(self._middles, axis=1) / np.array(self.grid.step))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _contains(x, y, bottom, height, begins, edge, edges, owner, inside):  # type: ignore[no-untyped-def]
     """Crossings of the half line to the right of each point with the edges of each polygon."""
     rows = len(begins) - 1

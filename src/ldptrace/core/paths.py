@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 
-_axis_cell = numba.njit(cache=True)(lattice.axis_cell)
-_towards = numba.njit(cache=True)(lattice.towards)
-direction_of = numba.njit(cache=True)(lattice.direction)
+_axis_cell = kernel(lattice.axis_cell)
+_towards = kernel(lattice.towards)
+direction_of = kernel(lattice.direction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class CellPaths:
         return CellPaths(cells, all_offsets, grid)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  # type: ignore[no-untyped-def]
     """Cells of the trajectories start..stop; `cells` grows as needed, `sizes` gets their numbers."""
     filled = 0
@@ -128,7 +128,7 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
     return cells[:filled].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _grown(cells):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(cells), dtype=np.int32)
     larger[: len(cells)] = cells

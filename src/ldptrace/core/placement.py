@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Land
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -104,7 +104,7 @@ def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int6
     return paths.cells[np.repeat(paths.offsets[:-1], sizes) + within], offsets
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
     """One coordinate, in cells: every point to the middle of its neighbours, kept in its own cell."""
     moved = values.copy()
@@ -126,7 +126,7 @@ def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
     return moved
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walk(x, y, along, offsets, new, start, stop, points):  # type: ignore[no-untyped-def]
     for k in range(start, stop):
         size = new[k + 1] - new[k]

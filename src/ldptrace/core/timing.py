@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -110,7 +110,7 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
     return replace(trajectories, x=points[0], y=points[1], t=points[2], offsets=new)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def]
     """Added up in the order of the points, as on a device: another order rounds otherwise."""
     for k in range(len(ways)):
@@ -121,7 +121,7 @@ def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def
         ways[k] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _times_along(offsets, steps, departure, seconds, t):  # type: ignore[no-untyped-def]
     for k in range(len(departure)):
         first, last = offsets[k], offsets[k + 1]
@@ -136,7 +136,7 @@ def _times_along(offsets, steps, departure, seconds, t):  # type: ignore[no-unty
             t[p] = departure[k] + passed
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _every(x, y, t, offsets, new, interval, points):  # type: ignore[no-untyped-def]
     for k in range(len(offsets) - 1):
         first, last = offsets[k], offsets[k + 1] - 1

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
@@ -186,7 +186,7 @@ class _IdTable:
         return np.concatenate([rows, np.zeros((int(self.zero[0]), 2), dtype=np.uint64)])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _insert(first, second, table, zero, key):  # type: ignore[no-untyped-def]
     """Whether the id is new; it is in the table afterwards."""
     if first == 0 and second == 0:
@@ -205,7 +205,7 @@ def _insert(first, second, table, zero, key):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _insert_all(ids, table, zero, key):  # type: ignore[no-untyped-def]
     new = 0
     for row in range(len(ids)):
@@ -213,7 +213,7 @@ def _insert_all(ids, table, zero, key):  # type: ignore[no-untyped-def]
     return new
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _word(data, start):  # type: ignore[no-untyped-def]
     """Eight bytes as the machine's own (little-endian) integer."""
     word = np.uint64(0)
@@ -222,7 +222,7 @@ def _word(data, start):  # type: ignore[no-untyped-def]
     return word
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _item(data, start, width):  # type: ignore[no-untyped-def]
     item = np.int64(data[start])
     for at in range(start + 1, start + width):
@@ -230,7 +230,7 @@ def _item(data, start, width):  # type: ignore[no-untyped-def]
     return item
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _slot_is_valid(data, start, length, how, outputs, size, width):  # type: ignore[no-untyped-def]
     if how == _ITEM:
         return _item(data, start, width) < outputs
@@ -255,7 +255,7 @@ def _slot_is_valid(data, start, length, how, outputs, size, width):  # type: ign
     return ones == size
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _count_slot(data, start, length, how, size, width, counts, first, lanes):  # type: ignore[no-untyped-def]
     if how == _ITEM:
         counts[first + _item(data, start, width)] += 1
@@ -267,7 +267,7 @@ def _count_slot(data, start, length, how, size, width, counts, first, lanes):  #
             lanes[at] += _LANES[data[start + at]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
     """Move what the lanes have counted to the counters."""
     for row in range(len(slots)):
@@ -279,7 +279,7 @@ def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
     lanes[:] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # type: ignore[no-untyped-def]
     """Number of the first problem of a report, 0 if it has none; the order is the protocol's."""
     if data[start] != VERSION:
@@ -302,7 +302,7 @@ def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # t
     return 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _receive(data, size, prefix, round_number, slots, groups, ends, counts, members, table, zero, key, codes):  # type: ignore[no-untyped-def]
     """Check and count every whole report; returns how many were counted."""
     counted = 0

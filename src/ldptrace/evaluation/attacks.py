@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -162,7 +162,7 @@ def uniform_walks(paths: CellPaths, rng: np.random.Generator, *, crs: str | None
 _DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walk(rng, offsets, n, cells):  # type: ignore[no-untyped-def]
     for k in range(len(offsets) - 1):
         i = j = 0
@@ -177,7 +177,7 @@ def _walk(rng, offsets, n, cells):  # type: ignore[no-untyped-def]
             cells[p] = i * n + j
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _inside(x, y, offsets, start, zone, points, sizes):  # type: ignore[no-untyped-def]
     """Copy the points in the zone (x low, x high, y low, y high); lows are open, highs closed."""
     found = 0
@@ -191,7 +191,7 @@ def _inside(x, y, offsets, start, zone, points, sizes):  # type: ignore[no-untyp
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _neighbour_radius(ordered, near):  # type: ignore[no-untyped-def]
     """Distance of each value to its `near`-th neighbour: the tightest window of near + 1 values around it."""
     size = len(ordered)

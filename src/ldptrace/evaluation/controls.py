@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -108,7 +108,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
     return edges, np.concatenate(([0], np.cumsum(sizes)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _search(x, y, price, target, source, cost, order, first, start, end):  # type: ignore[no-untyped-def]
     """A* between pairs of nodes; no way at all is an empty one."""
     nodes = len(x)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
@@ -59,7 +59,7 @@ def _per_trajectory(kernel, trajectories: Trajectories, scale: tuple[float, floa
     return out
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _travel_distances(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-untyped-def]
     for k in range(start, stop):
         total = 0.0
@@ -70,7 +70,7 @@ def _travel_distances(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[
         out[k] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-untyped-def]
     largest = 0
     for k in range(start, stop):
@@ -90,7 +90,7 @@ def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-unty
             out[k] = _farthest(hull[0], hull[1], size, kx, ky)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _possible_ends(x, y, kx, ky, ends):  # type: ignore[no-untyped-def]
     """Copy the points that can be an end of the diameter; returns how many.
 
@@ -124,7 +124,7 @@ def _possible_ends(x, y, kx, ky, ends):  # type: ignore[no-untyped-def]
     return size
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
     best = 0.0
     for i in range(size):
@@ -135,7 +135,7 @@ def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
     return math.sqrt(best)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _hull(x, y, hx, hy):  # type: ignore[no-untyped-def]
     """Vertices of the convex hull (monotone chain, lower side then upper) into hx, hy; returns how many."""
     order = np.argsort(x)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, direction_of
 
@@ -140,7 +140,7 @@ def _trie(patterns: Patterns, n: int) -> tuple[Codes, Codes, Codes]:
     return roots, np.array(children, dtype=np.int32).reshape(-1, 8), np.array(names, dtype=np.int32)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _directions(cells, offsets, start, stop, n, moves):  # type: ignore[no-untyped-def]
     for k in range(start, stop):
         for p in range(offsets[k], offsets[k + 1] - 1):
@@ -148,7 +148,7 @@ def _directions(cells, offsets, start, stop, n, moves):  # type: ignore[no-untyp
             moves[p] = direction_of(di, cells[p + 1] - cells[p] - di * n)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _count_children(nodes, moves, start, stop, size, found, seen):  # type: ignore[no-untyped-def]
     """Count the patterns of `size` cells by beginning (a node) and last move; note the first of each."""
     for p in range(start, stop - size + 1):
@@ -159,7 +159,7 @@ def _count_children(nodes, moves, start, stop, size, found, seen):  # type: igno
             found[child] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _descend(nodes, moves, start, stop, size, renumber):  # type: ignore[no-untyped-def]
     """Replace each node by its child; -1 where the path ends or the child is not frequent."""
     for p in range(start, stop):
@@ -168,7 +168,7 @@ def _descend(nodes, moves, start, stop, size, renumber):  # type: ignore[no-unty
             nodes[p] = renumber[8 * nodes[p] + moves[p + size - 2]] if inside else -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walk(cells, moves, start, stop, roots, children, names, out):  # type: ignore[no-untyped-def]
     for p in range(start, stop):
         node = roots[cells[p]]

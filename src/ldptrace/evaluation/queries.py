@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.protocol.grid import Grid
@@ -167,14 +167,14 @@ def _lookup(edges: Floats) -> NDArray[np.int32]:
     return table
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _histogram(x, y, weights, x_edges, y_edges, x_table, y_table, out):  # type: ignore[no-untyped-def]
     for p in range(len(x)):
         weight = 1 if weights is None else weights[p]
         out[_slab(x[p], x_edges, x_table), _slab(y[p], y_edges, y_table)] += weight
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slab(value, edges, table):  # type: ignore[no-untyped-def]
     """Number of edges <= value."""
     size = len(edges)

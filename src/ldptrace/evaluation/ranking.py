@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ldptrace.core.kernels import kernel
 
 
 def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
@@ -70,7 +71,7 @@ def _tied(labels: NDArray[np.int64]) -> int:
     return int(np.sum(counts * (counts - 1) // 2))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _inversions(ranks):  # type: ignore[no-untyped-def]
     """Pairs i < j with ranks[i] > ranks[j], by a Fenwick tree."""
     tree = np.zeros(len(ranks) + 1, dtype=np.int64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import count_divergence
@@ -237,7 +237,7 @@ def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int]) -> tuple[Int
     return first, held
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _fill(pieces, frame, shape, place, held):  # type: ignore[no-untyped-def]
     """Count the pieces per bucket, or put them there if `held` has room; a long piece is in every bucket it passes."""
     for piece in range(pieces.shape[1]):
@@ -257,7 +257,7 @@ def _fill(pieces, frame, shape, place, held):  # type: ignore[no-untyped-def]
                 last = bucket
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _best(px, py, hx, hy, old, reach, pieces, street, begins, frame, shape, first, held):  # type: ignore[no-untyped-def]
     """Street that lies best under a point with a heading, how far it is, and where on it the point is; -1: none.
 
@@ -293,7 +293,7 @@ def _best(px, py, hx, hy, old, reach, pieces, street, begins, frame, shape, firs
     return found, away, at, nearest
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _match(  # type: ignore[no-untyped-def]
     x, y, offsets, start, stop, tolerance, pieces, street, begins, ends, length, frame, shape,
     first, held, at_first, at_node, junction, lengths,
@@ -384,7 +384,7 @@ def _match(  # type: ignore[no-untyped-def]
     return (way, on, fixes, fixes_on), turns[:filled], nodes[:filled]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _link(a, b, ends, at_first, at_node):  # type: ignore[no-untyped-def]
     """The node where two streets meet; or the two nodes between which one short street joins them; -1: neither."""
     for side in range(2):
@@ -400,14 +400,14 @@ def _link(a, b, ends, at_first, at_node):  # type: ignore[no-untyped-def]
     return -1, -1, -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _larger(values, room):  # type: ignore[no-untyped-def]
     larger = np.empty(room, dtype=np.int64)
     larger[: len(values)] = values
     return larger
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _length_class(value):  # type: ignore[no-untyped-def]
     if value <= 0.0:
         return 0

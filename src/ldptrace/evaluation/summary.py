@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -130,7 +130,7 @@ class Summary:
         return mine(self.paths)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _coverage(cells, offsets, start, stop, out):  # type: ignore[no-untyped-def]
     last = np.full(len(out), -1, dtype=np.int64)
     for k in range(start, stop):

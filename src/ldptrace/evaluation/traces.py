@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.extents import metric_scale
@@ -166,7 +166,7 @@ def coarser(table: Floats, side: int) -> Floats:
     return summed
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _trace(  # type: ignore[no-untyped-def]
     x, y, t, offsets, weights, start, stop, frame,
     way, fixes, stay, presence, departures, origins, trips, durations, speeds,
@@ -211,19 +211,19 @@ def _trace(  # type: ignore[no-untyped-def]
     return counted, with_times
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _cell(value):  # type: ignore[no-untyped-def]
     return min(max(math.floor(value), 0), FINE - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _class(value):  # type: ignore[no-untyped-def]
     if value <= 0.0:
         return 0
     return min(max(math.floor((math.log2(value) - LOWEST) * PER_DOUBLING), 0), CLASSES - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _segment(u, v, u2, v2, weight, length, moment, spent, way, stay, presence):  # type: ignore[no-untyped-def]
     """Walk a straight piece from border to border of the fine cells."""
     i, j = _cell(u), _cell(v)
@@ -255,7 +255,7 @@ def _segment(u, v, u2, v2, weight, length, moment, spent, way, stay, presence): 
             next_v = next_v + abs(1.0 / dv) if j != last_j else math.inf
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _hours(row, moment, spent, weight):  # type: ignore[no-untyped-def]
     """Seconds from `moment` on, hour by hour of the day."""
     while spent > 0.0:

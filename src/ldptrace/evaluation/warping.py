@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 
@@ -91,7 +91,7 @@ def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
     return labels
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _distance(ax, ay, a0, a1, bx, by, b0, b1, row, limit):  # type: ignore[no-untyped-def]
     """DTW of the points a0..a1 and b0..b1, or infinity as soon as it must exceed `limit`."""
     size = b1 - b0
@@ -113,7 +113,7 @@ def _distance(ax, ay, a0, a1, bx, by, b0, b1, row, limit):  # type: ignore[no-un
     return row[size - 1]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
     """Cost of the even alignment, never less than the DTW distance; a must not have fewer points than b."""
     long, short = a1 - a0, b1 - b0
@@ -125,7 +125,7 @@ def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _boxes(x, y, offsets):  # type: ignore[no-untyped-def]
     boxes = np.empty((len(offsets) - 1, 4))
     for k in range(len(offsets) - 1):
@@ -134,7 +134,7 @@ def _boxes(x, y, offsets):  # type: ignore[no-untyped-def]
     return boxes
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
     """Whether the distances of the points to the box, a lower bound of DTW, already exceed `limit`."""
     total = 0.0
@@ -147,7 +147,7 @@ def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
     return False
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first, limits, row, out):  # type: ignore[no-untyped-def]
     threshold, most, itself = limits
     for number in range(len(out)):
@@ -172,7 +172,7 @@ def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first
         out[number] = near
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
     """Bound of the DTW distance to any trajectory with no more points: each point to its farthest corner."""
     x0, y0, x1, y1 = x.min(), y.min(), x.max(), y.max()
@@ -185,7 +185,7 @@ def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
     return reach
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _largest(x, y, offsets, boxes, reach, order, start, stop, row, shared):  # type: ignore[no-untyped-def]
     """Largest distance of the trajectories order[start:stop] to all others with no more points.
 

@@ -6,12 +6,12 @@ import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.plane import LocalPlane
 from ldptrace.errors import InputError
@@ -211,7 +211,7 @@ def _net(roads: RoadNetwork, trees: Trees) -> _Net:
     return _Net(edges.indptr, edges.indices, edges.data - 1, roads.seconds, roads.x, roads.y, *trees)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _travel_seconds(net, nodes, recorder, rng, seconds):  # type: ignore[no-untyped-def]
     path = np.empty(len(net.x), dtype=np.int32)
     arrive, leave = np.empty(len(net.x)), np.empty(len(net.x))
@@ -221,7 +221,7 @@ def _travel_seconds(net, nodes, recorder, rng, seconds):  # type: ignore[no-unty
             seconds[k, root] = arrive[count - 1]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave):  # type: ignore[no-untyped-def]
     """Nodes of a leg and when it reaches and leaves them; returns how many, `head` and `tail`.
 
@@ -256,7 +256,7 @@ def _route(net, root, node, outward, pace, recorder, rng, path, arrive, leave): 
     return count, head, tail
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _measure(net, root, node, outward, pace, recorder, start, stop, stops, sizes):  # type: ignore[no-untyped-def]
     """Number of points of the legs start..stop, written at `sizes[1 + leg]`."""
     path = np.empty(len(net.x), dtype=np.int32)
@@ -266,7 +266,7 @@ def _measure(net, root, node, outward, pace, recorder, start, stop, stops, sizes
         sizes[k + 1] = 1 + max(1, int(np.ceil(arrive[count - 1] / recorder.interval)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _write(  # type: ignore[no-untyped-def]
     net, root, node, outward, pace, depart, recorder, start, stop, stops, errors, tracks
 ):

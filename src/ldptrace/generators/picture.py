@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numba
 import numpy as np
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.pois import Pois
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -71,7 +71,7 @@ def draw(
     figure.savefig(path, dpi=PIXELS / inches)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw_lines(x, y, offsets, x0, y0, dx, dy, image):  # type: ignore[no-untyped-def]
     """Adds one to every pixel that a trajectory touches, at most once per line between two points."""
     for k in range(len(offsets) - 1):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, HOUR, Pois
 from ldptrace.errors import InputError
@@ -121,13 +121,13 @@ def schedules(campus: Campus, habits: Habits, walkers: int, rng: np.random.Gener
     return Schedule(poi, arrive, leave, np.concatenate(([0], np.cumsum(count))), pace)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _is_open(campus, poi, t):  # type: ignore[no-untyped-def]
     hour = (t % DAY) / HOUR
     return campus.opens[poi] <= hour < campus.closes[poi] or hour + 24.0 < campus.closes[poi]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
     """A category that is in demand at `t` and not far, then a building of it; -1 where there is none."""
     demand, near, sums = campus.demand[int((t % DAY) / HOUR)], campus.near[here], campus.chance[here]
@@ -147,7 +147,7 @@ def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
     return campus.slots[min(slot, high - 1)]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _next(campus, here, ready, pace, patient, rng):  # type: ignore[no-untyped-def]
     """Where a walker goes who is ready to leave `here`, and when; (-1, 0) where everything else is closed.
 
@@ -172,7 +172,7 @@ def _next(campus, here, ready, pace, patient, rng):  # type: ignore[no-untyped-d
     return -1, 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _begin(campus, t, rng):  # type: ignore[no-untyped-def]
     """A building that is open at `t`, or -1."""
     nowhere = len(campus.slots)
@@ -183,7 +183,7 @@ def _begin(campus, t, rng):  # type: ignore[no-untyped-def]
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _schedule(campus, habits, rng, poi, arrive, leave, count, pace):  # type: ignore[no-untyped-def]
     """Fills the visits of one chunk of walkers; False where a walk of two visits cannot be found."""
     for k in range(len(count)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.plane import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -248,7 +248,7 @@ def natural_hubs(
     return roads.x[picked], roads.y[picked], pull, reach
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw_rows(cumulative, row, uniform, places, drawn):  # type: ignore[no-untyped-def]
     """For every k a column of row `row[k]`, by its running sum; never the place itself."""
     last = cumulative.shape[1] - 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style
@@ -123,13 +123,13 @@ class MarkovModel(LatticeModel):
         return MarkovModel(grid, **columns, alpha=alpha, beta=beta, capped=capped, plan=plan)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw(cumulative, u):  # type: ignore[no-untyped-def]
     """First index whose cumulative weight exceeds u times the total."""
     return np.searchsorted(cumulative, u * cumulative[-1], side="right")
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # type: ignore[no-untyped-def]
     alpha, beta, capped = reweight
     cells = np.empty(8 * len(sizes) + 64, dtype=np.int32)

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -247,13 +247,13 @@ def _drawn(
     return edges, sizes, begin, end, weights
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _felt(cost, noise, felt, rng):  # type: ignore[no-untyped-def]
     for edge in range(len(cost)):
         felt[edge] = cost[edge] * math.exp(noise * rng.standard_normal())
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _chances(order, way, reach, attraction, zone, lean, running):  # type: ignore[no-untyped-def]
     """Running sums of the leaning chances of a tree's edges; returns the sum of the fair ones."""
     fair = leaning = 0.0

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -273,7 +273,7 @@ def _gathered(offsets: Offsets, picked: NDArray[np.int64]) -> tuple[Offsets, Off
     return new, np.repeat(offsets[:-1][picked] - new[:-1], sizes) + np.arange(new[-1])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-untyped-def]
     """Points of the bends of each route: every point of its lines, shared nodes once."""
     for k in range(len(picked)):
@@ -283,7 +283,7 @@ def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-unty
         sizes[k] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _trace(  # type: ignore[no-untyped-def]
     picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, apart, x, y, t
 ):
@@ -328,7 +328,7 @@ def _trace(  # type: ignore[no-untyped-def]
                 t[new[k] + p] = clock + (here - low) * pace[edge]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _bends(r, to, edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t):  # type: ignore[no-untyped-def]
     """Every point of the route's lines; those before its beginning and after its end fall on these."""
     clock = 0.0

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
 
@@ -153,7 +153,7 @@ def side_of(roads: RoadNetwork) -> float:
     return max(math.sqrt((x1 - x0) * across * (y1 - y0) * up), 0.1 * max((x1 - x0) * across, (y1 - y0) * up))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _grow(  # type: ignore[no-untyped-def]
     first, following, bend, cost, length, root, farthest, reached, way, before, hops, order, keys, heap
 ):
@@ -217,14 +217,14 @@ def _grow(  # type: ignore[no-untyped-def]
     return settled
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _doubled(values):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(values), dtype=values.dtype)
     larger[: len(values)] = values
     return larger
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walk_back(leaves, sizes, before, edges, backward):  # type: ignore[no-untyped-def]
     filled = 0
     for k in range(len(leaves)):

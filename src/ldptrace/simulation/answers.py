@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.tables import link_items, move_items
@@ -40,7 +40,7 @@ from ldptrace.protocol.trips import Trip
 
 Rows = NDArray[np.int32]
 
-_turn = numba.njit(cache=True)(lattice.turn)
+_turn = kernel(lattice.turn)
 
 
 def answers(
@@ -185,14 +185,14 @@ def _filled(
     return rows
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _step_key(cells, at, n):  # type: ignore[no-untyped-def]
     """Key 8 * cell + direction of the move at this position."""
     here, there = cells[at], cells[at + 1]
     return 8 * here + direction_of(there // n - here // n, there % n - here % n)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _choose(rows, start, stop, rng, items, first, last):  # type: ignore[no-untyped-def]
     """Items at random positions of each path, by a reservoir; then repeats are removed."""
     most = rows.shape[1]
@@ -215,14 +215,14 @@ def _choose(rows, start, stop, rng, items, first, last):  # type: ignore[no-unty
                 different += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _step_items(items, cells, offsets, n, table):  # type: ignore[no-untyped-def]
     for path in range(len(offsets) - 1):
         for at in range(offsets[path], offsets[path + 1] - 1):
             items[at] = table[_step_key(cells, at, n)]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _turns(rows, start, stop, rng, cells, first, last, n):  # type: ignore[no-untyped-def]
     for user in range(start, stop):
         bends = last[user] - first[user] - 2
@@ -231,7 +231,7 @@ def _turns(rows, start, stop, rng, cells, first, last, n):  # type: ignore[no-un
             rows[user, 0] = _turn(_step_key(cells, at, n) % 8, _step_key(cells, at + 1, n) % 8)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _steps(rows, cells, first, last, n, table):  # type: ignore[no-untyped-def]
     for user in range(len(rows)):
         for step in range(min(last[user] - first[user] - 1, rows.shape[1])):

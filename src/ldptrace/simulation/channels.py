@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.simulation.answers import Rows
@@ -59,7 +59,7 @@ def _oue_counts(randomizer: OUE, rows: Rows, rng: np.random.Generator) -> Counts
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _oue(items, domain, p, q, rng):  # type: ignore[no-untyped-def]
     counts = np.zeros(domain, dtype=np.int64)
     for row in range(len(items)):
@@ -71,7 +71,7 @@ def _oue(items, domain, p, q, rng):  # type: ignore[no-untyped-def]
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _grr(items, domain, p, rng):  # type: ignore[no-untyped-def]
     counts = np.zeros(domain + 1, dtype=np.int64)
     for row in range(len(items)):
@@ -84,7 +84,7 @@ def _grr(items, domain, p, rng):  # type: ignore[no-untyped-def]
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _privset(rows, domain, size, shares, rng):  # type: ignore[no-untyped-def]
     """Number of own items named, then which of them, then which strangers (by rejection)."""
     capacity = rows.shape[1]

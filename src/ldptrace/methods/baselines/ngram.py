@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.errors import InputError
@@ -114,7 +114,7 @@ def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
     return CellPaths(cells[kept], sizes, like.grid)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
     """The n-grams of the paths through the exponential mechanism; row p of `drawn` gets the draws of cell p.
 
@@ -142,7 +142,7 @@ def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type
                 )
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
     """One gram, without listing grams: backward sums over the positions, then forward draws.
 
@@ -174,14 +174,14 @@ def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-u
         box = _around(here, n, everywhere)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _around(cell, n, box):  # type: ignore[no-untyped-def]
     """The cells of the box that are at most one step away, as a box (rows from, to, columns from, to)."""
     i, j = cell // n, cell % n
     return max(box[0], i - 1), min(box[1], i + 2), max(box[2], j - 1), min(box[3], j + 2)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _total(values, box, n, avoid):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(box[0], box[1]):
@@ -191,7 +191,7 @@ def _total(values, box, n, avoid):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore[no-untyped-def]
     """For each path the cells closest to all draws, each step to an adjacent cell; ties are broken uniformly.
 
@@ -221,7 +221,7 @@ def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore
             cells[first + p] = here
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
     low_i, high_i, low_j, high_j = n, 0, n, 0
     for z in drawn.flat:
@@ -230,7 +230,7 @@ def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
     return low_i, high_i, low_j, high_j
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _layer(drawn, distances, outer, p, box, n, stay, cost, ways):  # type: ignore[no-untyped-def]
     """Least cost of a path that ends in each cell at position p, and the number of paths that have it.
 
@@ -255,7 +255,7 @@ def _layer(drawn, distances, outer, p, box, n, stay, cost, ways):  # type: ignor
             ways[p, i * n + j] /= most
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
     """Least cost in the box, and the ways to have it."""
     least, count = np.int64(np.iinfo(np.int64).max), 0.0
@@ -271,7 +271,7 @@ def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
     return least, count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pick(cost, ways, box, n, avoid, rng):  # type: ignore[no-untyped-def]
     """One of the cheapest cells of the box, in proportion to its ways."""
     least, total = _least(cost, ways, box, n, avoid)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.protocol.lattice import TURNS
@@ -201,7 +201,7 @@ class Messages:
         return moved, ended
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _along(target, first, step, forward, backward, forward_scale, backward_scale):  # type: ignore[no-untyped-def]
     most, moves = forward.shape[0] - 1, forward.shape[1]
     for k in range(2, most + 1):
@@ -220,7 +220,7 @@ def _along(target, first, step, forward, backward, forward_scale, backward_scale
         backward[j] /= backward_scale[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _expected_moves(forward, backward, inverse, expected):  # type: ignore[no-untyped-def]
     most, moves = forward.shape[0] - 1, forward.shape[1]
     for total in range(1, most + 1):
@@ -230,7 +230,7 @@ def _expected_moves(forward, backward, inverse, expected):  # type: ignore[no-un
                 expected[total, e] += forward[k, e] * backward[total - k, e] * scale
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _turns_forward(target, first, turns, step, forward, forward_scale, table, last):  # type: ignore[no-untyped-def]
     classes, positions, moves = table.shape
     for k in range(2, positions):
@@ -244,7 +244,7 @@ def _turns_forward(target, first, turns, step, forward, forward_scale, table, la
         table[:, k] += last[:, k]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _turns_backward(target, first, turns, step, backward, backward_scale, table):  # type: ignore[no-untyped-def]
     classes, positions, moves = table.shape
     for j in range(1, positions):
@@ -257,7 +257,7 @@ def _turns_backward(target, first, turns, step, backward, backward_scale, table)
                 table[turns[e, s - begin], j, e] += backward[j - 1, s] * weight
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pairs(  # type: ignore[no-untyped-def]
     start, stop, cells, source, target, first, step, forward, forward_scale, uses, finals, moved, ended
 ):

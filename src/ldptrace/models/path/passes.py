@@ -8,10 +8,10 @@ would leave the map. Every forward vector is divided by its sum, `scale`.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, DIRECTION_HEADING, TURNS
 
 # The direction straight on, the two at 45, 90 and 135 degrees, and the one back, for each direction.
@@ -28,7 +28,7 @@ def shifts(n: int) -> NDArray[np.int64]:
     return np.array([di * n + dj for di, dj in zip(DIRECTION_DI, DIRECTION_DJ, strict=True)])
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _mix(bend, near, out):  # type: ignore[no-untyped-def]
     """out[d] = sum over directions of the weight of the turn between them and d."""
     b0, b1, b2, b3, b4 = bend[0], bend[1], bend[2], bend[3], bend[4]
@@ -52,7 +52,7 @@ def _mix(bend, near, out):  # type: ignore[no-untyped-def]
                 )
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
     """Make the moves: out[d, c + shift] = mixed[d, c] * move[d, c] * factor."""
     cells = move.shape[1]
@@ -65,7 +65,7 @@ def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
             there[c + by] = row[c] * weight[c] * factor
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
     """Look ahead over the moves: out[d, c] = ahead[d, c + shift] * move[d, c] * factor."""
     cells = move.shape[1]
@@ -78,7 +78,7 @@ def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
             row[c] = there[c + by] * weight[c] * factor
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def forward_pass(start, move, bend, end, shift, forward, scale, sums):  # type: ignore[no-untyped-def]
     """Sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
     positions, _, cells = forward.shape
@@ -104,7 +104,7 @@ def forward_pass(start, move, bend, end, shift, forward, scale, sums):  # type: 
         sums[k] = reached
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def backward_pass(move, bend, end, shift, scale, weight, backward):  # type: ignore[no-untyped-def]
     """Sums over all endings after the k-th move; a path that ends with k moves counts with `weight[k]`."""
     positions, _, cells = backward.shape
@@ -121,7 +121,7 @@ def backward_pass(move, bend, end, shift, scale, weight, backward):  # type: ign
                 row[c] += weight[k] * end[c]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def expected_pass(forward, backward, weight, end, moves, ends):  # type: ignore[no-untyped-def]
     """Expected uses of each state and of each last cell."""
     positions, _, cells = forward.shape
@@ -133,7 +133,7 @@ def expected_pass(forward, backward, weight, end, moves, ends):  # type: ignore[
                 ends[c] += weight[k] * a[c] * end[c]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def counted_forward_pass(  # type: ignore[no-untyped-def]
     start, move, bend, end, shift, forward, scale, sums, at_start, at_move, at_turn, at_end, counted, mean
 ):
@@ -164,7 +164,7 @@ def counted_forward_pass(  # type: ignore[no-untyped-def]
         mean[k] = total / sums[k]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def counted_backward_pass(  # type: ignore[no-untyped-def]
     move, bend, end, shift, forward, scale, weight, backward, counted, centre,
     at_move, at_turn, at_end, behind, moves, starts, ends,
@@ -212,7 +212,7 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
             starts[c] += counted[1, d, t] * backward[1, d, t] + forward[1, d, t] * behind[1 % rows, d, t]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def turn_sums(move, bend, shift, scale, before, after):  # type: ignore[no-untyped-def]
     """For each class of turns: `before` the turn times its weight times `after` it, over all positions."""
     positions, _, cells = before.shape
@@ -231,7 +231,7 @@ def turn_sums(move, bend, shift, scale, before, after):  # type: ignore[no-untyp
     return sums
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def way_back_pass(move, bend, shift, scale, forward, backward, once, twice):  # type: ignore[no-untyped-def]
     """Each state and the step back right after it (`once`), and the step itself once more after that (`twice`)."""
     positions, _, cells = forward.shape
@@ -249,7 +249,7 @@ def way_back_pass(move, bend, shift, scale, forward, backward, once, twice):  # 
                     twice[d, c] += again * backward[k + 2, d, c]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def last_cells(start, move, bend, end, shift, scale, weight, ends):  # type: ignore[no-untyped-def]
     """Where paths end that begin as `start` says: any real numbers, their sum over all cells weighted."""
     cells = len(start)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.tables import grid_moves
@@ -72,7 +72,7 @@ class PathSampler:
         return CellPaths(visited, offsets, self.grid)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
     n = len(probabilities)
     small, large = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -103,7 +103,7 @@ def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
             other[small[k]] = np.argmax(probabilities)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _alias_rows(weights, threshold, other):  # type: ignore[no-untyped-def]
     for row in range(len(weights)):
         total = weights[row].sum()
@@ -114,7 +114,7 @@ def _alias_rows(weights, threshold, other):  # type: ignore[no-untyped-def]
             other[row] = 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _begin(first, first_other, begun, rng):  # type: ignore[no-untyped-def]
     for walk in range(len(begun)):
         u = rng.random() * len(first)
@@ -122,7 +122,7 @@ def _begin(first, first_other, begun, rng):  # type: ignore[no-untyped-def]
         begun[walk] = k if u - k < first[k] else first_other[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _walk(begun, offsets, following, next_, next_other, source, target, cells, visited, rng):  # type: ignore[no-untyped-def]
     moves = len(following)
     for walk in range(len(begun)):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.tables import link_items, move_items
 from ldptrace.models.path.graph import TURN
@@ -156,7 +156,7 @@ def _named(counts: csr_array, positions: Ints, most: int) -> csr_array:
     return table
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _step_keys(cells, offsets, n):  # type: ignore[no-untyped-def]
     keys = np.full(len(cells), -1, dtype=np.int64)
     for path in range(len(offsets) - 1):
@@ -166,7 +166,7 @@ def _step_keys(cells, offsets, n):  # type: ignore[no-untyped-def]
     return keys
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _hashes(cells, offsets, kinds):  # type: ignore[no-untyped-def]
     """A 64-bit hash of every path with its kind (FNV-1a, stirred)."""
     hashes = np.empty(len(kinds), dtype=np.uint64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -22,7 +22,7 @@ from ldptrace.roads.routes import Routes
 
 Floats = NDArray[np.float64]
 
-_axis_cell = numba.njit(cache=True)(lattice.axis_cell)
+_axis_cell = kernel(lattice.axis_cell)
 
 # Points of a trip from one side of the map to the other, at most.
 MOST_POINTS = 200
@@ -105,7 +105,7 @@ class Strides:
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no-untyped-def]
     """Keep every fix (one point of so many, and the last), and the points between two fixes in the cells of these."""
     for k in range(len(steps)):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
@@ -115,7 +115,7 @@ def _lengthened(basis: Any, rows: int) -> Any:
     return np.vstack([basis, np.zeros((rows, basis.shape[1]))])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _together(ap, ai, av, fp, fi, fv, shares, out):  # type: ignore[no-untyped-def]
     """out = A^T diag(shares) F for two tables of the same rows."""
     for group in range(len(shares)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, Visits
 from ldptrace.errors import InputError
@@ -136,7 +136,7 @@ class NgramFull:
         return np.append(true, np.int32(0))[positions], resized
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def draw_regions(rows, firsts, single, weight, ahead, follows, rng, drawn):  # type: ignore[no-untyped-def]
     """Draws of the trajectories that begin at `firsts`: both ends alone, then all pairs of neighbours.
 
@@ -158,7 +158,7 @@ def draw_regions(rows, firsts, single, weight, ahead, follows, rng, drawn):  # t
             drawn[at + 1, 1] = _pick(product, rng)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pick(weights, rng):  # type: ignore[no-untyped-def]
     """One index in proportion to the weights."""
     rest = rng.random() * weights.sum()
@@ -170,7 +170,7 @@ def _pick(weights, rng):  # type: ignore[no-untyped-def]
     return pick
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def reconstruct_regions(drawn, offsets, distances, follows, boxes, centres, rng, found):  # type: ignore[no-untyped-def]
     """Shortest paths through layers of regions; inner visits count twice, as bigrams are added up.
 
@@ -199,7 +199,7 @@ def reconstruct_regions(drawn, offsets, distances, follows, boxes, centres, rng,
             found[first + p] = here
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _candidates(drawn, boxes, centres, margin):  # type: ignore[no-untyped-def]
     x0, y0, x1, y1 = np.inf, np.inf, -np.inf, -np.inf
     for z in drawn.flat:
@@ -209,7 +209,7 @@ def _candidates(drawn, boxes, centres, margin):  # type: ignore[no-untyped-def]
     return np.flatnonzero(inside & (centres[:, 1] >= y0 - margin) & (centres[:, 1] <= y1 + margin))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-untyped-def]
     """Least cost of feasible paths to each candidate, layer by layer, and how many have it; False if none."""
     size = len(drawn)
@@ -231,7 +231,7 @@ def _layers(drawn, near, distances, follows, cost, ways):  # type: ignore[no-unt
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _least(cost, ways, near, follows, then):  # type: ignore[no-untyped-def]
     """Least cost of the candidates that `then` can follow (-1: any), and the ways to have it."""
     least, count = UNREACHABLE, 0.0
@@ -242,7 +242,7 @@ def _least(cost, ways, near, follows, then):  # type: ignore[no-untyped-def]
     return least, count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _best(cost, ways, near, follows, then, rng):  # type: ignore[no-untyped-def]
     """One of the cheapest candidates that `then` can follow, in proportion to its ways."""
     least, total = _least(cost, ways, near, follows, then)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.methods.baselines.lengths import Sizes
 from ldptrace.methods.baselines.ngram_full.regions import Floats, Ints, Regions
@@ -70,7 +70,7 @@ def complete(
     return poi, step
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-untyped-def]
     longest, most = 1, 1
     for k in range(len(offsets) - 1):
@@ -102,7 +102,7 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
         _backward(world, regions, widen, pool, ways, rng, poi[first:last], step[first:last])
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pool(world, regions):  # type: ignore[no-untyped-def]
     """All places of the regions, and the place that is open longest, where any number of visits is possible."""
     picked = np.zeros(len(world.x), dtype=np.bool_)
@@ -113,13 +113,13 @@ def _pool(world, regions):  # type: ignore[no-untyped-def]
     return np.flatnonzero(picked).astype(np.int32)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _choices(world, region, pool):  # type: ignore[no-untyped-def]
     """The places of a region; of no region (-1) those of the pool."""
     return pool if region < 0 else world.places[world.offsets[region] : world.offsets[region + 1]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _window(world, region, m, widen):  # type: ignore[no-untyped-def]
     """Steps [from, to) in which a member of a region may be visited, before looking at opening hours."""
     if region < 0:
@@ -128,7 +128,7 @@ def _window(world, region, m, widen):  # type: ignore[no-untyped-def]
     return max(0, world.first[at] - widen), min(world.open.shape[1], world.last[at] + widen + 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _admits(world, region, place, s, widen):  # type: ignore[no-untyped-def]
     """Whether the place is open, and in the region at that step unless its hours were widened."""
     if not world.open[place, s]:
@@ -136,14 +136,14 @@ def _admits(world, region, place, s, widen):  # type: ignore[no-untyped-def]
     return region < 0 or widen > 0 or world.of[place, s // world.per_interval] == region
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _steps_between(world, a, b):  # type: ignore[no-untyped-def]
     """Steps that it takes to get from one place to another, at least one."""
     dx, dy = world.x[a] - world.x[b], world.y[a] - world.y[b]
     return max(1, int(np.ceil(np.sqrt(dx * dx + dy * dy) / world.metres_per_step)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
     """ways[i, m, s]: weight of all beginnings that are at member m of region i at step s or before.
 
@@ -180,7 +180,7 @@ def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _backward(world, regions, widen, pool, ways, rng, poi, step):  # type: ignore[no-untyped-def]
     """Draw the last place and step, then what came before, each by the weight of all beginnings."""
     steps = world.open.shape[1]

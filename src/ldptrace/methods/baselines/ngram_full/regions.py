@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.kernels import kernel
 from ldptrace.core.pois import HOUR, Pois
 from ldptrace.errors import InputError
 from ldptrace.methods.baselines.ngram_full.categories import Node, common_ancestor, node, tree_distances
@@ -263,7 +263,7 @@ def _cells(axis: Floats, side: int) -> NDArray[np.int64]:
     return np.minimum(((axis - axis.min()) / width * side).astype(np.int64), side - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _spans(offsets, place, of, open_, per_interval, first, last):  # type: ignore[no-untyped-def]
     for region in range(len(offsets) - 1):
         for m in range(offsets[region], offsets[region + 1]):
@@ -275,7 +275,7 @@ def _spans(offsets, place, of, open_, per_interval, first, last):  # type: ignor
                     last[m] = s
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _follows(offsets, place, first, last, x, y, metres_per_step, feasible):  # type: ignore[no-untyped-def]
     latest = np.array([last[offsets[b] : offsets[b + 1]].max() for b in range(len(offsets) - 1)])
     for a in range(len(offsets) - 1):
@@ -285,7 +285,7 @@ def _follows(offsets, place, first, last, x, y, metres_per_step, feasible):  # t
                 feasible[a, b] = _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b):  # type: ignore[no-untyped-def]
     for m in range(offsets[a], offsets[a + 1]):
         for k in range(offsets[b], offsets[b + 1]):

@@ -1,0 +1,138 @@
+"""Loops that numba compiles: once on a machine, announced when it takes long, quick to load from then on.
+
+A kernel loads numba when it is first called, so that what needs no loop starts without it, and what needs one can read
+files meanwhile. Kernels call each other by name, as functions do.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+LOG = logging.getLogger(__name__)
+# Seconds of compiling after which it is said; a single changed loop is quicker.
+QUIET = 0.5
+SAID = (
+    "compiling loops for this machine: it takes some 10 to 30 s, once, and later runs find them ready (in "
+    "__pycache__, or where NUMBA_CACHE_DIR says)"
+)
+_LOCK = threading.RLock()
+
+
+class Kernel:
+    """A function whose loops will be compiled."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.function, self.options = function, options
+        self._compiled: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.compiled(*arguments)
+
+    @property
+    def compiled(self) -> Callable[..., Any]:
+        """What numba makes of it; it takes the kernel's place in its module, where it is called without a detour."""
+        with _LOCK:
+            if self._compiled is None:
+                names = self.function.__globals__
+                for name in (*self.function.__code__.co_names, self.function.__name__):
+                    used = names.get(name)
+                    if isinstance(used, Kernel) and used is not self:
+                        names[name] = used.compiled
+                self._compiled = _jitted(self.function, self.options)
+                if names.get(self.function.__name__) is self:
+                    names[self.function.__name__] = self._compiled
+            return self._compiled
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorates a function of numbers and arrays, without the lock of Python; `options` are those of `numba.njit`.
+
+    >>> @kernel
+    ... def squares(values):
+    ...     total = 0.0
+    ...     for value in values:
+    ...         total += value * value
+    ...     return total
+    """
+    if function is None:
+        return lambda decorated: Kernel(decorated, options)
+    return Kernel(function, options)
+
+
+def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    numba = _numba()
+    compiled = numba.njit(cache=True, nogil=True, **options)(function)
+    compiled._cache = _ready_cache()(function)
+    return compiled
+
+
+def _numba() -> Any:
+    """numba, which tells us what it compiles."""
+    if "numba" not in sys.modules and "coverage" not in sys.modules:
+        # Where the package coverage is installed, numba would load it, to serve it if it were measuring.
+        sys.modules["coverage"] = None  # type: ignore[assignment]
+        try:
+            import numba
+        finally:
+            del sys.modules["coverage"]
+    import numba
+    from numba.core.event import register
+
+    if not _ANNOUNCER:
+        _ANNOUNCER.append(_announcer())
+        register("numba:compile", _ANNOUNCER[0])  # type: ignore[no-untyped-call]
+    return numba
+
+
+_ANNOUNCER: list[Any] = []
+
+
+def _announcer() -> Any:
+    from numba.core.event import Event, Listener
+
+    class Announcer(Listener):
+        """Says once that loops are being compiled, when that has taken a while."""
+
+        def __init__(self) -> None:
+            self.depth, self.begun, self.spent, self.said = 0, 0.0, 0.0, False
+
+        def on_start(self, _: Event) -> None:
+            if self.depth == 0:
+                self.begun = time.perf_counter()
+                if self.spent > QUIET and not self.said:
+                    self.said = True
+                    LOG.info(SAID)
+            self.depth += 1
+
+        def on_end(self, _: Event) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                self.spent += time.perf_counter() - self.begun
+
+    return Announcer()
+
+
+_CACHE: list[Any] = []
+
+
+def _ready_cache() -> Any:
+    """numba's cache of compiled functions, which loads one without all that compiles one: half a second less."""
+    if not _CACHE:
+        from numba.core.caching import FunctionCache
+        from numba.core.runtime.nrt import rtsys
+
+        class Ready(FunctionCache):
+            def load_overload(self, signature: Any, context: Any) -> Any:
+                # Compiled code allocates through numba's runtime. What else it calls, its file names and loads.
+                rtsys.initialize(context)
+                return self._load_overload(signature, context)  # type: ignore[no-untyped-call]
+
+        _CACHE.append(Ready)
+    return _CACHE[0]
