@@ -174,6 +174,21 @@ def check_outputs(
         check_output(path, sources, force=force)
 
 
+def load_meanwhile(*packages: str) -> None:
+    """Load numba and other packages of the work to come while the command goes on, which is to read files."""
+    from importlib import import_module
+    from threading import Thread
+
+    from ldptrace.core import kernels
+
+    def loading() -> None:
+        kernels.load()
+        for name in packages:
+            import_module(name)
+
+    Thread(target=loading, name="load packages", daemon=True).start()
+
+
 def read_document(path: Path) -> bytes:
     """The bytes of a file, or of standard input."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()

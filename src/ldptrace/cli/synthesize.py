@@ -34,6 +34,7 @@ from ldptrace.cli.common import (
     YOption,
     ZoneOption,
     check_outputs,
+    load_meanwhile,
     note,
     parse_bounds,
     read_input,
@@ -163,6 +164,7 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
+    load_meanwhile("scipy.linalg", "scipy.sparse")
     from ldptrace.core.columns import Names
     from ldptrace.engines.local import Memory
     from ldptrace.io import write

@@ -66,6 +66,16 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return Kernel(function, options)
 
 
+def load() -> None:
+    """Load numba now rather than with the first call: in a thread of its own, while files are read."""
+    with _LOCK:
+        _numba()
+        from numba.core.registry import cpu_target
+        from numba.core.runtime.nrt import rtsys
+
+        rtsys.initialize(cpu_target.target_context)
+
+
 def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     numba = _numba()
     compiled = numba.njit(cache=True, nogil=True, **options)(function)

@@ -125,11 +125,13 @@ def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  #
                 cells[filled] = i * n + j
                 filled += 1
         sizes[k - start] = filled - first
-    return cells[:filled].copy()
+    return cells[:filled]
 
 
 @kernel
 def _grown(cells):  # type: ignore[no-untyped-def]
+    # In loops, not slices: what numba compiles to complain of slices takes seconds.
     larger = np.empty(2 * len(cells), dtype=np.int32)
-    larger[: len(cells)] = cells
+    for k in range(len(cells)):
+        larger[k] = cells[k]
     return larger

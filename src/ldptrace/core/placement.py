@@ -107,7 +107,9 @@ def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int6
 @kernel
 def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
     """One coordinate, in cells: every point to the middle of its neighbours, kept in its own cell."""
-    moved = values.copy()
+    moved = np.empty(len(values))
+    for p in range(len(values)):
+        moved[p] = values[p]
     base = offsets[0]
     for k in range(len(offsets) - 1):
         first, last = offsets[k] - base, offsets[k + 1] - base - 1

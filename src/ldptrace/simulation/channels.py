@@ -91,7 +91,9 @@ def _privset(rows, domain, size, shares, rng):  # type: ignore[no-untyped-def]
     outputs = domain + capacity
     counts = np.zeros(outputs, dtype=np.int64)
     own = np.empty(capacity, dtype=np.int64)
-    taken = np.full(outputs, -1, dtype=np.int64)
+    taken = np.empty(outputs, dtype=np.int64)
+    for item in range(outputs):
+        taken[item] = -1
     for row in range(len(rows)):
         nulls = 0
         for place in range(capacity):

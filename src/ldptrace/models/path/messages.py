@@ -209,15 +209,24 @@ def _along(target, first, step, forward, backward, forward_scale, backward_scale
             begin = first[target[e]]
             for s in range(begin, first[target[e] + 1]):
                 forward[k, s] += forward[k - 1, e] * step[e, s - begin]
-        forward_scale[k] = forward[k].sum()
-        forward[k] /= forward_scale[k]
+        forward_scale[k] = _scaled(forward[k])
     for j in range(1, most + 1):
         for e in range(moves):
             begin = first[target[e]]
             for s in range(begin, first[target[e] + 1]):
                 backward[j, e] += step[e, s - begin] * backward[j - 1, s]
-        backward_scale[j] = backward[j].sum()
-        backward[j] /= backward_scale[j]
+        backward_scale[j] = _scaled(backward[j])
+
+
+@kernel
+def _scaled(row):  # type: ignore[no-untyped-def]
+    """Divide by the sum, and return it. In loops: numba takes seconds to compile the errors of whole arrays."""
+    total = 0.0
+    for value in row:
+        total += value
+    for e in range(len(row)):
+        row[e] /= total
+    return total
 
 
 @kernel
@@ -241,7 +250,9 @@ def _turns_forward(target, first, turns, step, forward, forward_scale, table, la
                 for t in range(classes):
                     table[t, k, s] += table[t, k - 1, e] * weight
                 last[turns[e, s - begin], k, s] += forward[k - 1, e] * weight
-        table[:, k] += last[:, k]
+        for t in range(classes):
+            for e in range(moves):
+                table[t, k, e] += last[t, k, e]
 
 
 @kernel
@@ -274,7 +285,9 @@ def _pairs(  # type: ignore[no-untyped-def]
                 for e in range(first[r], first[r + 1]):
                     here[e, r - start] = forward[1, e]
         else:
-            there[:] = 0.0
+            for e in range(moves):
+                for r in range(rows):
+                    there[e, r] = 0.0
             for e in range(moves):
                 begin = first[target[e]]
                 for s in range(begin, first[target[e] + 1]):

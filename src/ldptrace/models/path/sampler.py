@@ -76,8 +76,10 @@ class PathSampler:
 def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
     n = len(probabilities)
     small, large = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    few = many = 0
+    few = many = likeliest = 0
     for k in range(n):
+        if probabilities[k] > probabilities[likeliest]:
+            likeliest = k
         threshold[k] = probabilities[k] * n
         other[k] = k
         if threshold[k] < 1.0:
@@ -100,15 +102,20 @@ def _alias(probabilities, threshold, other):  # type: ignore[no-untyped-def]
         if probabilities[small[k]] > 0.0:
             threshold[small[k]] = 1.0
         else:
-            other[small[k]] = np.argmax(probabilities)
+            other[small[k]] = likeliest
 
 
 @kernel
 def _alias_rows(weights, threshold, other):  # type: ignore[no-untyped-def]
+    share = np.empty(weights.shape[1])
     for row in range(len(weights)):
-        total = weights[row].sum()
+        total = 0.0
+        for weight in weights[row]:
+            total += weight
         if total > 0.0:
-            _alias(weights[row] / total, threshold[row], other[row])
+            for k in range(len(share)):
+                share[k] = weights[row, k] / total
+            _alias(share, threshold[row], other[row])
         else:  # nothing can follow: no path comes here
             threshold[row] = 1.0
             other[row] = 0
