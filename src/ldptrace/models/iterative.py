@@ -79,8 +79,10 @@ class IterativeSolver(Solver[Model]):
             )
         )
         target = self.misfit(here) + self.apply(here.potentials)
-        views = [rows @ component.basis for component in self.prior.components]
-        self._rows, self._squares = np.hstack(views), np.array([view @ view.T for view in views])
+        parts = self.prior.components
+        views = map_chunks(lambda number, *_: rows @ parts[number].basis, len(parts), 1)
+        squares = map_chunks(lambda number, *_: views[number] @ views[number].T, len(parts), 1)
+        self._rows, self._squares = np.hstack(views), np.array(squares)
         return climbed(self.prior, logs, self._squares, pooling @ target)
 
     def _pooling(self, here: LargePredictor) -> csr_array:

@@ -240,13 +240,13 @@ class Products:
         """Derivatives by the potentials of the sum of expected answers times `values`; questions may be left out."""
         flow, layout = self.flow, self.flow.layout
 
+        # A single kind needs no threads of its own: whoever asks for many rows works on several at a time.
+        kinds = [kind for kind in self._kinds if any(name in values for name in kind.names)]
+
         def work(number: int, _: int, __: int) -> Floats:
-            kind, total = self._kinds[number], np.zeros(layout.size)
-            names = [name for name in kind.names if name in values]
-            if not names:
-                return total
+            kind, total = kinds[number], np.zeros(layout.size)
             along, expected = Features.zero(flow.graph), 0.0
-            for name in names:
+            for name in (name for name in kind.names if name in values):
                 scaled = values[name] * self.left[name]
                 along = along + ANSWERS[name].unpooled(flow.graph, scaled)
                 expected += float(scaled @ self.answers[name])
@@ -258,7 +258,7 @@ class Products:
             total[layout.length] = kind.weight * mean - flow.length * expected
             return total
 
-        result = np.sum(map_chunks(work, len(self._kinds), 1), axis=0) + np.zeros(layout.size)
+        result = np.sum(map_chunks(work, len(kinds), 1), axis=0) + np.zeros(layout.size)
         if "length" in values:
             result[layout.length] += flow.length * (values["length"] - flow.length @ values["length"])
         if "turns" in values:

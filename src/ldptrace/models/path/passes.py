@@ -2,8 +2,9 @@
 
 States are (direction, cell): the last move of a beginning and the cell it arrived at. The weight of a step is that of
 its move times that of its turn, so a step is a mixture of eight directions, the same in every cell, and a shift of the
-map: loops over cells without a branch. `move[d, c]` is the weight of the move in direction d out of cell c, 0 where it
-would leave the map. Every forward vector is divided by its sum, `scale`.
+map: loops over cells without a branch, and without arithmetic on whole arrays, whose errors numba compiles for seconds.
+`move[d, c]` is the weight of the move in direction d out of cell c, 0 where it would leave the map. Every forward
+vector is divided by its sum, `scale`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,37 @@ def _mix(bend, near, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=True)
+def _mix_more(bend, at_turn, near, room, out):  # type: ignore[no-untyped-def]
+    """out[d] += the same, every turn counted as often as `at_turn` says; `room` is for the while."""
+    counted = np.empty(5)
+    for t in range(5):
+        counted[t] = bend[t] * at_turn[t]
+    _mix(counted, near, room)
+    for d in range(8):
+        row, more = out[d], room[d]
+        for c in range(len(row)):
+            row[c] += more[c]
+
+
+@kernel(fastmath=True)
+def _everywhere(row, out):  # type: ignore[no-untyped-def]
+    """out[d, c] = row[c]."""
+    for d in range(8):
+        there = out[d]
+        for c in range(len(row)):
+            there[c] = row[c]
+
+
+@kernel
+def _turning(at_turn):  # type: ignore[no-untyped-def]
+    """Whether any turn counts."""
+    most = 0.0
+    for t in range(5):
+        most = max(most, abs(at_turn[t]))
+    return most > 0.0
+
+
+@kernel(fastmath=True)
 def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
     """Make the moves: out[d, c + shift] = mixed[d, c] * move[d, c] * factor."""
     cells = move.shape[1]
@@ -60,7 +92,8 @@ def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
         by = shift[d]
         low, high = max(0, -by), min(cells, cells - by)
         row, weight, there = mixed[d], move[d], out[d]
-        there[:] = 0.0
+        for c in range(cells):
+            there[c] = 0.0
         for c in range(low, high):
             there[c + by] = row[c] * weight[c] * factor
 
@@ -73,7 +106,8 @@ def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
         by = shift[d]
         low, high = max(0, -by), min(cells, cells - by)
         row, weight, there = out[d], move[d], ahead[d]
-        row[:] = 0.0
+        for c in range(cells):
+            row[c] = 0.0
         for c in range(low, high):
             row[c] = there[c + by] * weight[c] * factor
 
@@ -83,17 +117,20 @@ def forward_pass(start, move, bend, end, shift, forward, scale, sums):  # type: 
     """Sums over all beginnings with k moves; `sums[k]` over all paths with k moves, given the scales."""
     positions, _, cells = forward.shape
     mixed = np.empty((8, cells))
-    sums[0] = (start * end).sum()
+    alone = 0.0
+    for c in range(cells):
+        alone += start[c] * end[c]
+    sums[0] = alone
     for k in range(1, positions):
         if k == 1:
-            for d in range(8):
-                mixed[d] = start
+            _everywhere(start, mixed)
         else:
             _mix(bend, forward[k - 1], mixed)
         _arrive(move, shift, mixed, 1.0, forward[k])
         total = 0.0
         for d in range(8):
-            total += forward[k, d].sum()
+            for value in forward[k, d]:
+                total += value
         scale[k] = total
         reached, share = 0.0, 1 / total
         for d in range(8):
@@ -110,15 +147,15 @@ def backward_pass(move, bend, end, shift, scale, weight, backward):  # type: ign
     positions, _, cells = backward.shape
     near = np.empty((8, cells))
     for k in range(positions - 1, 0, -1):
-        if k == positions - 1:
-            backward[k] = 0.0
-        else:
+        ahead = 0.0
+        if k < positions - 1:
             _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], near)
             _mix(bend, near, backward[k])
+            ahead = 1.0
         for d in range(8):
             row = backward[k, d]
             for c in range(cells):
-                row[c] += weight[k] * end[c]
+                row[c] = ahead * row[c] + weight[k] * end[c]
 
 
 @kernel(fastmath=True)
@@ -140,17 +177,19 @@ def counted_forward_pass(  # type: ignore[no-untyped-def]
     """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths."""
     positions, _, cells = forward.shape
     mixed, turned = np.empty((8, cells)), np.empty((8, cells))
-    turns = np.any(at_turn != 0.0)
-    mean[0] = (start * end * (at_start + at_end)).sum() / sums[0]
+    turns = _turning(at_turn)
+    first, alone = np.empty(cells), 0.0
+    for c in range(cells):
+        first[c] = start[c] * at_start[c]
+        alone += start[c] * end[c] * (at_start[c] + at_end[c])
+    mean[0] = alone / sums[0]
     for k in range(1, positions):
         if k == 1:
-            for d in range(8):
-                mixed[d] = start * at_start
+            _everywhere(first, mixed)
         else:
             _mix(bend, counted[k - 1], mixed)
             if turns:
-                _mix(bend * at_turn, forward[k - 1], turned)
-                mixed += turned
+                _mix_more(bend, at_turn, forward[k - 1], turned, mixed)
         _arrive(move, shift, mixed, 1 / scale[k], counted[k])
         total = 0.0
         for d in range(8):
@@ -177,25 +216,27 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
     positions, _, cells = forward.shape
     rows = len(behind)
     near, plain, turned = np.empty((8, cells)), np.empty((8, cells)), np.empty((8, cells))
-    turns = np.any(at_turn != 0.0)
+    turns = _turning(at_turn)
     for k in range(positions - 1, 0, -1):
         here, ahead = behind[k % rows], behind[(k + 1) % rows]
         if k == positions - 1:
-            here[:] = 0.0
+            for d in range(8):
+                for c in range(cells):
+                    here[d, c] = 0.0
         else:
             for d in range(8):
                 by = shift[d]
                 low, high = max(0, -by), min(cells, cells - by)
                 row, weights, gamma, beta, g = near[d], move[d], ahead[d], backward[k + 1, d], at_move[d]
-                row[:] = 0.0
+                for c in range(cells):
+                    row[c] = 0.0
                 factor = 1 / scale[k + 1]
                 for c in range(low, high):
                     row[c] = (gamma[c + by] + g[c] * beta[c + by]) * weights[c] * factor
             _mix(bend, near, here)
             if turns:
                 _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], plain)
-                _mix(bend * at_turn, plain, turned)
-                here += turned
+                _mix_more(bend, at_turn, plain, turned, here)
         w, mean = weight[k], centre[k]
         for d in range(8):
             gamma, g, a, beta, out = here[d], counted[k, d], forward[k, d], backward[k, d], moves[d]
@@ -256,8 +297,7 @@ def last_cells(start, move, bend, end, shift, scale, weight, ends):  # type: ign
     here, mixed = np.empty((8, cells)), np.empty((8, cells))
     for k in range(1, len(scale)):
         if k == 1:
-            for d in range(8):
-                mixed[d] = start
+            _everywhere(start, mixed)
         else:
             _mix(bend, here, mixed)
         _arrive(move, shift, mixed, 1 / scale[k], here)
