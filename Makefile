@@ -26,11 +26,11 @@ contracts: $(READY)
 
 # The quick tests alone: an answer in half a minute.
 unit: $(READY)
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # All tests, with the share of lines that they run; the floor in pyproject.toml can only rise.
 tests: $(READY)
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ldptrace.core.plane import METRES_PER_DEGREE, LocalPlane, transform
 from ldptrace.errors import InputError
+from ldptrace.protocol.plan import DEGREE
 
 
 @given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-0.2, 0.2), st.floats(-0.2, 0.2))
@@ -34,6 +35,10 @@ def test_a_city_is_measured_to_a_tenth_of_a_percent() -> None:
     assert (plane.lon, plane.lat) == pytest.approx((13.4, 52.5))
     x, y = plane.to_metres(np.degrees(lon), np.degrees(lat))
     assert np.hypot(np.diff(x), np.diff(y))[0] == pytest.approx(circle, rel=1e-3)
+
+
+def test_devices_reckon_with_the_same_degree() -> None:
+    assert round(1000 * METRES_PER_DEGREE) == DEGREE
 
 
 @pytest.mark.parametrize(

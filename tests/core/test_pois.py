@@ -25,17 +25,11 @@ PLACES = Pois.build(
 
 def test_open_past_midnight() -> None:
     bar, library, cafe = 0, 1, 2
-    assert [PLACES.is_open(bar, hour * HOUR) for hour in (17.9, 18, 23.9, 24, 25.9, 26, 1.9, 2)] == [
-        *(False, True, True, True, True, False, True, False)
-    ]
-    assert all(PLACES.is_open(library, hour * HOUR) for hour in range(48))
-    assert [PLACES.is_open(cafe, hour * HOUR) for hour in (6.9, 7, 19.4, 19.5, 31)] == [
-        False,
-        True,
-        True,
-        False,
-        True,
-    ]
+    late = np.array([17.9, 18, 23.9, 24, 25.9, 26, 1.9, 2])
+    assert PLACES.is_open(bar, late * HOUR).tolist() == [*(False, True, True, True, True, False, True, False)]
+    assert PLACES.is_open(library, np.arange(48) * HOUR).all()
+    day = np.array([6.9, 7, 19.4, 19.5, 31])
+    assert PLACES.is_open(cafe, day * HOUR).tolist() == [False, True, True, False, True]
 
 
 def test_places_round_trip(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ldptrace.audit.trajectories import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.device import Reporter, cell_path, trip_of
+from ldptrace.device import Reporter, trip_of
 from ldptrace.device.explanation import explain_asking, explain_report
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
@@ -53,7 +53,7 @@ def test_a_device_finds_the_path_that_the_simulator_finds(
     ]
     for trajectory in (points, near):
         expected = CellPaths.from_trajectories(Trajectories.from_lists([trajectory]), grid).cells.tolist()
-        assert cell_path(trajectory, grid) == expected
+        assert trip_of(trajectory, grid).path == expected
 
 
 @given(st.integers(2, 30), st.data())
@@ -63,7 +63,7 @@ def test_points_on_the_borders_of_cells_agree_too(n: int, data: st.DataObject) -
     edge = grid.origin[0] + grid.step[0] * index
     points = [(value, 41.2) for value in (np.nextafter(edge, -9), edge, np.nextafter(edge, 9))]
     expected = CellPaths.from_trajectories(Trajectories.from_lists([points]), grid).cells.tolist()
-    assert cell_path(points, grid) == expected
+    assert trip_of(points, grid).path == expected
 
 
 class Broken:
@@ -106,10 +106,10 @@ def test_whatever_a_trajectory_is_it_is_answered(name: str, trajectory: str) -> 
 
 
 def test_coordinates_that_are_no_numbers_are_where_the_protocol_says() -> None:
-    assert cell_path([(10**400, -(10**400)), (None, 10**400)], GRID) == [30, 25, 20, 15, 10, 5]  # type: ignore[list-item]
-    assert cell_path([("5", True)], GRID) == [0]  # type: ignore[list-item]
-    assert cell_path([(Fraction(11, 2), Decimal("5.5"))], GRID) == [35]  # type: ignore[list-item]
-    assert cell_path(None, GRID) == []  # type: ignore[arg-type]
+    assert trip_of([(10**400, -(10**400)), (None, 10**400)], GRID).path == [30, 25, 20, 15, 10, 5]  # type: ignore[list-item]
+    assert trip_of([("5", True)], GRID).path == [0]  # type: ignore[list-item]
+    assert trip_of([(Fraction(11, 2), Decimal("5.5"))], GRID).path == [35]  # type: ignore[list-item]
+    assert trip_of(None, GRID).path == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.device.track import cell_path, coordinate, trip_of
+from ldptrace.device.track import coordinate, trip_of
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
@@ -16,7 +16,7 @@ GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
 
 @given(st.lists(st.tuples(st.floats(), st.floats()), max_size=8))
 def test_paths_are_king_walks_on_the_grid(points: list[tuple[float, float]]) -> None:
-    path = cell_path(points, GRID)
+    path = trip_of(points, GRID).path
     assert (path == []) == (points == [])
     for here, there in pairwise(path):
         assert max(abs(here // 4 - there // 4), abs(here % 4 - there % 4)) == 1
@@ -24,9 +24,9 @@ def test_paths_are_king_walks_on_the_grid(points: list[tuple[float, float]]) -> 
 
 
 def test_gaps_are_filled_diagonally_first_and_repeats_are_removed() -> None:
-    assert cell_path([(0.5, 0.5), (0.9, 0.9), (3.5, 1.5)], GRID) == [0, 5, 9, 13]
+    assert trip_of([(0.5, 0.5), (0.9, 0.9), (3.5, 1.5)], GRID).path == [0, 5, 9, 13]
     # Outside counts for the nearest cell.
-    assert cell_path([(-9, 2.5), (99, 2.5)], GRID) == [2, 6, 10, 14]
+    assert trip_of([(-9, 2.5), (99, 2.5)], GRID).path == [2, 6, 10, 14]
 
 
 @pytest.mark.parametrize(

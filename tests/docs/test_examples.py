@@ -1,18 +1,22 @@
 """Every shell and Python example of the README and the site, run as written, page by page in a fresh folder.
 
-A page is one session: its files and Python names carry over from block to block. Lines that set up or start what the
-test command itself is (`make`, `pip`, activating the environment), and benchmarks on data that is not part of the
-project, are passed over; they are listed here and nowhere else.
+A page is one session: its files and Python names carry over from block to block. One process reads all pages, with a
+folder and names of its own for each, so that nobody waits for the same imports on every line; what needs a shell (a
+pipe, a loop, another program) gets one. Lines that set up or start what the test command itself is (`make`, `pip`,
+activating the environment), and benchmarks on data that is not part of the project, are passed over; they are listed
+here and nowhere else.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,96 +72,138 @@ def shell(language: str, text: str) -> list[Example]:
 
 
 @pytest.fixture(scope="module")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    with Reader(tmp_path_factory.mktemp("said") / "said") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def workshop(reader: Reader, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a reader of any page has at hand: a few trips, one trip, a plan, its reports."""
     folder = tmp_path_factory.mktemp("workshop")
-    run_shell(
-        """
-        ldptrace generate city -o trips.parquet --trajectories 2000 --seed 1 --roads-out city
-        ldptrace synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000
-        ldptrace plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json > /dev/null
-        printf 'id,x,y\\n1,500,500\\n1,3000,4000\\n' > trip.csv
-        mkdir reports
-        echo '{"type": "Polygon", "coordinates": [[[0, 0], [20000, 0], [20000, 9000], [0, 20000], [0, 0]]]}' \\
-            > land.geojson
-        for k in 1 2 3; do
-            ldptrace report --plan plan.json --trajectory trip.csv -o reports/$k --ledger ledger.$k.json
-        done
-        """,
-        folder,
-    )
+    (folder / "trip.csv").write_text("id,x,y\n1,500,500\n1,3000,4000\n")
+    (folder / "reports").mkdir()
+    ring = [[0, 0], [20000, 0], [20000, 9000], [0, 20000], [0, 0]]
+    (folder / "land.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
+    reader.open(folder)
+    for command in (
+        "generate city -o trips.parquet --trajectories 2000 --seed 1 --roads-out city",
+        "synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000",
+        "plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json",
+        *(
+            f"report --plan plan.json --trajectory trip.csv -o reports/{k} --ledger ledger.{k}.json"
+            for k in (1, 2, 3)
+        ),
+    ):
+        reader.shell(f"ldptrace {command}")
     return folder
-
-
-def run_shell(text: str, folder: Path) -> None:
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{PYTHON.parent}{os.pathsep}{os.environ['PATH']}"
-    settings = os.environ | {"PATH": path, "LDPTRACE_LEDGER": str(folder / "ledger.json"), "COLUMNS": "100"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", text],
-        cwd=folder,
-        env=settings,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.stem)
-def test_examples_run_as_written(page: Path, workshop: Path, tmp_path: Path) -> None:
+def test_examples_run_as_written(page: Path, reader: Reader, workshop: Path, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workshop, folder)
-    with Interpreter(folder) as interpreter:
-        for example in examples(page):
-            if example.language == "python":
-                interpreter.run(example.text)
-            elif example.refused:
-                with pytest.raises(AssertionError, match=r"(?m)^ *error: "):
-                    run_shell(example.text, folder)
-            else:
-                run_shell(example.text, folder)
+    reader.open(folder)
+    for example in examples(page):
+        if example.language == "python":
+            reader.python(example.text)
+        elif example.refused:
+            with pytest.raises(AssertionError, match=r"(?m)^ *error: "):
+                reader.shell(example.text)
+        else:
+            reader.shell(example.text)
 
 
-class Interpreter:
-    """A Python session that stays open between the examples of a page."""
+class Reader:
+    """Somebody who types the examples of page after page: a Python process that stays, and shells as they are needed.
 
-    SESSION = """
-import sys, traceback, warnings
-warnings.simplefilter("ignore")
-names, answer = {"__name__": "page"}, sys.stdout
-sys.stdout = sys.stderr
-for line in sys.stdin:
+    Commands of the package run in the process as the program `ldptrace` would; their status is that of its end.
+    """
+
+    PROCESS = """
+import json, os, shlex, sys, traceback, warnings
+answers, said = os.fdopen(os.dup(1), "w"), os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.dup2(said, 1)
+os.dup2(said, 2)
+
+def command(line):
+    from ldptrace.cli import main
+    sys.argv = shlex.split(line)
     try:
-        exec(compile(bytes.fromhex(line).decode(), "example", "exec"), names)
-        text = ""
+        main()
+    except SystemExit as end:
+        assert not end.code, end.code
+
+for line in sys.stdin:
+    kind, text = json.loads(line)
+    os.ftruncate(said, 0)
+    os.lseek(said, 0, os.SEEK_SET)
+    problem = ""
+    try:
+        if kind == "open":
+            os.chdir(text)
+            os.environ["LDPTRACE_LEDGER"] = os.path.join(text, "ledger.json")
+            names = {"__name__": "page"}
+        elif kind == "command":
+            command(text)
+        else:
+            with warnings.catch_warnings(action="ignore"):
+                exec(compile(text, "example", "exec"), names)
     except BaseException:
-        text = traceback.format_exc()
-    print(text.encode().hex(), file=answer, flush=True)
+        problem = traceback.format_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    print(json.dumps(problem), file=answers, flush=True)
 """
 
-    def __init__(self, folder: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", self.SESSION],
-            cwd=folder,
+    def __init__(self, said: Path) -> None:
+        path = f"{sysconfig.get_path('scripts')}{os.pathsep}{PYTHON.parent}{os.pathsep}{os.environ['PATH']}"
+        self._settings = os.environ | {"PATH": path, "COLUMNS": "100"}
+        self._said = said
+        self._folder = said.parent
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self.PROCESS, str(said)],
+            env=self._settings,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
             text=True,
         )
 
-    def __enter__(self) -> Interpreter:
+    def __enter__(self) -> Reader:
         return self
 
-    def run(self, text: str) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(text.encode().hex(), file=self.process.stdin, flush=True)
-        problem = bytes.fromhex(self.process.stdout.readline()).decode()
-        assert not problem, f"{text}\n{problem}"
-
     def __exit__(self, *_: object) -> None:
-        self.process.communicate()
+        self._process.communicate()
+
+    def open(self, folder: Path) -> None:
+        """Begin a page, in this folder."""
+        self._folder = folder
+        self._tell("open", str(folder))
+
+    def python(self, text: str) -> None:
+        self._tell("python", text)
+
+    def shell(self, text: str) -> None:
+        if re.fullmatch(r"ldptrace [^|<>&;$`*~\n]*", text.strip()):
+            self._tell("command", text.partition(" # ")[0])
+            return
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=self._folder,
+            env=self._settings | {"LDPTRACE_LEDGER": str(self._folder / "ledger.json")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+    def _tell(self, kind: str, text: str) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([kind, text]), file=self._process.stdin, flush=True)
+        problem = json.loads(self._process.stdout.readline())
+        assert not problem, f"{text}\n{self._said.read_text()[-4000:]}\n{problem}"
 
 
 def test_there_are_examples() -> None:

@@ -110,22 +110,45 @@ def test_nothing_replaces_its_own_input_without_force(folder: Path) -> None:
     shell("ldptrace convert trips.csv trips.csv --force", folder)
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ("-o out.parquet --epsilon 0", "epsilon"),
-        ("-o out.parquet --epsilon 1 --method magic", "magic"),
-        ("-o out.docx --epsilon 1", "out.docx"),
-        ("-o nowhere/out.csv --epsilon 1", "nowhere does not exist"),
-        ("-o out.csv --epsilon 1 --bounds 1,0,0,1", "x0 < x1"),
-        ("-o out.csv --epsilon 1 --bounds 177,-20,-177,-12", "177,-20,183,-12"),
-    ],
-)
-def test_what_can_be_checked_is_checked_before_reading(folder: Path, options: str, word: str) -> None:
+# Options of `synthesize`, and a word of what is wrong with them.
+WRONG = [
+    ("-o out.parquet --epsilon 0", "epsilon"),
+    ("-o out.parquet --epsilon 1 --method magic", "magic"),
+    ("-o out.docx --epsilon 1", "out.docx"),
+    ("-o nowhere/out.csv --epsilon 1", "nowhere does not exist"),
+    ("-o out.csv --epsilon 1 --bounds 1,0,0,1", "x0 < x1"),
+    ("-o out.csv --epsilon 1 --bounds 177,-20,-177,-12", "177,-20,183,-12"),
+]
+# One process for all of them; the status of each follows its message.
+EACH = """
+import shlex, sys
+from ldptrace.cli import main
+for options in sys.argv[1:]:
+    sys.argv = ["ldptrace", "synthesize", "never.csv", *shlex.split(options)]
+    try:
+        main()
+    except SystemExit as end:
+        print("status", end.code, file=sys.stderr)
+"""
+
+
+def test_what_can_be_checked_is_checked_before_reading(folder: Path) -> None:
     # Nothing ever comes through this pipe: whoever reads it first waits forever.
-    _, err = shell(f"mkfifo never.csv; ldptrace synthesize never.csv {options}", folder, code=2)
-    assert err.startswith("error: ")
-    assert word in err
+    os.mkfifo(folder / "never.csv")
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, *(options for options, _ in WRONG)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=ENVIRONMENT,
+        check=True,
+    )
+    *told, rest = done.stderr.split("status 2\n")
+    assert rest == ""
+    for (_, word), message in zip(WRONG, told, strict=True):
+        assert message.startswith("error: ")
+        assert word in message
 
 
 def test_results_as_json_alone(folder: Path) -> None:

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 from ldptrace import generators
-from ldptrace.core.pois import Pois, Visits
+from ldptrace.core.pois import Visits
 from ldptrace.errors import FormatError, InputError
 from ldptrace.generators.buildings import USAGES, made_up_buildings, read_buildings, usage_of
-
-
-def all_open(pois: Pois, visits: Visits) -> bool:
-    return all(pois.is_open(int(poi), float(t)) for poi, t in zip(visits.poi, visits.t, strict=True))
-
 
 BUILDINGS = [
     ("Hall", "Academic", -123.2500, 49.2600),
@@ -56,7 +51,8 @@ def test_buildings_from_geojson(tmp_path: Path) -> None:
     np.testing.assert_allclose(pois.y, [row[3] for row in BUILDINGS], atol=1e-9)
     trips = walks.trips(200, np.random.default_rng(1))
     assert trips.crs == "EPSG:4326"
-    assert all_open(pois, Visits.of(trips))
+    visits = Visits.of(trips)
+    assert pois.is_open(visits.poi, visits.t).all()
     assert -123.26 < trips.x.min() < trips.x.max() < -123.24
 
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from ldptrace import generators
-from ldptrace.core.pois import HOUR, Pois, Visits
+from ldptrace.core.pois import HOUR, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.campuses import TOP_SPEED, Walks
+from ldptrace.generators.campuses import WALKING, Walks
+from ldptrace.generators.schedules import MOST_HASTE
 
 NOISE = 4.0
+TOP_SPEED = WALKING / MOST_HASTE
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +36,12 @@ def inner(offsets: np.ndarray) -> np.ndarray:
     return same
 
 
-def all_open(pois: Pois, visits: Visits) -> bool:
-    return all(pois.is_open(int(poi), float(t)) for poi, t in zip(visits.poi, visits.t, strict=True))
-
-
 def test_visits_are_open_and_in_order_and_reachable(walks: Walks, trips: Trajectories) -> None:
     visits, pois = Visits.of(trips), walks.pois
     assert len(visits) == len(trips)
     assert np.diff(visits.offsets).min() >= 2
     assert np.diff(visits.offsets).max() <= 8
-    assert all_open(pois, visits)
+    assert pois.is_open(visits.poi, visits.t).all()
     same = inner(visits.offsets)
     took = np.diff(visits.t)[same]
     assert took.min() > 0
@@ -147,7 +145,7 @@ def test_opening_hours_can_be_given(tmp_path: Path) -> None:
     assert (walks.pois.opens[dome], walks.pois.closes[dome]) == (20, 28)
     assert (walks.pois.opens[hall], walks.pois.closes[hall]) == (9, 12)
     visits = Visits.of(walks.trips(500, np.random.default_rng(1)))
-    assert all_open(walks.pois, visits)
+    assert walks.pois.is_open(visits.poi, visits.t).all()
     with pytest.raises(InputError, match=r"no building has the category 'Zoo'; there are .*study/academic"):
         generators.campus_walks(1, buildings=file, hours={"Zoo": (9, 12)})
 

@@ -19,10 +19,6 @@ from ldptrace.generators.schedules import (
 )
 
 
-def all_open(pois: Pois, visits: Visits) -> bool:
-    return all(pois.is_open(int(poi), float(t)) for poi, t in zip(visits.poi, visits.t, strict=True))
-
-
 def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: str) -> Path:
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
     return path
@@ -33,7 +29,7 @@ def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:
     file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
     walks = generators.campus_walks(1, buildings=file, hours={"Shop": (23, 23.5)})
     visits = Visits.of(walks.trips(100, np.random.default_rng(1)))
-    assert all_open(walks.pois, visits)
+    assert walks.pois.is_open(visits.poi, visits.t).all()
     assert np.all(visits.poi[visits.offsets[:-1]] == 0)
 
 

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ldptrace.core.tables import grid_moves
 from ldptrace.errors import FormatError
@@ -24,16 +22,6 @@ def model(**changes: object) -> MarkovModel:
         "ends": np.array([1.0, 2.0, 3.0, 4.0]),
     }
     return MarkovModel(GRID, **(parts | changes))  # type: ignore[arg-type]
-
-
-@given(
-    st.lists(st.floats(0, 10), min_size=12, max_size=12), st.lists(st.floats(0, 10), min_size=4, max_size=4)
-)
-def test_rows_of_the_aggregated_model_are_distributions(moves: list[float], ends: list[float]) -> None:
-    matrix = model(moves=np.array(moves), ends=np.array(ends)).transition_matrix()
-    sums = matrix.sum(axis=1)
-    assert np.all((np.abs(sums - 1) < 1e-9) | (sums == 0))
-    assert np.all(matrix >= 0)
 
 
 @pytest.mark.parametrize("capped", [False, True])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
+from ldptrace.protocol.plan import GEOGRAPHIC
 
 Floats = NDArray[np.float64]
 
-METRES_PER_DEGREE = 111_195.0
+# The mean radius of the earth in metres.
+EARTH_RADIUS = 6_371_008.8
+METRES_PER_DEGREE = math.radians(1.0) * EARTH_RADIUS
 WGS84 = "EPSG:4326"
-DEGREES = frozenset({"EPSG:4326", "OGC:CRS84", "WGS84"})
 
 
 def is_geographic(crs: str | None) -> bool:
@@ -22,7 +25,7 @@ def is_geographic(crs: str | None) -> bool:
     >>> is_geographic("epsg:4326"), is_geographic("EPSG:32632"), is_geographic(None)
     (True, False, False)
     """
-    return crs is not None and crs.upper() in DEGREES
+    return crs is not None and crs.upper() in GEOGRAPHIC
 
 
 def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:

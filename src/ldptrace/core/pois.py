@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pyarrow import csv
 
 from ldptrace.core.trajectories import Trajectories
@@ -27,8 +28,8 @@ class Pois:
     morning, and 0 to 24 is always. `popularity` is a weight. `crs` as in `Trajectories`.
 
     >>> cafe = Pois.build(np.zeros(1), np.zeros(1), ["food/cafe"], {"food/cafe": (8.0, 26.0)}, ["Corner"])
-    >>> cafe.is_open(0, 1.5 * HOUR), cafe.is_open(0, 3.0 * HOUR), cafe.is_open(0, 9.0 * HOUR)
-    (True, False, True)
+    >>> cafe.is_open(0, np.array([1.5, 3.0, 9.0]) * HOUR).tolist()
+    [True, False, True]
     """
 
     x: NDArray[np.float64]
@@ -63,10 +64,10 @@ class Pois:
     def __len__(self) -> int:
         return len(self.x)
 
-    def is_open(self, poi: int, t: float) -> bool:
-        """Whether a place is open at `t` seconds after some midnight."""
-        hour = (t % DAY) / HOUR
-        return bool(self.opens[poi] <= hour < self.closes[poi] or hour + 24 < self.closes[poi])
+    def is_open(self, poi: int | NDArray[np.integer[Any]], t: ArrayLike) -> NDArray[np.bool_]:
+        """Whether places are open at `t` seconds after some midnight, place by place."""
+        opens, closes, hour = self.opens[poi], self.closes[poi], np.mod(t, DAY) / HOUR
+        return np.asarray(((opens <= hour) & (hour < closes)) | (hour + 24 < closes))
 
     @staticmethod
     def build(

@@ -87,15 +87,6 @@ def to_utc(clock: Floats, timezone: str | None) -> Floats:
     return clock - _offsets(clock, timezone, local=True)
 
 
-def second_of_day(t: Floats, timezone: str | None) -> Floats:
-    """Seconds since local midnight.
-
-    >>> second_of_day(np.array([1.7e9]), None).tolist(), second_of_day(np.array([90_000.0]), "UTC").tolist()
-    ([80000.0], [3600.0])
-    """
-    return np.mod(to_local(t, timezone), DAY)
-
-
 def iso(second: float, timezone: str | None = None) -> str | None:
     """A date for people; None where no date can say it.
 

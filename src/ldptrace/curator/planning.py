@@ -47,7 +47,6 @@ class Outlook:
     n: int
     most_moves: int
     cap: int
-    cells_per_trip: float
     noise: float
     shape: float
 
@@ -79,7 +78,7 @@ def outlook(
     noise = error * np.sqrt(8 * in_query) / visits
     shape = UNEVENNESS * np.sqrt(4 * np.sqrt(QUERY) * n) / in_query
     cap = int(np.searchsorted(np.cumsum(law), 0.999)) + 2
-    return Outlook(n, m, max(cap, n), trip * n + 1, float(noise), float(shape))
+    return Outlook(n, m, max(cap, n), float(noise), float(shape))
 
 
 @lru_cache

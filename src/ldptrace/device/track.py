@@ -26,6 +26,8 @@ def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
 
     >>> trip_of([(0.5, 0.5, 30.0), (2.5, 2.5, 90.0)], Grid((0, 0, 3, 3), 3)).seconds
     60.0
+    >>> trip_of([(0.5, 0.5), (0.6, 0.5), (2.5, 2.5), (99, 2.5)], Grid((0, 0, 3, 3), 3)).path
+    [0, 4, 8]
     >>> trip_of([(0.5, 0.5), (2.5, 2.5)], Grid((0, 0, 3, 3), 3)).seconds is None
     True
     """
@@ -34,15 +36,6 @@ def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
     departure, arrival = times if times and None not in times else (None, None)
     places = [(coordinate(_part(point, 0)), coordinate(_part(point, 1))) for point in track]
     return Trip(_cells(places, grid), places, departure, arrival)
-
-
-def cell_path(points: Iterable[Point], grid: Grid) -> list[int]:
-    """Cells of the trajectory: repeats removed, gaps filled by the greedy king path, outsiders clamped.
-
-    >>> cell_path([(0.5, 0.5), (0.6, 0.5), (2.5, 2.5), (99, 2.5)], Grid((0, 0, 3, 3), 3))
-    [0, 4, 8]
-    """
-    return list(trip_of(points, grid).path)
 
 
 def coordinate(value: object) -> float:

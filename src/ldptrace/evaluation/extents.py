@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
+from ldptrace.core.plane import METRES_PER_DEGREE
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
-EARTH_RADIUS = 6_371_008.8
 # Below this many points all pairs are cheaper than a convex hull.
 FEW = 24
 
@@ -27,8 +27,7 @@ def metric_scale(grid: Grid, *, geographic: bool) -> tuple[float, float]:
     if not geographic:
         return 1.0, 1.0
     _, south, _, north = grid.bounds
-    per_degree = math.radians(1.0) * EARTH_RADIUS
-    return per_degree * math.cos(math.radians((south + north) / 2)), per_degree
+    return METRES_PER_DEGREE * math.cos(math.radians((south + north) / 2)), METRES_PER_DEGREE
 
 
 def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:

@@ -19,18 +19,6 @@ Ints = NDArray[np.int64]
 _CHUNK = 2048
 
 
-def warping_distance(first: Trajectories, second: Trajectories) -> float:
-    """DTW distance between the first trajectory of each set.
-
-    >>> a = Trajectories.from_lists([[(0, 0), (1, 0), (2, 0)]])
-    >>> warping_distance(a, Trajectories.from_lists([[(0, 1), (2, 1)]]))
-    3.414213562373095
-    """
-    sizes = first.sizes[0], second.sizes[0]
-    row: NDArray[np.float64] = np.empty(sizes[1])
-    return float(_distance(first.x, first.y, 0, sizes[0], second.x, second.y, 0, sizes[1], row, np.inf))
-
-
 def count_near(
     queries: Trajectories, published: Trajectories, threshold: float, most: int, *, itself: bool = False
 ) -> Ints:

@@ -25,7 +25,7 @@ from ldptrace.generators.legs import (
     record,
     travel_seconds,
 )
-from ldptrace.generators.schedules import MOST_HASTE, Campus, Habits, Schedule, campus_knowledge, schedules
+from ldptrace.generators.schedules import Campus, Habits, Schedule, campus_knowledge, schedules
 from ldptrace.generators.traffic import Gravity, Seed, whole
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
@@ -35,7 +35,6 @@ PITCH, JUNCTIONS = 60.0, 4000  # metres between paths, and about how many juncti
 DOORS = 2  # paths that lead to a building
 MALL_EVERY, MALL = 5, 0.72  # every fifth path is a mall, and a mall feels that much shorter
 PATHS = ("mall", "path", "door")
-TOP_SPEED = WALKING / MOST_HASTE  # metres per second; nobody walks faster
 EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000
 
 Hours = Mapping[str, tuple[float, float]]

@@ -91,7 +91,7 @@ class CityMap:
         hubs = _hubs(size, centre, river, rng)
         mains = _main_lines(size, hubs, rng)
         x, y, spacing = _junctions(size, hubs, mains, rng)
-        streets = _streets(size, hubs, river, mains, x, y, spacing, rng)
+        streets = _streets(size, river, mains, x, y, spacing, rng)
         return CityMap(size, hubs, river, _with_motorways(streets, size, centre, rng).cleaned())
 
 
@@ -207,7 +207,6 @@ def _thinned(points: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, 
 
 def _streets(
     size: float,
-    hubs: Hubs,
     river: River,
     mains: list[Floats],
     x: Floats,

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from ldptrace.core.plane import EARTH_RADIUS
 from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.io.report import count
 
-EARTH_RADIUS_METRES = 6_371_008.8
 # A step longer than this share of the map's diagonal is called a jump.
 JUMP_SHARE = 0.25
 # Metres per second that no airliner reaches: about the speed of sound.
@@ -168,7 +168,7 @@ def step_distances(trajectories: Trajectories) -> Floats:
     # The haversine formula stays exact for the small steps of a GPS log.
     across = np.cos(latitude[1:]) * np.cos(latitude[:-1]) * np.sin(np.diff(longitude) / 2) ** 2
     half = np.sin(np.diff(latitude) / 2) ** 2 + across
-    return 2 * EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
+    return 2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
 
 
 def _owners(trajectories: Trajectories) -> Ints:

@@ -75,17 +75,6 @@ class MarkovModel(LatticeModel):
             grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped, plan=estimates.plan
         )
 
-    def transition_matrix(self) -> Floats:
-        """Pr(M_ij), row to column; the virtual start is the last row, the virtual end the last column."""
-        cells = self.grid.cells
-        matrix = np.zeros((cells + 1, cells + 1))
-        cell, _, target = grid_moves(self.grid.n).T
-        matrix[cell, target] = self.moves
-        matrix[:cells, cells] = self.ends
-        matrix[cells, :cells] = self.starts
-        sums = matrix.sum(axis=1, keepdims=True)
-        return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
-
     def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
         weights = np.zeros((self.grid.cells, 8))

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from ldptrace.core.plane import METRES_PER_DEGREE, is_geographic
 from ldptrace.report import charts, drawings
 from ldptrace.report.charts import Series
 from ldptrace.report.drawings import Frame
@@ -25,7 +26,6 @@ LEVELS = {
     "street": "",
     "time": "",
 }
-METRES_PER_DEGREE = 111_195.0
 
 
 def page(document: Document) -> str:
@@ -131,7 +131,7 @@ def _frame(document: Document) -> Frame:
 
 
 def _geographic(document: Document) -> bool:
-    return str(document["evaluation"]["crs"] or "").upper() in {"EPSG:4326", "OGC:CRS84", "WGS84"}
+    return is_geographic(document["evaluation"]["crs"])
 
 
 def _drawn(document: Document, frame: Frame) -> list[dict[str, Any]]:

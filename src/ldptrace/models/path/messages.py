@@ -188,7 +188,6 @@ class Messages:
 
         def work(_: int, start: int, stop: int) -> None:
             arguments = (
-                graph.source,
                 graph.target,
                 graph.first,
                 self.weights.step,
@@ -270,7 +269,7 @@ def _turns_backward(target, first, turns, step, backward, backward_scale, table)
 
 @kernel
 def _pairs(  # type: ignore[no-untyped-def]
-    start, stop, cells, source, target, first, step, forward, forward_scale, uses, finals, moved, ended
+    start, stop, cells, target, first, step, forward, forward_scale, uses, finals, moved, ended
 ):
     positions, moves = forward.shape
     rows = stop - start

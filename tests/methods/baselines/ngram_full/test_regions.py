@@ -43,7 +43,7 @@ def test_bar_past_midnight_is_open_in_the_morning() -> None:
     assert open_[:18].all()
     assert not open_[18:96].any()
     assert open_[96:].all()
-    assert [bar.is_open(0, step * 600.0) for step in range(144)] == open_.tolist()
+    assert bar.is_open(0, np.arange(144) * 600.0).tolist() == open_.tolist()
 
 
 def test_distances_combine_space_time_and_category() -> None:

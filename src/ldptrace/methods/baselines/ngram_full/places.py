@@ -99,7 +99,7 @@ def complete_places(world, found, offsets, rng, poi, step):  # type: ignore[no-u
                 regions = np.full(last - first, -1, dtype=np.int32)
                 if ways.shape[1] < len(pool):
                     ways = np.empty((longest, len(pool), steps))
-        _backward(world, regions, widen, pool, ways, rng, poi[first:last], step[first:last])
+        _backward(world, regions, pool, ways, rng, poi[first:last], step[first:last])
 
 
 @kernel
@@ -181,7 +181,7 @@ def _forward(world, regions, widen, pool, ways):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _backward(world, regions, widen, pool, ways, rng, poi, step):  # type: ignore[no-untyped-def]
+def _backward(world, regions, pool, ways, rng, poi, step):  # type: ignore[no-untyped-def]
     """Draw the last place and step, then what came before, each by the weight of all beginnings."""
     steps = world.open.shape[1]
     for i in range(len(regions) - 1, -1, -1):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
-from ldptrace.core.pois import HOUR, Pois
+from ldptrace.core.plane import METRES_PER_DEGREE, is_geographic
+from ldptrace.core.pois import Pois
 from ldptrace.errors import InputError
 from ldptrace.methods.baselines.ngram_full.categories import Node, common_ancestor, node, tree_distances
 
@@ -22,8 +23,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 DAY_MINUTES = 1440
-METRES_PER_DEGREE = 111_195.0
-GEOGRAPHIC = {"EPSG:4326", "OGC:CRS84", "WGS84"}
 DIMENSIONS = ("space", "time", "category")
 
 
@@ -195,13 +194,11 @@ class Regions:
 
 def open_steps(pois: Pois, knowledge: Knowledge) -> NDArray[np.bool_]:
     """Whether each place is open at the beginning of each step."""
-    hour = np.arange(knowledge.steps) * knowledge.step * 60.0 / HOUR
-    opens, closes = pois.opens[:, None], pois.closes[:, None]
-    return np.asarray(((hour >= opens) & (hour < closes)) | (hour + 24 < closes))
+    return pois.is_open(np.arange(len(pois))[:, None], np.arange(knowledge.steps) * knowledge.step * 60.0)
 
 
 def _metres(pois: Pois) -> tuple[Floats, Floats]:
-    if (pois.crs or "").upper() not in GEOGRAPHIC:
+    if not is_geographic(pois.crs):
         return pois.x, pois.y
     shrink = math.cos(math.radians(float(pois.y.min() + pois.y.max()) / 2))
     return pois.x * METRES_PER_DEGREE * shrink, pois.y * METRES_PER_DEGREE
