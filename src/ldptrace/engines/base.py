@@ -1,18 +1,21 @@
 """What an engine is: two verbs on blocks of trajectories, adding up what is found in them and writing new ones.
 
-A block is at most `CHUNK` trajectories with its number. Whatever is random in a block draws from the child of that
+A block is at most `CHUNK` trajectories, fewer if they are long (`ldptrace.engines.blocks`), with its number. Whatever is random in a block draws from the child of that
 number of a source, so that the result does not depend on where and in which order the blocks are worked on.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from ldptrace.core.parallel import map_ordered
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
@@ -29,10 +32,41 @@ class Sum(Protocol):
 
 
 T = TypeVar("T", bound=Sum)
+S = TypeVar("S")
 # What is found in the block of that number.
 Work = Callable[[Trajectories, int], T]
 # As many trajectories as asked for, for the block of that number.
 Draw = Callable[[int, int], Trajectories]
+
+
+class Aside(ABC, Generic[S]):
+    """What was found in each block, put aside where there is room, to be worked on any number of times."""
+
+    @abstractmethod
+    def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+        """The sum of what is found in what was put aside, in the order of the blocks, starting from `nothing`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Aside[S]):
+    """Put aside in memory."""
+
+    items: Sequence[S]
+
+    def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+        found = map_ordered(lambda item: work(item[1], item[0]), enumerate(self.items))
+        return reduce(lambda a, b: a + b, found, nothing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Both(Generic[S, T]):
+    """What is put aside of some blocks, and what is added up."""
+
+    items: list[S]
+    total: T
+
+    def __add__(self, other: _Both[S, T]) -> _Both[S, T]:
+        return _Both(self.items + other.items, self.total + other.total)
 
 
 class Crowd(ABC):
@@ -59,6 +93,11 @@ class Crowd(ABC):
         return False
 
     @property
+    def provenance(self) -> Mapping[str, Any] | None:
+        """What was promised about the trajectories, where they are synthetic and say so."""
+        return None
+
+    @property
     def read(self) -> int:
         """How many trajectories were read, those of users included that were not chosen."""
         return self.users
@@ -71,6 +110,13 @@ class Crowd(ABC):
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:
         """The sum of what is found in the blocks, in their order, starting from `nothing`."""
+
+    def put_aside(
+        self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T
+    ) -> tuple[Aside[S], T]:
+        """In one pass, something of each block put aside, and the sum of something else."""
+        both = self.add_up(lambda block, number: _both(work(block, number)), _Both([], nothing))
+        return Held(both.items), both.total
 
     @abstractmethod
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
@@ -90,6 +136,10 @@ class Crowd(ABC):
     def paths(self, grid: Grid) -> CellPaths:
         """All cell paths in memory."""
         return CellPaths.from_trajectories(self.whole(), grid)
+
+
+def _both(found: tuple[S, T]) -> _Both[S, T]:
+    return _Both([found[0]], found[1])
 
 
 class Engine(ABC):

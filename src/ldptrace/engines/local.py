@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -16,7 +19,8 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Crowd, Draw, Engine, T, Work
+from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work
+from ldptrace.engines.blocks import cuts, in_blocks, joined
 from ldptrace.io.assembly import hashed
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.batches import Batches
@@ -55,6 +59,10 @@ class Memory(Crowd):
     def timed(self) -> bool:
         return self._trajectories.t is not None
 
+    @property
+    def provenance(self) -> Mapping[str, Any] | None:
+        return self._trajectories.provenance
+
     def whole(self) -> Trajectories:
         return self._trajectories
 
@@ -71,13 +79,13 @@ class Memory(Crowd):
         self.paths(grid)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
-        blocks = enumerate(chunks(self.users))
+        blocks = enumerate(cuts(self._trajectories.offsets))
         found = map_ordered(lambda block: work(self._trajectories.part(*block[1]), block[0]), blocks)
         return reduce(lambda a, b: a + b, found, nothing)
 
     def collect(self, collection: Collection) -> Tally:
         paths = self.paths(collection.plan.grid)
-        blocks = enumerate(chunks(len(paths)))
+        blocks = enumerate(cuts(self._trajectories.offsets))
         timing = Timing.of(self._trajectories)
 
         def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
@@ -110,6 +118,10 @@ class Files(Crowd):
     @property
     def timed(self) -> bool:
         return self._first.t is not None
+
+    @property
+    def provenance(self) -> Mapping[str, Any] | None:
+        return self.batches.provenance
 
     @cached_property
     def _first(self) -> Trajectories:
@@ -152,9 +164,12 @@ class Files(Crowd):
         self._users = len(chosen)
 
     def blocks(self) -> Iterator[tuple[Trajectories, int]]:
-        """Blocks of `CHUNK` trajectories and their numbers; the last one may be smaller."""
-        waiting: list[Trajectories] = []
-        have = number = seen = kept = 0
+        """Blocks of trajectories and their numbers."""
+        return ((block, number) for number, block in enumerate(in_blocks(self._taken())))
+
+    def _taken(self) -> Iterator[Trajectories]:
+        """Batches of those who take part."""
+        seen = kept = 0
         for batch in self.batches:
             batch = replace(batch, extra=None, user=None)
             if self._chosen is not None:
@@ -162,20 +177,44 @@ class Files(Crowd):
                 seen += len(batch)
                 batch = batch.take(chosen)
             kept += len(batch)
-            at = 0
-            while at < len(batch):
-                take = min(CHUNK - have, len(batch) - at)
-                waiting.append(batch.part(at, at + take))
-                have, at = have + take, at + take
-                if have == CHUNK:
-                    yield _joined(waiting), number
-                    waiting, have, number = [], 0, number + 1
-        if have:
-            yield _joined(waiting), number
+            yield batch
         self._users = kept
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
+        return reduce(lambda a, b: a + b, found, nothing)
+
+    def put_aside(
+        self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T
+    ) -> tuple[Aside[S], T]:
+        aside = OnDisk[S]()
+        for item, found in map_ordered(lambda block: work(*block), self.blocks(), waiting=3):
+            aside.append(item)
+            nothing = nothing + found
+        return aside, nothing
+
+
+class OnDisk(Aside[S]):
+    """Put aside in a file without a name in the temporary folder, which goes with the process, however that ends."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
+        self._ends = [0]
+
+    def append(self, item: S) -> None:
+        """Put one more aside."""
+        data = pickle.dumps(item, protocol=5)
+        self._file.write(data)
+        self._ends.append(self._ends[-1] + len(data))
+
+    def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+        self._file.flush()
+
+        def of_block(number: int) -> T:
+            start, stop = self._ends[number : number + 2]
+            return work(pickle.loads(os.pread(self._file.fileno(), stop - start, start)), number)
+
+        found = map_ordered(of_block, range(len(self._ends) - 1))
         return reduce(lambda a, b: a + b, found, nothing)
 
 
@@ -220,11 +259,8 @@ def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
 
 def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: dict[str, Any]) -> int:
     """Write blocks as one row group, numbered from `first`; the number after the last."""
-    joined = _joined(group) if group else Trajectories.concat([])
-    last = first + len(joined)
-    writer.write(replace(joined, ids=np.arange(first, last), **labels))
+    whole = joined(group) if group else Trajectories.concat([])
+    last = first + len(whole)
+    writer.write(replace(whole, ids=np.arange(first, last), **labels))
     return last
 
-
-def _joined(parts: list[Trajectories]) -> Trajectories:
-    return parts[0] if len(parts) == 1 else Trajectories.concat(parts)

@@ -7,10 +7,11 @@ into trips on disk (`ldptrace.io.assembly`), sorted or not.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -50,6 +51,9 @@ class Batches:
     aside: ExitStack
     bounds: Bounds | None = None
     outside: str = "drop"
+    # What the files say of all their trajectories: the zone of their clocks, and what was promised about them.
+    timezone: str | None = None
+    provenance: Mapping[str, Any] | None = None
     report: ReadReport | None = None
 
     def close(self) -> None:
@@ -86,7 +90,12 @@ class Batches:
                 for table in tables:
                     parsed = parquet.of_table(table, self.reading)
                     kept = replace(
-                        parsed.trajectories, crs=self.crs, ids=None, provenance=None, user=self.user
+                        parsed.trajectories,
+                        crs=self.crs,
+                        ids=None,
+                        provenance=None,
+                        user=self.user,
+                        timezone=self.timezone,
                     )
                     if self.user is None or kept.extra is None:
                         kept = replace(kept, extra=None, user=None)
@@ -140,6 +149,8 @@ def open_batches(
                     aside.pop_all(),
                     bounds,
                     outside,
+                    reading.timezone or own.timezone,
+                    parquet.promise(files),
                 )
             tables = ((file, lambda file=file: parquet.batches(file, 1 << 18)) for file in files)
             groups = [list(tables)]
@@ -162,4 +173,6 @@ def open_batches(
             aside.pop_all(),
             bounds,
             outside,
+            reading.timezone or own.timezone,
+            None if kind.name == "csv" else parquet.promise(files),
         )

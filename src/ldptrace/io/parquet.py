@@ -50,6 +50,12 @@ def labels(schema: pa.Schema) -> Labels:
     return Labels(columns.x, crs, user if user in schema.names else None, own.get("timezone"))
 
 
+def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
+    """What was promised about the trajectories of files, where all of them say the same."""
+    promises = [_promise(pq.read_schema(path).metadata or {}) for path in paths]
+    return promises[0] if all(other == promises[0] for other in promises) else None
+
+
 def size(path: Path) -> int:
     """Bytes of the file's columns when they are unpacked."""
     with naming(path):
