@@ -99,7 +99,7 @@ def test_outliers_are_far_from_their_neighbours(values: list[int]) -> None:
 
 def test_random_walks_know_the_lengths_only(rng: np.random.Generator) -> None:
     paths = CellPaths.from_trajectories(drifting_walks(500, 1), GRID)
-    walks = uniform_walks(paths, rng)
+    walks = uniform_walks(paths.sizes, GRID, rng)
     again = CellPaths.from_trajectories(walks, GRID)
     assert np.array_equal(again.sizes, paths.sizes)
     # 500 uniform starts in 36 cells: one with more than 45 has a probability below 1e-9.

@@ -12,10 +12,9 @@ from ldptrace.evaluation import divergence
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
 def test_histograms_lose_nothing_or_say_so(values: list[int]) -> None:
-    real, synthetic = np.array([0.0, 10.0, 20.0]), np.array(values, dtype=float)
-    full = divergence.full_histograms(real, synthetic)
-    assert full[1].sum() == len(values)
-    reference = divergence.reference_histograms(real, synthetic)[1]
+    scale, synthetic = divergence.Scale(0.0, 20.0, np.array([0.0, 5.0])), np.array(values, dtype=float)
+    reference, full, drawn = scale.counted(synthetic)
+    assert full.sum() == drawn.sum() == len(values)
     for bucket in range(20):
         assert reference[bucket] == sum(bucket <= value <= bucket + 1 for value in values)
 

@@ -5,7 +5,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.inputs import align, choose_area, confine
+from ldptrace.evaluation.inputs import Census, align, choose_area, stay_inside
 from ldptrace.protocol.grid import Grid
 
 AREA = Grid((0.0, 0.0, 10.0, 10.0), 5)
@@ -27,13 +27,13 @@ def trips(*lines: list[tuple[float, float]], crs: str | None = None) -> Trajecto
 def test_an_area_of_its_own_even_for_a_line(
     points: list[tuple[float, float]], bounds: tuple[float, float, float, float]
 ) -> None:
-    area, origin = choose_area(trips(points), 4, None)
+    area, origin = choose_area(census(trips(points), None), 4, None)
     assert area.bounds == pytest.approx(bounds)
     assert (area.n, origin) == (4, "the real set")
 
 
 def test_an_area_that_is_given_is_taken() -> None:
-    nothing = trips()
+    nothing = Census()
     assert choose_area(nothing, AREA, None) == (AREA, "given")
     assert choose_area(nothing, 5, AREA.bounds) == (AREA, "given")
     with pytest.raises(InputError, match="were given as well"):
@@ -42,25 +42,40 @@ def test_an_area_that_is_given_is_taken() -> None:
         choose_area(nothing, 5, None)
 
 
+def census(trajectories: Trajectories, area: Grid | None = AREA, *, cut: int = 1) -> Census:
+    """Of two blocks."""
+    parts = trajectories[:cut], trajectories[cut:]
+    return Census.of(parts[0], area, trajectories.crs) + Census.of(parts[1], area, trajectories.crs)
+
+
 def test_what_leaves_is_dropped_whole_or_clamped() -> None:
     both = trips([(1, 1), (11, 5)], [(2, 2)], [])
-    dropped, notes = confine(both, AREA, "drop", "it")
-    assert dropped.x.tolist() == [2]
-    assert notes == [
+    found = census(both)
+    assert stay_inside(both, AREA, "drop").x.tolist() == [2]
+    assert found.notes(AREA, "drop", "it") == [
         "it: 1 of 3 trajectories have no points and were left out",
         "it: 1 of 2 trajectories leave the bounds and were left out",
     ]
-    clamped, notes = confine(both, AREA, "clamp", "it")
+    assert (found.kept("drop"), found.kept("clamp")) == ((1, 1), (2, 3))
+    clamped = stay_inside(both, AREA, "clamp")
     assert (clamped.x.tolist(), clamped.y.tolist()) == ([1, 10, 2], [1, 5, 2])
-    assert notes[1] == "it: points of 1 of 2 trajectories were clamped to the bounds"
+    assert (
+        found.notes(AREA, "clamp", "it")[1] == "it: points of 1 of 2 trajectories were clamped to the bounds"
+    )
     assert both.x.tolist() == [1, 11, 2]
 
 
 def test_what_is_inside_passes_untouched() -> None:
     inside = trips([(0, 0), (10, 10)])
-    kept, notes = confine(inside, AREA, "drop", "it")
-    assert np.shares_memory(kept.x, inside.x)
-    assert notes == []
+    assert np.shares_memory(stay_inside(inside, AREA, "drop").x, inside.x)
+    assert census(inside).notes(AREA, "drop", "it") == []
+    assert stay_inside(trips([(11, 0)], []), AREA, None).x.tolist() == [11]
+
+
+def test_times_are_those_of_all_blocks() -> None:
+    timed = Trajectories([1, 2], [1, 2], [0, 1, 2], t=[0, 1])
+    assert census(timed).has_times
+    assert not (Census.of(timed, AREA, None) + Census.of(trips([(1, 1)]), AREA, None)).has_times
 
 
 @pytest.mark.parametrize(
@@ -74,7 +89,7 @@ def test_what_is_inside_passes_untouched() -> None:
 def test_nothing_left_is_an_error(lines: list[list[tuple[float, float]]], words: str) -> None:
     for outside in ("drop", "clamp"):
         with pytest.raises(InputError, match=words):
-            confine(trips(*lines), AREA, outside, "it")  # type: ignore[arg-type]
+            census(trips(*lines)).notes(AREA, outside, "it")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -87,10 +102,9 @@ def test_nothing_left_is_an_error(lines: list[list[tuple[float, float]]], words:
     ],
 )
 def test_systems_that_agree(real: str | None, synthetic: str | None, note: list[str]) -> None:
-    aligned, notes = align(trips([(1, 1)], crs=real), trips([(2, 2)], crs=synthetic), "it")
-    assert (aligned.crs, notes) == (real, note)
+    assert align(real, synthetic, "it") == note
 
 
 def test_systems_that_differ_are_refused() -> None:
     with pytest.raises(InputError, match="the real set EPSG:4326, it EPSG:3857; convert one of them"):
-        align(trips([(1, 1)], crs="EPSG:4326"), trips([(2, 2)], crs="EPSG:3857"), "it")
+        align("EPSG:4326", "EPSG:3857", "it")

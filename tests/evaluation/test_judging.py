@@ -25,21 +25,28 @@ def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajector
     return replace(trajectories, t=leave + step * pace)
 
 
-def test_sets_added_up_in_batches_are_judged_like_whole_ones() -> None:
+def test_sets_of_many_blocks_are_judged_like_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
-    cuts = [slice(0, 120), slice(120, 121), slice(121, 300)]
-    rng = np.random.default_rng(3)
-    whole = Measured.merged([Measured.of(real[cut], GRID).drawn(50, rng) for cut in cuts])
-    again = Measured.merged([Measured.again(real[cut], GRID, 200 / 300, rng) for cut in cuts])
-    bench = Bench.between(whole, {200: again}, rng)
-    parts = Measured.merged([Measured.of(synthetic[:90], GRID), Measured.of(synthetic[90:], GRID)])
-    card = judge(bench, {"ours": parts}, rng, repeat=1)
     expected = evaluate(real, synthetic, grid=GRID, seed=1, repeat=1, attacks=False)
+    monkeypatch.setattr("ldptrace.engines.blocks.POINTS", 300)
+    rng = np.random.default_rng(3)
+    card = judge(Bench.of(real, GRID, [200], rng), {"ours": Measured.of(synthetic, GRID)}, rng, repeat=1)
     for name in ("density_error", "trip_error", "pattern_f1", "fine_density_error_96", "departure_error"):
         assert card.sets[0].values[name].mean == pytest.approx(expected.sets[0].values[name].mean, abs=1e-9)
     # Bootstraps differ by chance: of the divergences of 300 trips by about a tenth.
     for name in ("od_error_12", "fine_density_error_24"):
         floors = [found.sets[0].values[name].floor for found in (card, expected)]
         assert floors[0] == pytest.approx(floors[1], rel=0.5)
-    assert len(card.real.samples) == 50 + 1 + 50
+    assert len(card.real.samples) == 300
     assert "<svg" in card.to_html()
+
+
+def test_a_large_set_is_beside_fewer_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, synthetic = drifting_walks(2000, 1), drifting_walks(100, 2)
+    found = []
+    for walks in (2000, 1000):
+        monkeypatch.setattr("ldptrace.evaluation.judging.WALKS", walks)
+        card = evaluate(real, synthetic, grid=GRID, seed=1, repeat=1, attacks=False)
+        found.append(card.sets[0].values["pattern_error"].uniform)
+    # Counts of half as many walks are doubled: about the same error, not that of half as many.
+    assert found[0] == pytest.approx(found[1], rel=0.1)

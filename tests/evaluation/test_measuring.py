@@ -7,7 +7,16 @@ import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.measuring import ALL_METRICS, Bench, Measured, chosen, on_local_clocks, timed_walks
+from ldptrace.engines.local import Memory
+from ldptrace.evaluation.measuring import (
+    ALL_METRICS,
+    Bench,
+    Look,
+    Measured,
+    chosen,
+    on_local_clocks,
+    timed_walks,
+)
 from ldptrace.evaluation.traces import Traces
 from ldptrace.protocol.grid import Grid
 from statistics_kit import assert_same_law
@@ -21,13 +30,28 @@ def timed(trips: Trajectories, leave: float = 30_000.0) -> Trajectories:
     return replace(trips, t=leave + 60.0 * step + np.repeat(np.arange(len(trips)), trips.sizes))
 
 
-def test_parts_are_measured_one_by_one() -> None:
+def test_blocks_are_measured_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = timed(drifting_walks(60, 1))
-    merged = Measured.merged([Measured.of(whole[:25], GRID), Measured.of(whole[25:], GRID)])
     once = Measured.of(whole, GRID)
-    np.testing.assert_array_equal(merged.summary.density, once.summary.density)
-    np.testing.assert_allclose(merged.traces.presence, once.traces.presence)
-    assert merged.trajectories.points == whole.points
+    monkeypatch.setattr("ldptrace.engines.blocks.POINTS", 50)
+    parts = Measured.of(whole, GRID)
+    assert len(parts.summary.tables.blocks) > 5
+    np.testing.assert_array_equal(parts.summary.density, once.summary.density)
+    np.testing.assert_allclose(parts.traces.presence, once.traces.presence)
+    assert np.array_equal(parts.trajectories.x, whole.x)
+
+
+def test_a_sample_and_bootstraps_of_lines() -> None:
+    """A tenth of 2000 trajectories, and weights that add up to sizes: within six standard deviations, or 1e-9."""
+    whole = timed(drifting_walks(2000, 1))
+    rng = np.random.default_rng(3)
+    look = Look(GRID, None, {}, True, 0.1, rng, {500: 0.25, 6000: 3.0}, np.random.default_rng(4))
+    measured, again = Measured.by(look, Memory(whole), None, rng)
+    assert abs(len(measured.trajectories) - 200) < 6 * np.sqrt(180)
+    assert len(measured.summary) == 2000
+    for size, other in again.items():
+        assert abs(other.traces.trajectories - size) < 6 * np.sqrt(size)
+    assert len(Trajectories.concat(Memory(whole).add_up(look.chosen, []))) == len(measured.trajectories)
 
 
 def test_a_bench_measures_a_set_against_itself_as_perfect() -> None:
@@ -60,9 +84,8 @@ def test_means_and_spreads_over_repeats() -> None:
 
 def test_another_size_of_the_same_set() -> None:
     measured = Measured.of(drifting_walks(40, 1), GRID)
-    larger = measured.resized(500, np.random.default_rng(1))
+    larger = measured.resized(500)
     assert len(larger.summary) == 500
-    assert set(larger.summary.lengths) <= set(measured.summary.lengths)
     assert larger.traces is measured.traces
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from conftest import random_paths
 from evaluation_data import drifting_walks
 from ldptrace.core.paths import CellPaths
-from ldptrace.evaluation.patterns import mine, support
+from ldptrace.evaluation.patterns import mine, mine_passes, support
 from ldptrace.protocol.grid import Grid
 
 
@@ -45,15 +47,18 @@ def test_patterns_and_their_ties_are_those_of_a_dictionary(
     assert support(other, found).tolist() == [known.get(row, 0) for row in rows]
 
 
-def test_patterns_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("table", [1, 1 << 12, 1 << 19])
+def test_patterns_do_not_depend_on_blocks_and_passes(monkeypatch: pytest.MonkeyPatch, table: int) -> None:
     grid = Grid((0, 0, 10, 10), 6)
     paths = CellPaths.from_trajectories(drifting_walks(300, 1), grid)
     whole = mine(paths)
-    monkeypatch.setattr("ldptrace.evaluation.patterns.map_chunks", _small_chunks)
-    parts = mine(paths)
+    monkeypatch.setattr("ldptrace.evaluation.patterns._TABLE", table)
+
+    def passes(work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
+        for number, start in enumerate(range(0, 300, 7)):
+            nothing = nothing + work(paths.part(start, min(start + 7, 300)), number)
+        return nothing
+
+    parts = mine_passes(passes, 6)
     assert np.array_equal(whole.cells, parts.cells)
     assert np.array_equal(whole.counts, parts.counts)
-
-
-def _small_chunks(work, n, size=0):  # type: ignore[no-untyped-def]
-    return [work(number, start, min(start + 7, n)) for number, start in enumerate(range(0, n, 7))]

@@ -15,7 +15,6 @@ from ldptrace.evaluation.portrait import (
     bends_of,
     blocks,
     cell_edges,
-    edges,
     paint,
     pattern_table,
     street_lines,
@@ -59,14 +58,6 @@ def test_blocks_are_square_and_of_almost_equal_size(n: int, most: int) -> None:
     assert len(sizes) == side * side
     assert sizes.max() <= (n // side + 1) ** 2
     assert sizes.min() >= (n // side) ** 2
-
-
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
-def test_edges_are_round_and_reach_the_usual_values(values: list[float]) -> None:
-    found = edges(np.array(values))
-    assert (len(found), found[0]) == (21, 0)
-    assert np.all(np.diff(found) > 0)
-    assert found[-1] >= 0.999 * np.quantile(values, 0.995)
 
 
 def test_edges_of_cells_are_whole_numbers() -> None:

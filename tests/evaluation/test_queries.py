@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ldptrace.core.paths import CellPaths
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample, share_error
 from ldptrace.protocol.grid import Grid
+from statistics_kit import assert_same_law
 
 
 def test_squares_count_their_borders(rng: np.random.Generator) -> None:
@@ -56,6 +57,21 @@ def test_resampling_puts_a_point_into_every_cell(paths: CellPaths, rng: np.rando
     repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
     cells = np.array([paths.grid.cell(a, b) for a, b in zip(x, y, strict=True)])
     assert np.array_equal(cells, np.repeat(paths.cells, repeats))
+
+
+def test_points_that_are_many_are_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same law either way, by the counts of 4000 draws in every square (`assert_same_law` says how sure)."""
+    grid, rng = Grid((0, 0, 5, 2), 3), np.random.default_rng(3)
+    queries = SquareQueries.draw(rng, grid, count=6)
+    visits = rng.integers(0, 9, 9)
+    one_by_one = np.array([queries.scattered(visits, grid, rng) for _ in range(4000)])
+    monkeypatch.setattr("ldptrace.evaluation.queries._ONE_BY_ONE", 0)
+    at_once = np.array([queries.scattered(visits, grid, rng) for _ in range(4000)])
+    for square in range(6):
+        assert_same_law(one_by_one[:, square], at_once[:, square])
+    # Squares that overlap have points in common, whichever way.
+    both = [np.cov(found.T) for found in (one_by_one, at_once)]
+    assert np.abs(both[0] - both[1]).max() < 0.15 * np.abs(both[0]).max()
 
 
 def test_shares_of_a_table_of_cells_by_hand() -> None:

@@ -43,8 +43,8 @@ def streets() -> StreetMap:
 def test_on_streets_and_beside_them(streets: StreetMap) -> None:
     assert len(streets.length) == 2 * SIDE * (SIDE - 1)
     assert streets.tolerance == 25.0
-    assert streets.affordable(np.full(9000, 1000.0)) == 5000
-    assert streets.affordable(np.full(9000, 1e6)) == 100
+    assert streets.affordable(1000.0, 9000) == 5000
+    assert streets.affordable(1e6, 9000) == 100
     on, near, off = (streets.match(trips(100, 1, off=away)) for away in (0.0, 15.0, 90.0))
     assert on.on_streets == pytest.approx(1.0)
     assert near.on_streets > 0.95

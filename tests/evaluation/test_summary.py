@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.summary import Summary
+from ldptrace.evaluation.summary import Part, Summary
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0.0, 0.0, 10.0, 10.0), 5)
@@ -21,6 +23,10 @@ def test_visits_passages_and_trips_by_hand() -> None:
     # The first cell is visited three times by two trajectories; cells are counted up the columns.
     assert (summary.density[0], summary.density[5]) == (3, 1)
     assert (summary.coverage[0], summary.coverage[5]) == (2, 1)
+    # A path of one cell gives two points, as in the reference.
+    assert (summary.visits[0], summary.visits[5]) == (4, 1)
+    assert np.flatnonzero(summary.tables.moves).tolist() != []
+    assert summary.tables.moves.sum() == 2
     assert [part.tolist() for part in summary.trips] == [[0], [2]]
     assert summary.cell_lengths.tolist() == [0, 1, 0, 1]
     assert summary.lengths.tolist() == [4, 0]
@@ -29,28 +35,53 @@ def test_visits_passages_and_trips_by_hand() -> None:
 
 
 @settings(max_examples=15)
-@given(st.integers(0, 1000), st.integers(1, 29))
-def test_parts_make_the_whole(seed: int, cut: int) -> None:
-    walks = drifting_walks(30, seed)
+@given(st.integers(0, 1000), st.integers(1, 90))
+def test_blocks_make_the_whole(seed: int, points: int) -> None:
+    walks, other = drifting_walks(30, seed), Summary.of(drifting_walks(30, seed + 1), GRID)
     whole = Summary.of(walks, GRID)
-    merged = Summary.merged([Summary.of(walks[:cut], GRID), Summary.of(walks[cut:], GRID)])
-    for name in ("density", "coverage", "cell_lengths", "lengths", "diameters", "points", "scale"):
-        np.testing.assert_array_equal(getattr(merged, name), getattr(whole, name), err_msg=name)
-    assert merged.patterns.names() == whole.patterns.names()
+    with patch("ldptrace.engines.blocks.POINTS", points):
+        parts = Summary.of(walks, GRID)
+    assert len(parts.tables.blocks) > 1
+    for name in ("density", "coverage", "cell_lengths", "visits", "lengths", "diameters", "points", "scale"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), err_msg=name)
+    np.testing.assert_array_equal(parts.trips, whole.trips)
+    assert parts.patterns.names() == whole.patterns.names()
+    one, two = parts.beside(other), whole.beside(other)
+    assert one.support.tolist() == two.support.tolist()
+    np.testing.assert_array_equal(np.concatenate(one.lengths), np.concatenate(two.lengths))
 
 
 def test_taken_trajectories_bring_their_lengths() -> None:
-    whole = Summary.of(drifting_walks(20, 1), GRID)
+    whole = Part.of(drifting_walks(20, 1), GRID)
     picked = np.array([3, 3, 7])
     taken = whole.take(picked)
     assert taken.lengths.tolist() == whole.lengths[picked].tolist()
-    assert taken.paths.sizes.tolist() == whole.paths.sizes[picked].tolist()
-    assert taken.density.sum() == whole.paths.sizes[picked].sum()
+    assert taken.paths.sizes.tolist() == whole.sizes[picked].tolist()
+    assert len(taken.cells) == whole.sizes[picked].sum()
+
+
+def test_a_bootstrap_is_the_same_in_every_pass() -> None:
+    whole = Summary.of(drifting_walks(40, 1), GRID)
+    with patch("ldptrace.engines.blocks.POINTS", 50):
+        again = Summary.of(drifting_walks(40, 1), GRID).again(500, np.random.default_rng(1))
+    assert len(again) == len(again.lengths) == 500
+    assert set(again.lengths) <= set(whole.lengths)
+    assert again.lengths.tolist() == again.lengths.tolist()
+    # Each of 40 is drawn 12.5 times on average, and never with a probability of 1e-4.
+    assert set(again.lengths) == set(whole.lengths)
+    assert again.tables.coverage.max() <= 500
+
+
+def test_another_size_of_the_same_set() -> None:
+    whole, other = (Summary.of(drifting_walks(40, seed), GRID) for seed in (1, 2))
+    larger = whole.resized(80)
+    assert len(larger) == 80
+    assert larger.visits.tolist() == (2 * whole.visits).tolist()
+    assert larger.patterns.counts.tolist() == (2 * whole.patterns.counts).tolist()
+    assert larger.beside(other).support.tolist() == (2 * whole.beside(other).support).tolist()
 
 
 def test_nothing_cannot_be_summed_up() -> None:
     for nothing in (Trajectories.from_lists([]), Trajectories.from_lists([[], []])):
         with pytest.raises(InputError, match="without any point"):
             Summary.of(nothing, GRID)
-    with pytest.raises(InputError, match="without any point"):
-        Summary.merged([])

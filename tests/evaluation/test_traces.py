@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.extents import travel_distances
-from ldptrace.evaluation.measuring import Measured
 from ldptrace.evaluation.traces import FINE, Traces, coarser
 from ldptrace.protocol.grid import Grid
 
@@ -44,11 +43,6 @@ def test_traces_of_batches_add_up(seed: int, cut: int) -> None:
         total = total + Traces.of(part, GRID)
     for name in (*TABLES, "fixes"):
         assert np.allclose(getattr(total, name), getattr(expected, name), rtol=1e-12, atol=1e-9)
-    merged = Measured.merged([Measured.of(part, GRID) for part in parts])
-    once = Measured.of(whole, GRID)
-    assert np.array_equal(merged.summary.paths.cells, once.summary.paths.cells)
-    assert np.array_equal(merged.summary.density, once.summary.density)
-    assert merged.summary.points == once.summary.points
 
 
 @settings(max_examples=15)

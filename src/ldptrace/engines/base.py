@@ -1,7 +1,8 @@
 """What an engine is: two verbs on blocks of trajectories, adding up what is found in them and writing new ones.
 
-A block is at most `CHUNK` trajectories, fewer if they are long (`ldptrace.engines.blocks`), with its number. Whatever is random in a block draws from the child of that
-number of a source, so that the result does not depend on where and in which order the blocks are worked on.
+A block is at most `CHUNK` trajectories, fewer if they are long (`ldptrace.engines.blocks`), with its number. Whatever
+is random in a block draws from the child of that number of a source, so that the result does not depend on where and
+in which order the blocks are worked on.
 """
 
 from __future__ import annotations
@@ -111,11 +112,10 @@ class Crowd(ABC):
     def add_up(self, work: Work[T], nothing: T) -> T:
         """The sum of what is found in the blocks, in their order, starting from `nothing`."""
 
-    def put_aside(
-        self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T
-    ) -> tuple[Aside[S], T]:
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         """In one pass, something of each block put aside, and the sum of something else."""
-        both = self.add_up(lambda block, number: _both(work(block, number)), _Both([], nothing))
+        begun: _Both[S, T] = _Both([], nothing)
+        both = self.add_up(lambda block, number: _both(work(block, number)), begun)
         return Held(both.items), both.total
 
     @abstractmethod

@@ -184,9 +184,7 @@ class Files(Crowd):
         found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
         return reduce(lambda a, b: a + b, found, nothing)
 
-    def put_aside(
-        self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T
-    ) -> tuple[Aside[S], T]:
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         aside = OnDisk[S]()
         for item, found in map_ordered(lambda block: work(*block), self.blocks(), waiting=3):
             aside.append(item)
@@ -263,4 +261,3 @@ def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: 
     last = first + len(whole)
     writer.write(replace(whole, ids=np.arange(first, last), **labels))
     return last
-

@@ -149,14 +149,15 @@ def outliers(distances: Floats) -> Floats:
     return ordered[np.argsort(-radius, kind="stable")[:OUTLIERS]]
 
 
-def uniform_walks(paths: CellPaths, rng: np.random.Generator, *, crs: str | None = None) -> Trajectories:
-    """Random walks with as many cells as `paths`: uniform starts, moves and points. They know nothing."""
-    cells = np.empty(len(paths.cells), dtype=np.int32)
-    _walk(rng, paths.offsets, paths.grid.n, cells)
-    walks = CellPaths(cells, paths.offsets, paths.grid)
-    x, y = resample(walks, rng)
-    sizes = np.where(paths.sizes == 1, 2, paths.sizes)
-    return Trajectories(x, y, np.concatenate(([0], np.cumsum(sizes))), crs=crs)
+def uniform_walks(
+    sizes: Ints, grid: Grid, rng: np.random.Generator, *, crs: str | None = None
+) -> Trajectories:
+    """Random walks of so many cells each: uniform starts, moves and points. They know nothing."""
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    cells = np.empty(offsets[-1], dtype=np.int32)
+    _walk(rng, offsets, grid.n, cells)
+    x, y = resample(CellPaths(cells, offsets, grid), rng)
+    return Trajectories(x, y, np.concatenate(([0], np.cumsum(np.where(sizes == 1, 2, sizes)))), crs=crs)
 
 
 _DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms
+from ldptrace.evaluation.divergence import MAX_JSD, count_divergence
 from ldptrace.evaluation.metrics import Comparison, Metric
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import average_relative_error
@@ -31,12 +31,12 @@ def kendall_tie_corrected(pair: Comparison) -> float:
 
 def length_error_overflow(pair: Comparison) -> float:
     """Divergence of travel distances in buckets over the real range, with one below and one above."""
-    return count_divergence(*full_histograms(pair.real.lengths, pair.synthetic.lengths))
+    return count_divergence(*(side.lengths[1] for side in pair.both))
 
 
 def diameter_error_overflow(pair: Comparison) -> float:
     """Divergence of diameters in buckets over the real range, with one below and one above."""
-    return count_divergence(*full_histograms(pair.real.diameters, pair.synthetic.diameters))
+    return count_divergence(*(side.diameters[1] for side in pair.both))
 
 
 def cell_length_error(pair: Comparison) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,19 +38,34 @@ def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
     return jensen_shannon(first / first.sum(), second / second.sum())
 
 
-def reference_histograms(real: Floats, synthetic: Floats) -> tuple[Floats, Floats]:
-    """Twenty buckets of a twentieth of the real range each, as the reference counts them.
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """The range of a real set's values, and the borders of the buckets in which they are drawn.
 
-    They begin at 0 instead of the smallest value, both ends belong to a bucket, and what lies above the last
-    one is not counted.
-
-    >>> reference_histograms(np.array([0.0, 20.0]), np.array([1.0, 25.0]))[1][:3].tolist()
-    [1.0, 1.0, 0.0]
+    Any set's values are counted in three ways, and the counts of parts add up to those of the whole.
     """
-    starts = np.arange(BUCKETS) * ((real.max() - real.min()) / BUCKETS)
-    ends = starts + (real.max() - real.min()) / BUCKETS
 
-    def count(values: Floats) -> Floats:
+    low: float
+    high: float
+    drawn: Floats
+
+    def counted(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+        """As the reference counts, with nothing lost, and in the drawing's buckets with one below and one above."""
+        where = np.searchsorted(self.drawn, values, side="right")
+        drawn = np.bincount(where, minlength=len(self.drawn) + 1).astype(np.float64)
+        return self.reference(values), self.full(values), drawn
+
+    def reference(self, values: Floats) -> Floats:
+        """Counts in twenty buckets of a twentieth of the range each, as the reference has them.
+
+        They begin at 0 instead of the smallest value, both ends belong to a bucket, and what lies above the last
+        one is not counted.
+
+        >>> Scale(0.0, 20.0, np.empty(0)).reference(np.array([1.0, 25.0]))[:3].tolist()
+        [1.0, 1.0, 0.0]
+        """
+        starts = np.arange(BUCKETS) * ((self.high - self.low) / BUCKETS)
+        ends = starts + (self.high - self.low) / BUCKETS
         # Values not below each start, less values above each end.
         reached = np.bincount(np.searchsorted(starts, values, side="right"), minlength=BUCKETS + 1)
         passed = np.bincount(np.searchsorted(ends, values, side="left"), minlength=BUCKETS + 1)
@@ -56,21 +73,17 @@ def reference_histograms(real: Floats, synthetic: Floats) -> tuple[Floats, Float
         counts: Floats = inside.astype(np.float64)
         return counts
 
-    return count(real), count(synthetic)
+    def full(self, values: Floats) -> Floats:
+        """Counts in twenty half-open buckets over the range with one more below and one above: nothing is lost.
 
-
-def full_histograms(real: Floats, synthetic: Floats) -> tuple[Floats, Floats]:
-    """Twenty half-open buckets over the real range with one more below and one above: nothing is lost.
-
-    >>> full_histograms(np.array([0.0, 20.0]), np.array([-1.0, 1.0, 25.0]))[1].tolist()[:4]
-    [1.0, 0.0, 1.0, 0.0]
-    """
-    low, high = float(real.min()), float(real.max())
-    edges = np.linspace(low, high, BUCKETS + 1) if high > low else np.array([low, high])
-    edges[-1] = np.nextafter(high, np.inf)
-    size = len(edges) + 1
-
-    def count(values: Floats) -> Floats:
-        return np.bincount(np.searchsorted(edges, values, side="right"), minlength=size).astype(np.float64)
-
-    return count(real), count(synthetic)
+        >>> Scale(0.0, 20.0, np.empty(0)).full(np.array([-1.0, 1.0, 25.0])).tolist()[:4]
+        [1.0, 0.0, 1.0, 0.0]
+        """
+        edges = (
+            np.linspace(self.low, self.high, BUCKETS + 1)
+            if self.high > self.low
+            else np.array([self.low, self.high])
+        )
+        edges[-1] = np.nextafter(self.high, np.inf)
+        where = np.searchsorted(edges, values, side="right")
+        return np.bincount(where, minlength=len(edges) + 1).astype(np.float64)

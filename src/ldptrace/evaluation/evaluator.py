@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.stages import Stages
 from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd
+from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
 from ldptrace.evaluation.controls import usable_roads
-from ldptrace.evaluation.inputs import Outside, align, choose_area, confine
+from ldptrace.evaluation.inputs import Census, Outside, align, choose_area
 from ldptrace.evaluation.judging import REPEAT, judge
-from ldptrace.evaluation.measuring import Bench, Measured
+from ldptrace.evaluation.measuring import Bench, Look, Measured
 from ldptrace.evaluation.scorecard import Attack, Scorecard
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.io.files import trajectories_of
@@ -26,6 +29,8 @@ from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 
 GRID = 6
+# Trajectories of a set that are looked at one by one, about, and points of them: for attacks, streets and pictures.
+SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
 
 
 def evaluate(
@@ -44,7 +49,7 @@ def evaluate(
     outside: Outside = "drop",
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Measure synthetic sets against a real one; each is whatever `ldptrace.read` takes.
+    """Measure synthetic sets against a real one; each is whatever `ldptrace.read` takes, or a `Crowd` elsewhere.
 
     Bounds are the real set's when none are given, as in the reference. With `roads` trips are matched to streets,
     and what the map gives by itself stands beside every set. `timezone` says whose clocks count for times since 1970
@@ -64,31 +69,40 @@ def evaluate(
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(seed)
     labels = list(names) if names is not None else _labels(len(synthetic))
-    real, synthetic = trajectories_of(real), tuple(map(trajectories_of, synthetic))
     with stages("prepare"):
         known = None if roads is None else roads.crs
-        real, published, area, notes, origin = _prepare(real, synthetic, labels, grid, bounds, outside, known)
-        real, *published = (in_zone(item, timezone) for item in (real, *published))
-        usable = None if roads is None else usable_roads(roads, area, real.crs)
+        sets = Sets.of(real, synthetic, labels, grid, bounds, outside, timezone, known)
+        usable = None if roads is None else usable_roads(roads, sets.area, sets.crs)
         streets = None if usable is None else StreetMap.of(usable)
     with stages("summarise"):
-        bench = Bench.of(real, area, [len(item) for item in published], rng, streets)
-        sets = [Measured.of(item, area, streets, rng) for item in published]
-    promised = [item.provenance for item in synthetic] if privacy is None else list(privacy)
+        sizes = [sets.size(number) for number in range(1, len(sets.crowds))]
+        rates = {size: size / sets.size(0) for size in sorted(set(sizes))}
+        measured = [
+            Measured.by(sets.look(number, rng, rates if number == 0 else {}), crowd, streets, rng)
+            for number, crowd in enumerate(sets.crowds)
+        ]
+        bench = Bench.between(*measured[0], rng)
+        published = [item for item, _ in measured[1:]]
+    promised = [crowd.provenance for crowd in sets.crowds[1:]] if privacy is None else list(privacy)
     card = judge(
         bench,
-        dict(zip(labels, sets, strict=True)),
+        dict(zip(labels, published, strict=True)),
         rng,
         repeat=repeat,
         samples=samples,
         roads=usable,
         streets=streets,
         promised=promised,
-        notes=notes,
-        attack=(lambda walks: _attack(area, real, published, walks)) if attacks else None,
+        notes=[
+            [*said, *_sampled(item, attacks, streets is not None)]
+            for said, (item, _) in zip(sets.notes, measured, strict=True)
+        ],
+        attack=(lambda walks: _attack(sets.area, [item.trajectories for item, _ in measured], walks))
+        if attacks
+        else None,
         stages=stages,
     )
-    return replace(card, seed=seed, bounds_from=origin)
+    return replace(card, seed=seed, bounds_from=sets.origin)
 
 
 def resilience(
@@ -101,22 +115,123 @@ def resilience(
     outside: Outside = "drop",
     stages: Stages | None = None,
 ) -> dict[str, dict[str, Attack]]:
-    """The two attacks alone: for each synthetic set, by its name, each attack by its name."""
+    """The two attacks alone: for each synthetic set, by its name, each attack by its name.
+
+    Of sets with more than `SAMPLE` trajectories about so many are drawn at random.
+    """
     stages = stages or Stages()
+    rng = np.random.default_rng(seed)
     labels = list(names) if names is not None else _labels(len(synthetic))
-    real, synthetic = trajectories_of(real), tuple(map(trajectories_of, synthetic))
     with stages("prepare"):
-        real, published, area, *_ = _prepare(real, synthetic, labels, grid, bounds, outside)
-        paths = CellPaths.from_trajectories(real, area)
-        walks = uniform_walks(paths, np.random.default_rng(seed), crs=real.crs)
+        sets = Sets.of(real, synthetic, labels, grid, bounds, outside)
+        chosen = [sets.sample(number, rng) for number in range(len(sets.crowds))]
+        sizes = CellPaths.from_trajectories(chosen[0], sets.area).sizes
+        walks = uniform_walks(sizes, sets.area, rng, crs=sets.crs)
     with stages("attack"):
-        return dict(zip(labels, _attack(area, real, published, walks), strict=True))
+        return dict(zip(labels, _attack(sets.area, chosen, walks), strict=True))
 
 
-def _attack(
-    grid: Grid, real: Trajectories, published: Sequence[Trajectories], walks: Trajectories
-) -> list[dict[str, Attack]]:
-    """Both attacks on every published set, on the other real trajectories and on random walks."""
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """The sets of an evaluation in one area and one coordinate system, the real one first, wherever they are.
+
+    `notes` say what is left out of each.
+    """
+
+    crowds: list[Crowd]
+    census: list[Census]
+    area: Grid
+    origin: str
+    crs: str | None
+    zones: list[str | None]
+    outside: Outside
+    notes: list[list[str]]
+
+    @staticmethod
+    def of(
+        real: Any,
+        synthetic: Sequence[Any],
+        labels: Sequence[str],
+        grid: int | Grid,
+        bounds: Bounds | None,
+        outside: Outside,
+        timezone: str | None = None,
+        known: str | None = None,
+    ) -> Sets:
+        """Look through all sets once, the real one twice where it must say its bounds."""
+        if not synthetic:
+            raise InputError("there is no synthetic set to evaluate")
+        if timezone is not None:
+            zone(timezone)
+        crowds = [_crowd(item) for item in (real, *synthetic)]
+        # The other sets, or the road network that is to fit them, may say what the coordinates are.
+        labelled = [crowd.crs for crowd in crowds] + [known]
+        crs = next((label for label in labelled if label is not None), None)
+        names = ["the real set", *(f"the synthetic set {label}" for label in labels)]
+        aligned = [align(crs, crowd.crs, name) for crowd, name in zip(crowds[1:], names[1:], strict=True)]
+        first = None
+        if bounds is None and not isinstance(grid, Grid):
+            first = crowds[0].add_up(partial(_census, None, crs), Census())
+        area, origin = choose_area(first, grid, bounds)
+        census = [
+            first
+            if first is not None and crowd is crowds[0]
+            else crowd.add_up(partial(_census, area, crs), Census())
+            for crowd in crowds
+        ]
+        notes = [
+            [*before, *found.notes(area, outside, name)]
+            for before, found, name in zip([[], *aligned], census, names, strict=True)
+        ]
+        zones = [crowd.timezone or timezone for crowd in crowds]
+        return Sets(crowds, census, area, origin, crs, zones, outside, notes)
+
+    def size(self, number: int) -> int:
+        """Trajectories of a set that are evaluated."""
+        return self.census[number].kept(self.outside)[0]
+
+    def look(self, number: int, rng: np.random.Generator, rates: Mapping[int, float]) -> Look:
+        """How the blocks of a set are measured."""
+        many, points = self.census[number].kept(self.outside)
+        share = min(1.0, SAMPLE / many, SAMPLE_POINTS / max(points, 1))
+        return Look(
+            self.area,
+            self.outside,
+            {"crs": self.crs, "timezone": self.zones[number]},
+            self.census[number].has_times,
+            share,
+            rng.spawn(1)[0],
+            rates,
+            rng.spawn(1)[0] if rates else None,
+        )
+
+    def sample(self, number: int, rng: np.random.Generator) -> Trajectories:
+        """What is looked at one by one of a set: all of it, or about so many at random."""
+        look = self.look(number, rng, {})
+        nothing: list[Trajectories] = []
+        return Trajectories.concat(self.crowds[number].add_up(look.chosen, nothing))
+
+
+def _census(area: Grid | None, crs: str | None, block: Trajectories, _: int) -> Census:
+    return Census.of(block, area, crs)
+
+
+def _crowd(data: Any) -> Crowd:
+    return data if isinstance(data, Crowd) else Memory(trajectories_of(data))
+
+
+def _sampled(item: Measured, attacks: bool, streets: bool) -> list[str]:
+    """What was looked at of a set that is too large to be looked at as a whole."""
+    looked, size = len(item.trajectories), len(item.summary)
+    if looked == size:
+        return []
+    what = ["the attacks"] * attacks + ["streets"] * streets + ["pictures of lines"]
+    return [f"{looked:,} of its {size:,} trajectories, drawn at random, were taken for {', '.join(what)}"]
+
+
+def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:
+    """Both attacks on every set but the real one, the first; on the other real trajectories; on random walks."""
+    real, *published = sets
     kinds: dict[str, Reidentification | Outlier] = {
         "reidentification": Reidentification.of(real, grid),
         "outlier": Outlier.of(real, grid),
@@ -126,43 +241,6 @@ def _attack(
         {name: Attack(kind.against(item), *anchors[name], kind.threshold) for name, kind in kinds.items()}
         for item in published
     ]
-
-
-def _prepare(
-    real: Trajectories,
-    synthetic: Sequence[Trajectories],
-    labels: Sequence[str],
-    grid: int | Grid,
-    bounds: Bounds | None,
-    outside: Outside,
-    known: str | None = None,
-) -> tuple[Trajectories, list[Trajectories], Grid, list[list[str]], str]:
-    """Sets in one area and one coordinate system, with notes of what was left out: the real set's first."""
-    if not synthetic:
-        raise InputError("there is no synthetic set to evaluate")
-    labelled = [item.crs for item in synthetic if item.crs is not None]
-    labelled += [] if known is None else [known]
-    if real.crs is None and labelled:
-        # The other sets, or the road network that is to fit them, say what the coordinates are.
-        real = replace(real, crs=labelled[0])
-    area, origin = choose_area(real, grid, bounds)
-    kept, said = confine(real, area, outside, "the real set")
-    notes, published = [said], []
-    for label, item in zip(labels, synthetic, strict=True):
-        name = f"the synthetic set {label}"
-        aligned, first = align(kept, item, name)
-        confined, second = confine(aligned, area, outside, name)
-        published.append(confined)
-        notes.append([*first, *second])
-    return kept, published, area, notes, origin
-
-
-def in_zone(trajectories: Trajectories, timezone: str | None) -> Trajectories:
-    """The set under the given zone, unless it names its own."""
-    if timezone is None or trajectories.timezone is not None:
-        return trajectories
-    zone(timezone)
-    return replace(trajectories, timezone=timezone)
 
 
 def _labels(count: int) -> list[str]:

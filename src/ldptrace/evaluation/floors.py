@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.evaluation.metrics import Comparison, Yardstick
-from ldptrace.evaluation.queries import resample
 
 
 def bootstrap(yardstick: Yardstick, size: int, rng: np.random.Generator) -> Comparison:
@@ -13,5 +12,5 @@ def bootstrap(yardstick: Yardstick, size: int, rng: np.random.Generator) -> Comp
 
     Where the reference compares with a real set resampled from its cells, so is the bootstrap.
     """
-    sample = yardstick.real.take(rng.integers(0, len(yardstick.real), size))
-    return Comparison(yardstick, sample, yardstick.queries.count(*resample(sample.paths, rng)))
+    sample = yardstick.real.again(size, rng)
+    return Comparison(yardstick, sample, yardstick.queries.scattered(sample.visits, sample.grid, rng))

@@ -19,7 +19,6 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import uniform_walks
 from ldptrace.evaluation.controls import CONTROLS, MAP_ALONE, PLAIN_ROUTING, map_alone, plain_routing
-from ldptrace.evaluation.divergence import reference_histograms
 from ldptrace.evaluation.measuring import Bench, Measured, timed_walks
 from ldptrace.evaluation.metrics import Yardstick
 from ldptrace.evaluation.patterns import TOP
@@ -27,19 +26,21 @@ from ldptrace.evaluation.portrait import (
     SAMPLES,
     Portrait,
     cell_edges,
-    edges,
     paint,
     pattern_table,
     street_lines,
     time_edges,
 )
-from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
 from ldptrace.evaluation.streets import StreetMap, spacing
+from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
 REPEAT = 3
+# Random walks of a set that knows nothing; a larger one would score the same.
+WALKS = 100_000
 FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
 
 
@@ -59,7 +60,8 @@ def judge(
 ) -> Scorecard:
     """The scorecard of sets, by name, against the real one of the bench.
 
-    `attack` is given random walks as large as the real set; `notes` are those of the real set and of each set.
+    `attack` is given random walks, as many as the real set has trajectories and at most `WALKS`; `notes` are those of
+    the real set and of each set.
     """
     stages = stages or Stages()
     real, labels, others = bench.real, list(sets), list(sets.values())
@@ -68,8 +70,9 @@ def judge(
     area, crs = real.summary.grid, real.trajectories.crs
     said = notes or [[] for _ in range(len(sets) + 1)]
     with stages("measure"):
-        walks = uniform_walks(real.summary.paths, rng, crs=crs)
+        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=crs)
         blind = Measured.of(timed_walks(walks, real.traces, rng), area, streets, rng)
+        blind = blind.resized(len(real.summary))
         controls = _controls(roads, streets, others, area, rng)
         values = bench.values(others, blind, controls, repeat, rng)
         curves, floor_curve = _query_curves(bench.yardstick, others, rng)
@@ -99,8 +102,8 @@ def judge(
         notes=(*said[0], *_real_remarks(real)),
         query_fractions=FRACTIONS,
         query_floor=floor_curve,
-        length_edges=tuple(edges(real.summary.lengths).tolist()),
-        diameter_edges=tuple(edges(real.summary.diameters).tolist()),
+        length_edges=tuple(real.summary.scales[0].drawn.tolist()),
+        diameter_edges=tuple(real.summary.scales[1].drawn.tolist()),
         cell_edges=tuple(cell_edges(real.summary).tolist()),
         time_edges=time_edges(real),
         patterns=tuple(pattern_table(real.summary, [item.summary for item in others])),
@@ -128,7 +131,7 @@ def _controls(
     for item in sets:
         plain = _kept(plain_routing(roads, item.trajectories, rng), area)
         both = {MAP_ALONE: alone, PLAIN_ROUTING: Measured.of(plain, area, streets, rng)}
-        controls.append({name: control.resized(len(item.summary), rng) for name, control in both.items()})
+        controls.append({name: control.resized(len(item.summary)) for name, control in both.items()})
     return controls
 
 
@@ -159,17 +162,23 @@ def _query_curves(
     yardstick: Yardstick, sets: Sequence[Measured], rng: np.random.Generator
 ) -> tuple[list[tuple[float, ...]], tuple[float, ...]]:
     """Query error for each size of the squares: of every set, and of a bootstrap of the real set."""
-    summary = yardstick.real
-    again = summary.take(rng.integers(0, len(summary), len(sets[0].summary)))
-    points = resample(summary.paths, rng)
-    others = [resample(item.paths, rng) for item in (*(item.summary for item in sets), again)]
+    real = yardstick.real
+    others = [*(item.summary for item in sets), real.again(len(sets[0].summary), rng)]
     errors = []
     for fraction in FRACTIONS:
-        queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
-        truth = queries.count(*points)
-        errors.append([average_relative_error(truth, queries.count(x, y), len(points[0])) for x, y in others])
+        queries = SquareQueries.draw(rng, real.grid, fraction=fraction, scale=real.scale)
+        truth, *found = (queries.scattered(item.visits, item.grid, rng) for item in (real, *others))
+        errors.append([average_relative_error(truth, answers, yardstick.points) for answers in found])
     *curves, floor = (tuple(curve) for curve in zip(*errors, strict=True))
     return curves, floor
+
+
+def _walk_sizes(real: Summary, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Numbers of cells as those of the real paths; of very many, some at random."""
+    if len(real) <= WALKS:
+        return real.path_sizes
+    counts = rng.multinomial(WALKS, real.cell_lengths / real.cell_lengths.sum())
+    return np.repeat(np.arange(len(counts)), counts)
 
 
 def _picked(trajectories: Trajectories, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -206,8 +215,9 @@ def _real_remarks(real: Measured) -> list[str]:
             f"the real set has only {len(summary.patterns)} different patterns of 2 to 8 cells; pattern F1 and "
             "pattern error are divided by 100 all the same, as in the reference: read the variants"
         )
-    for name, values in (("travel distances", summary.lengths), ("diameters", summary.diameters)):
-        if reference_histograms(values, values)[0].sum() == 0:
+    beside = summary.beside(summary)
+    for name, counts in (("travel distances", beside.lengths), ("diameters", beside.diameters)):
+        if counts[0].sum() == 0:
             remarks.append(
                 f"the real {name} have too narrow a range for the reference's buckets, which begin at 0; "
                 "buckets over the real range were used"

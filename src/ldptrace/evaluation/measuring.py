@@ -1,25 +1,31 @@
 """One set added up in every way that a metric needs, and the values of all metrics of such sets.
 
-Everything here adds up over batches: summaries and traces of parts make those of the whole, so a set larger than
-memory is measured part by part (`Measured.of` of each, then `Measured.merged`).
+Everything here adds up over blocks, so a set larger than memory is measured block by block, wherever its blocks are.
+What is left of a set when it was measured has the same size for every set: tables, and a random choice of its
+trajectories for what needs them whole (attacks, streets, pictures).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from ldptrace.core.parallel import child
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd
+from ldptrace.engines.local import Memory
 from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.evaluation.extents import travel_distances
+from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.further import FURTHER, Questions, Sight, class_edges, log_classes
+from ldptrace.evaluation.inputs import Outside, stay_inside
 from ldptrace.evaluation.metrics import METRICS, Metric, Yardstick
 from ldptrace.evaluation.streets import StreetMap, StreetUse
-from ldptrace.evaluation.summary import Summary
+from ldptrace.evaluation.summary import Part, Summary
 from ldptrace.evaluation.traces import DAY, Traces
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
@@ -49,8 +55,73 @@ class Value:
 
 
 @dataclass(frozen=True, eq=False)
+class Seen:
+    """What the blocks of a set add up to besides their parts.
+
+    `again` are traces of bootstraps, by their sizes: each trajectory counts a Poisson number of times.
+    """
+
+    traces: Traces
+    again: dict[int, Traces]
+    sample: list[Trajectories]
+
+    def __add__(self, other: Seen) -> Seen:
+        again = {size: traces + other.again[size] for size, traces in self.again.items()}
+        return Seen(self.traces + other.traces, again, self.sample + other.sample)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How a block of a set is measured: in an area, under its labels, with about so large a share of it as a sample."""
+
+    grid: Grid
+    outside: Outside | None
+    labels: Mapping[str, Any]
+    timed: bool
+    share: float
+    sampling: np.random.Generator
+    # How often each trajectory counts on average in a bootstrap of each size.
+    rates: Mapping[int, float] = field(default_factory=dict)
+    weighing: np.random.Generator | None = None
+
+    @property
+    def nothing(self) -> Seen:
+        """Of no block."""
+        zero = Traces.zero(self.grid)
+        return Seen(zero, dict.fromkeys(self.rates, zero), [])
+
+    def __call__(self, block: Trajectories, number: int) -> tuple[Part, Seen]:
+        kept = self._kept(block)
+        local = on_local_clocks(kept)
+        again = {}
+        if self.weighing is not None:
+            drawn = child(self.weighing, number)
+            for size, rate in self.rates.items():
+                again[size] = Traces.of(local, self.grid, drawn.poisson(rate, len(kept)))
+        sample = [self._sample(kept, number)]
+        return Part.of(kept, self.grid), Seen(Traces.of(local, self.grid), again, sample)
+
+    def chosen(self, block: Trajectories, number: int) -> list[Trajectories]:
+        """The sample alone."""
+        return [self._sample(self._kept(block), number)]
+
+    def _kept(self, block: Trajectories) -> Trajectories:
+        plain = replace(block, ids=None, extra=None, user=None, provenance=None, **self.labels)
+        plain = plain if self.timed else replace(plain, t=None)
+        return stay_inside(plain, self.grid, self.outside)
+
+    def _sample(self, kept: Trajectories, number: int) -> Trajectories:
+        if self.share >= 1:
+            return kept
+        return kept.take(child(self.sampling, number).random(len(kept)) < self.share)
+
+
+@dataclass(frozen=True, eq=False)
 class Measured:
-    """A set with its summary, its traces, and its use of the streets where there is a map of them."""
+    """A set with its summary, its traces, and its use of the streets where there is a map of them.
+
+    `trajectories` are all of the set, or of a large one as many as are looked at one by one, drawn at random.
+    """
 
     trajectories: Trajectories
     summary: Summary
@@ -64,58 +135,37 @@ class Measured:
         streets: StreetMap | None = None,
         rng: np.random.Generator | None = None,
     ) -> Measured:
-        """Add a set up; a random choice of its trips is matched to the streets."""
-        local, summary = on_local_clocks(trajectories), Summary.of(trajectories, grid)
-        use = None
-        if streets is not None:
-            few = streets.affordable(summary.lengths)
-            use = streets.match(chosen(trajectories, few, rng or np.random.default_rng(0)))
-        return Measured(trajectories, summary, Traces.of(local, grid), use)
+        """Add up a set in memory, as it is; a random choice of its trips is matched to the streets."""
+        rng = rng or np.random.default_rng(0)
+        labels = {"crs": trajectories.crs, "timezone": trajectories.timezone}
+        look = Look(grid, None, labels, trajectories.t is not None, 1.0, rng)
+        return Measured.by(look, Memory(trajectories), streets, rng)[0]
 
     @staticmethod
-    def again(
-        trajectories: Trajectories,
-        grid: Grid,
-        rate: float,
-        rng: np.random.Generator,
-        streets: StreetMap | None = None,
-    ) -> Measured:
-        """A bootstrap of a batch of real trips: each counts a Poisson number of times, `rate` on average.
+    def by(
+        look: Look, crowd: Crowd, streets: StreetMap | None, rng: np.random.Generator
+    ) -> tuple[Measured, dict[int, Measured]]:
+        """A set wherever it is, and bootstraps of its lines by their sizes."""
+        parts, seen = crowd.put_aside(look, look.nothing)
+        sample = Trajectories.concat(seen.sample)
+        scale = metric_scale(look.grid, geographic=sample.is_geographic)
+        summary = Summary(parts, look.grid, scale)
+        few = 0 if streets is None else streets.affordable(summary.tables.lengths.mean, len(sample))
+        use = None if streets is None else streets.match(chosen(sample, few, rng))
+        again = {}
+        for size, traces in seen.again.items():
+            drawn = None
+            if streets is not None:
+                drawn = streets.match(sample.take(rng.integers(0, len(sample), few)))
+            again[size] = Measured(sample.take(np.arange(0)), summary, traces, drawn)
+        return Measured(sample, summary, seen.traces, use), again
 
-        Such bootstraps of batches add up to one of the whole.
-        """
-        many = len(trajectories)
-        traces = Traces.of(on_local_clocks(trajectories), grid, rng.poisson(rate, many))
-        use = None
-        if streets is not None:
-            few = streets.affordable(travel_distances(trajectories, streets.scale))
-            use = streets.match(trajectories.take(rng.integers(0, many, few)))
-        return Measured(trajectories.take(np.arange(0)), Summary.nothing(grid), traces, use)
-
-    def drawn(self, most: int, rng: np.random.Generator) -> Measured:
-        """The same with at most so many of its trajectories: they are drawn on the page, and routed again."""
-        return replace(self, trajectories=chosen(self.trajectories, most, rng))
-
-    @staticmethod
-    def merged(parts: Sequence[Measured]) -> Measured:
-        """All parts together, with all the trajectories that they hold."""
-        traces, use = parts[0].traces, parts[0].use
-        for part in parts[1:]:
-            traces = traces + part.traces
-            use = None if use is None or part.use is None else use + part.use
-        return Measured(
-            Trajectories.concat([part.trajectories for part in parts]),
-            Summary.merged([part.summary for part in parts]),
-            traces,
-            use,
-        )
-
-    def resized(self, size: int, rng: np.random.Generator) -> Measured:
-        """The same set with its paths drawn again, with replacement, to another number of trajectories.
+    def resized(self, size: int) -> Measured:
+        """The same set as if it had another number of trajectories.
 
         Counts of sets of different sizes do not compare; shares, which is what traces are used for, do.
         """
-        return replace(self, summary=self.summary.take(rng.integers(0, len(self.summary), size)))
+        return replace(self, summary=self.summary.resized(size))
 
 
 def on_local_clocks(trajectories: Trajectories) -> Trajectories:
@@ -149,12 +199,11 @@ class Bench:
         rng: np.random.Generator,
         streets: StreetMap | None = None,
     ) -> Bench:
-        """Do the real side's work."""
-        measured = Measured.of(real, grid, streets, rng)
-        again = {
-            size: Measured.again(real, grid, size / len(real), rng, streets) for size in sorted(set(sizes))
-        }
-        return Bench.between(measured, again, rng)
+        """Do the real side's work, in memory."""
+        labels = {"crs": real.crs, "timezone": real.timezone}
+        rates = {size: size / len(real) for size in sorted(set(sizes))}
+        look = Look(grid, None, labels, real.t is not None, 1.0, rng, rates, rng.spawn(1)[0])
+        return Bench.between(*Measured.by(look, Memory(real), streets, rng), rng)
 
     @staticmethod
     def between(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> Bench:

@@ -7,20 +7,19 @@ so that many synthetic sets are measured against it without doing the real side'
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, full_histograms, reference_histograms
-from ldptrace.evaluation.patterns import TOP, support
-from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
+from ldptrace.evaluation.divergence import MAX_JSD, count_divergence
+from ldptrace.evaluation.patterns import TOP
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
-from ldptrace.evaluation.summary import Summary
+from ldptrace.evaluation.summary import Beside, Summary
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
@@ -50,8 +49,8 @@ class Yardstick:
     def between(summary: Summary, rng: np.random.Generator) -> Yardstick:
         """The real side from its summary alone."""
         queries = SquareQueries.draw(rng, summary.grid, scale=summary.scale)
-        x, y = resample(summary.paths, rng)
-        return Yardstick(summary, queries, queries.count(x, y), len(x), int(rng.integers(1 << 62)))
+        answers = queries.scattered(summary.visits, summary.grid, rng)
+        return Yardstick(summary, queries, answers, int(summary.visits.sum()), int(rng.integers(1 << 62)))
 
     def redrawn(self, rng: np.random.Generator) -> Yardstick:
         """The same real side with other queries, resampled again."""
@@ -60,7 +59,8 @@ class Yardstick:
     def compare(self, synthetic: Trajectories | Summary) -> Comparison:
         """The synthetic set, summarised already or not, beside the real one."""
         summary = synthetic if isinstance(synthetic, Summary) else Summary.of(synthetic, self.real.grid)
-        answers = self.queries.count(*resample(summary.paths, np.random.default_rng(self.draw)))
+        rng = np.random.default_rng(self.draw)
+        answers = self.queries.scattered(summary.visits, summary.grid, rng)
         return Comparison(self, summary, answers)
 
     def score(self, synthetic: Trajectories | Summary) -> dict[str, float]:
@@ -85,15 +85,20 @@ class Comparison:
     def real(self) -> Summary:
         return self.yardstick.real
 
-    @cached_property
+    @property
     def synthetic_support(self) -> Ints:
         """How often the real set's most frequent patterns occur in the synthetic set."""
-        return support(self.synthetic.paths, self.real.patterns)
+        return self.synthetic.beside(self.real).support
 
-    @cached_property
+    @property
     def real_support(self) -> Ints:
         """How often the synthetic set's most frequent patterns occur in the real set."""
-        return support(self.real.paths, self.synthetic.patterns)
+        return self.real.beside(self.synthetic).support
+
+    @property
+    def both(self) -> tuple[Beside, Beside]:
+        """Both sets as the real one sees them."""
+        return self.real.beside(self.real), self.synthetic.beside(self.real)
 
 
 @dataclass(frozen=True)
@@ -150,12 +155,12 @@ def trip_error(pair: Comparison) -> float:
 
 def length_error(pair: Comparison) -> float:
     """Divergence of the travel distances in the reference's twenty buckets."""
-    return _bucket_error(pair.real.lengths, pair.synthetic.lengths)
+    return _bucket_error(*(side.lengths for side in pair.both))
 
 
 def diameter_error(pair: Comparison) -> float:
     """Divergence of the diameters in the reference's twenty buckets."""
-    return _bucket_error(pair.real.diameters, pair.synthetic.diameters)
+    return _bucket_error(*(side.diameters for side in pair.both))
 
 
 def pattern_f1(pair: Comparison) -> float:
@@ -176,10 +181,10 @@ def pattern_error(pair: Comparison) -> float:
     return float(np.sum(np.abs(counts - pair.synthetic_support) / counts)) / TOP
 
 
-def _bucket_error(real: Floats, synthetic: Floats) -> float:
+def _bucket_error(real: Sequence[Floats], synthetic: Sequence[Floats]) -> float:
     """As in the reference; where its buckets hold no real value at all, with buckets that do."""
-    histograms = reference_histograms(real, synthetic)
-    return count_divergence(*(histograms if histograms[0].sum() else full_histograms(real, synthetic)))
+    kind = 0 if real[0].sum() else 1
+    return count_divergence(real[kind], synthetic[kind])
 
 
 _JSD = (0.0, MAX_JSD)

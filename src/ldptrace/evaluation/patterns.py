@@ -1,25 +1,31 @@
 """Frequent patterns: contiguous pieces of 2 to 8 cells of the paths, and how often they occur.
 
-A pattern is a first cell and up to seven moves. Patterns are mined level by level: a piece can be among the
+A pattern is a first cell and up to seven moves. Patterns are mined a few moves at a time: a piece can be among the
 most frequent only if it occurs more often than the least of those found so far, and so must its beginning.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.protocol import lattice
 
 Codes = NDArray[np.int32]
 
 TOP = 100
-SHORTEST, LONGEST = 2, 8
+LONGEST = 8
+# Entries of the table of a pass, and a place behind all others.
+_TABLE = 1 << 19
+_NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,25 @@ class Patterns:
         return [row.tobytes() for row in self.cells]
 
 
+# Work on the paths of a block of that number, added up over all blocks, starting from nothing.
+Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """How often each extension of the patterns at hand occurs, and where first; a monoid."""
+
+    counts: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+
+    @staticmethod
+    def nothing(size: int) -> _Found:
+        return _Found(np.zeros(size, dtype=np.int64), np.full(size, _NEVER))
+
+    def __add__(self, other: _Found) -> _Found:
+        return _Found(self.counts + other.counts, np.minimum(self.firsts, other.firsts))
+
+
 def mine(paths: CellPaths, top: int = TOP) -> Patterns:
     """The `top` most frequent patterns.
 
@@ -47,72 +72,83 @@ def mine(paths: CellPaths, top: int = TOP) -> Patterns:
     >>> found.cells[:, :3].tolist(), found.counts.tolist()
     ([[0, 1, -1], [1, 2, -1], [0, 1, 2]], [2, 1, 1])
     """
-    cells, offsets = paths.cells, paths.offsets
-    moves = directions(paths)
-    nodes = cells.copy()
-    children = 8 * paths.grid.cells
-    counts = np.empty(0, dtype=np.int64)
-    sizes, firsts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    for size in range(SHORTEST, LONGEST + 1):
+    return mine_passes(lambda work, nothing: nothing + work(paths, 0), paths.grid.n, top)
 
-        def count(_: int, start: int, stop: int, size: int = size, children: int = children):  # type: ignore[no-untyped-def]
-            found = np.zeros(children, dtype=np.int64)
-            seen = np.zeros(children, dtype=np.int64)
-            _count_children(nodes, moves, offsets[start], offsets[stop], size, found, seen)
-            return found, seen
 
-        found = np.zeros(children, dtype=np.int64)
-        seen = np.zeros(children, dtype=np.int64)
-        for part, part_seen in map_chunks(count, len(paths)):
-            seen = np.where(found == 0, part_seen, seen)
-            found += part
-        frequent = np.flatnonzero(found > (counts[top - 1] if len(counts) >= top else 0))
-        counts = np.concatenate((counts, found[frequent]))
-        sizes = np.concatenate((sizes, np.full(len(frequent), size)))
-        firsts = np.concatenate((firsts, seen[frequent]))
-        best = np.lexsort((firsts, sizes, -counts))[:top]
-        counts, sizes, firsts = counts[best], sizes[best], firsts[best]
-        extended = frequent[found[frequent] > (counts[top - 1] if len(counts) >= top else 0)]
-        if len(extended) == 0:
-            break
-        renumber = np.full(children, -1, dtype=np.int32)
-        renumber[extended] = np.arange(len(extended), dtype=np.int32)
+def mine_passes(passes: Passes, n: int, top: int = TOP) -> Patterns:
+    """The same of paths that come block by block, in a few passes over all of them.
 
-        def descend(_: int, start: int, stop: int, size: int = size, renumber: Codes = renumber) -> None:
-            _descend(nodes, moves, offsets[start], offsets[stop], size, renumber)
+    A pass counts all extensions of the patterns at hand by as many moves as a table of `_TABLE` entries holds.
+    """
+    # The patterns to extend, as rows of cells: at first every cell by itself.
+    rows = np.arange(n * n, dtype=np.int32)[:, None]
+    best = Patterns(np.empty((0, LONGEST), dtype=np.int32), np.empty(0, dtype=np.int64))
+    firsts, sizes = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    while len(rows) and rows.shape[1] < LONGEST:
+        size, levels = rows.shape[1], 1
+        while size + levels < LONGEST and len(rows) * 8 ** (levels + 1) <= _TABLE:
+            levels += 1
+        begins = np.concatenate(([0], np.cumsum([len(rows) * 8**level for level in range(1, levels + 1)])))
+        trie = _trie(Patterns(rows, np.empty(len(rows), dtype=np.int64)), n)
+        found = passes(partial(_extensions, trie, size, begins), _Found.nothing(int(begins[-1])))
+        for level in range(1, levels + 1):
+            counts, seen = (
+                column[begins[level - 1] : begins[level]] for column in (found.counts, found.firsts)
+            )
+            frequent = np.flatnonzero(counts > _least(best, top))
+            longer = _extended(rows, frequent, level, n)
+            padded = np.pad(longer, ((0, 0), (0, LONGEST - size - level)), constant_values=-1)
+            cells, often = (
+                np.concatenate((best.cells, padded)),
+                np.concatenate((best.counts, counts[frequent])),
+            )
+            firsts = np.concatenate((firsts, seen[frequent]))
+            sizes = np.concatenate((sizes, np.full(len(frequent), size + level)))
+            order = np.lexsort((firsts, sizes, -often))[:top]
+            best, firsts, sizes = Patterns(cells[order], often[order]), firsts[order], sizes[order]
+        rows = longer[counts[frequent] > _least(best, top)]
+    return best
 
-        map_chunks(descend, len(paths))
-        children = 8 * len(extended)
-    rows = np.full((len(counts), LONGEST), -1, dtype=np.int32)
-    for row, (first, length) in enumerate(zip(firsts, sizes, strict=True)):
-        rows[row, :length] = cells[first : first + length]
-    return Patterns(rows, counts)
+
+def _least(best: Patterns, top: int) -> int:
+    """What a pattern must exceed to be among the most frequent."""
+    return int(best.counts[top - 1]) if len(best) >= top else 0
+
+
+def _extensions(
+    trie: tuple[Codes, Codes, Codes], size: int, begins: NDArray[np.int64], paths: CellPaths, number: int
+) -> _Found:
+    """Extensions of the patterns of a trie, of `size` cells each, in one block."""
+    found = _Found.nothing(int(begins[-1]))
+    _count_extensions(paths.cells, directions(paths), *trie, size, begins, found.counts, found.firsts)
+    # Blocks come one after the other, so the first in the data is in the first block.
+    seen = found.firsts < _NEVER
+    found.firsts[seen] += number << 28
+    return found
+
+
+def _extended(rows: Codes, codes: NDArray[np.int64], level: int, n: int) -> Codes:
+    """Rows of cells of extensions by so many moves; a code is the number of a row and the moves, in base eight."""
+    steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
+    longer = rows[codes // 8**level]
+    for place in range(level - 1, -1, -1):
+        after = longer[:, -1] + steps[codes // 8**place % 8]
+        longer = np.column_stack((longer, after.astype(np.int32)))
+    return longer
 
 
 def support(paths: CellPaths, patterns: Patterns) -> NDArray[np.int64]:
     """How often each of `patterns` occurs in `paths`."""
     roots, children, names = _trie(patterns, paths.grid.n)
-    moves = directions(paths)
-
-    def work(_: int, start: int, stop: int) -> NDArray[np.int64]:
-        out = np.zeros(len(patterns), dtype=np.int64)
-        _walk(paths.cells, moves, paths.offsets[start], paths.offsets[stop], roots, children, names, out)
-        return out
-
-    total = np.zeros(len(patterns), dtype=np.int64)
-    for part in map_chunks(work, len(paths)):
-        total += part
-    return total
+    out = np.zeros(len(patterns), dtype=np.int64)
+    _walk(paths.cells, directions(paths), roots, children, names, out)
+    return out
 
 
 def directions(paths: CellPaths) -> NDArray[np.int8]:
     """Number of the move out of every cell of every path, -1 at its last cell."""
     moves = np.full(len(paths.cells), -1, dtype=np.int8)
-
-    def work(_: int, start: int, stop: int) -> None:
-        _directions(paths.cells, paths.offsets, start, stop, paths.grid.n, moves)
-
-    map_chunks(work, len(paths))
+    _directions(paths.cells, paths.offsets, paths.grid.n, moves)
     return moves
 
 
@@ -141,36 +177,38 @@ def _trie(patterns: Patterns, n: int) -> tuple[Codes, Codes, Codes]:
 
 
 @kernel
-def _directions(cells, offsets, start, stop, n, moves):  # type: ignore[no-untyped-def]
-    for k in range(start, stop):
+def _directions(cells, offsets, n, moves):  # type: ignore[no-untyped-def]
+    for k in range(len(offsets) - 1):
         for p in range(offsets[k], offsets[k + 1] - 1):
             di = cells[p + 1] // n - cells[p] // n
             moves[p] = direction_of(di, cells[p + 1] - cells[p] - di * n)
 
 
 @kernel
-def _count_children(nodes, moves, start, stop, size, found, seen):  # type: ignore[no-untyped-def]
-    """Count the patterns of `size` cells by beginning (a node) and last move; note the first of each."""
-    for p in range(start, stop - size + 1):
-        if nodes[p] >= 0 and moves[p + size - 2] >= 0:
-            child = 8 * nodes[p] + moves[p + size - 2]
-            if found[child] == 0:
-                seen[child] = p
-            found[child] += 1
+def _count_extensions(cells, moves, roots, children, names, size, begins, counts, firsts):  # type: ignore[no-untyped-def]
+    """Count what follows each occurrence of a pattern of the trie, level by level; note the first of each."""
+    for p in range(len(cells)):
+        node = roots[cells[p]]
+        step = p
+        while node >= 0 and step < p + size - 1:
+            node = children[node, moves[step]] if moves[step] >= 0 else -1
+            step += 1
+        if node < 0:
+            continue
+        code = np.int64(names[node])
+        for level in range(len(begins) - 1):
+            if moves[step + level] < 0:
+                break
+            code = 8 * code + moves[step + level]
+            at = begins[level] + code
+            if counts[at] == 0:
+                firsts[at] = p
+            counts[at] += 1
 
 
 @kernel
-def _descend(nodes, moves, start, stop, size, renumber):  # type: ignore[no-untyped-def]
-    """Replace each node by its child; -1 where the path ends or the child is not frequent."""
-    for p in range(start, stop):
-        if nodes[p] >= 0:
-            inside = p + size <= stop and moves[p + size - 2] >= 0
-            nodes[p] = renumber[8 * nodes[p] + moves[p + size - 2]] if inside else -1
-
-
-@kernel
-def _walk(cells, moves, start, stop, roots, children, names, out):  # type: ignore[no-untyped-def]
-    for p in range(start, stop):
+def _walk(cells, moves, roots, children, names, out):  # type: ignore[no-untyped-def]
+    for p in range(len(cells)):
         node = roots[cells[p]]
         step = p
         while node >= 0:

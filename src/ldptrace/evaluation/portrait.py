@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import BUCKETS
 from ldptrace.evaluation.further import class_edges, grouped, log_classes, per_hour
 from ldptrace.evaluation.measuring import Measured
-from ldptrace.evaluation.patterns import support
+from ldptrace.evaluation.spread import RARE
 from ldptrace.evaluation.summary import Summary
+from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
@@ -83,7 +83,7 @@ class Portrait:
 def paint(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Portrait:
     """The portrait of a set on the real set's scales, with the trajectories at `picked` as samples."""
     summary, traces, trips = measured.summary, measured.traces, measured.trajectories
-    grid = summary.grid
+    grid, beside = summary.grid, summary.beside(real.summary)
     hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
     if traces.has_times and real.traces.has_times:
         durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
@@ -94,15 +94,15 @@ def paint(name: str, measured: Measured, real: Measured, picked: Ints | None) ->
         name,
         len(summary),
         summary.points,
-        float(np.mean(summary.lengths)),
-        float(np.mean(summary.diameters)),
-        float(np.mean(summary.paths.sizes)),
+        summary.tables.lengths.mean,
+        summary.tables.diameters.mean,
+        float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
         _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
         _flows(summary, blocks(grid, FLOW_BLOCKS)),
         _trips(summary, blocks(grid, TRIP_BLOCKS)),
-        _histogram(summary.lengths, edges(real.summary.lengths)),
-        _histogram(summary.diameters, edges(real.summary.diameters)),
-        _histogram(summary.paths.sizes.astype(np.float64), cell_edges(real.summary)),
+        _shares(beside.lengths[2]),
+        _shares(beside.diameters[2]),
+        _sizes(summary, cell_edges(real.summary)),
         hours,
         durations,
         speeds,
@@ -131,25 +131,9 @@ def blocks(grid: Grid, most: int) -> Ints:
     return (along[:, None] * side + along[None, :]).ravel()
 
 
-def edges(values: Floats) -> Floats:
-    """Twenty round buckets from zero to about the largest real value that is not a rare exception.
-
-    >>> edges(np.array([0.0, 37.0]))[[0, 1, -1]].tolist()
-    [0.0, 2.0, 40.0]
-    """
-    width = float(np.quantile(values, 0.995)) / BUCKETS
-    if width <= 0:
-        return np.linspace(0.0, 1.0, BUCKETS + 1)
-    power = 10.0 ** np.floor(np.log10(width))
-    rounded = next(
-        step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= width * 0.999
-    )
-    return np.arange(BUCKETS + 1) * rounded
-
-
 def cell_edges(real: Summary) -> Floats:
     """Buckets of one number of cells each, from one to the largest real one that is not a rare exception."""
-    return np.arange(1.0, max(float(np.quantile(real.paths.sizes, 0.995)), 4.0) + 2.0)
+    return np.arange(1.0, max(real.size_quantile(1 - RARE), 4.0) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:
@@ -159,7 +143,7 @@ def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any
     """
     patterns = real.patterns
     longer = np.flatnonzero(patterns.cells[:, 2] >= 0)[:DRAWN_PATTERNS]
-    frequencies = [support(summary.paths, patterns) / len(summary) for summary in synthetic]
+    frequencies = [summary.beside(real).support / len(summary) for summary in synthetic]
     return [
         {
             "cells": [int(cell) for cell in patterns.cells[row] if cell >= 0],
@@ -180,12 +164,11 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
-    paths, size = summary.paths, int(block.max()) + 1
-    inner = np.ones(len(paths.cells), dtype=bool)
-    inner[paths.offsets[1:][paths.sizes > 0] - 1] = False
-    here = np.flatnonzero(inner)
-    start, end = block[paths.cells[here]], block[paths.cells[here + 1]]
-    counts = np.bincount(start * size + end, minlength=size * size)
+    n, size = summary.grid.n, int(block.max()) + 1
+    codes = np.flatnonzero(summary.tables.moves)
+    steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
+    start, end = block[codes // 8], block[codes // 8 + steps[codes % 8]]
+    counts = np.bincount(start * size + end, weights=summary.tables.moves[codes], minlength=size * size)
     counts[:: size + 1] = 0
     total = max(int(counts.sum()), 1)
     return [
@@ -201,9 +184,10 @@ def _trips(summary: Summary, block: Ints) -> Floats:
     return _shares(joint.astype(np.float64)).reshape(size, size)
 
 
-def _histogram(values: Floats, buckets: Floats) -> Floats:
-    where = np.searchsorted(buckets, values, side="right")
-    return _shares(np.bincount(where, minlength=len(buckets) + 1).astype(np.float64))
+def _sizes(summary: Summary, buckets: Floats) -> Floats:
+    where = np.searchsorted(buckets, np.arange(len(summary.cell_lengths)), side="right")
+    counts = np.bincount(where, weights=summary.cell_lengths, minlength=len(buckets) + 1)
+    return _shares(counts.astype(np.float64))
 
 
 def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ FRACTION = 1 / 9
 SANITY = 0.01
 _CHUNK = 1 << 20
 _TABLE = 2048
+# So many points at most are drawn one by one.
+_ONE_BY_ONE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +78,33 @@ class SquareQueries:
             _histogram(x[start:stop], y[start:stop], part, x_edges, y_edges, x_table, y_table, out)
             return out
 
-        total = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int64)
+        total = np.zeros(shape, dtype=np.int64)
         for part in map_chunks(work, len(x), _CHUNK):
-            total[1:, 1:] += part
-        sums = total.cumsum(axis=0).cumsum(axis=1)
-        counts: Ints = sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
-        return counts
+            total += part
+        return _in_squares(total, (x_low, x_high), (y_low, y_high))
+
+    def scattered(self, visits: Ints, grid: Grid, rng: np.random.Generator) -> Ints:
+        """Number of points in each square, where every cell holds so many uniform points.
+
+        Many points are not drawn one by one: how many of a cell's fall into each pair of slabs is multinomial.
+
+        >>> all_ = SquareQueries(*(np.array([v]) for v in (0.0, 1.0, 0.0, 1.0)))
+        >>> all_.scattered(np.array([5, 0, 1 << 21, 3]), Grid((0, 0, 1, 1), 2), np.random.default_rng(1)).tolist()
+        [2097160]
+        """
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        if visits.sum() <= _ONE_BY_ONE:
+            i, j = np.divmod(np.repeat(np.arange(grid.cells), visits), grid.n)
+            return self.count(ox + sx * (i + rng.random(len(i))), oy + sy * (j + rng.random(len(j))))
+        x_edges, *x_range = _slabs(self.left, self.right)
+        y_edges, *y_range = _slabs(self.bottom, self.top)
+        columns = [_cut(x_edges, ox + sx * i, sx) for i in range(grid.n)]
+        rows = [_cut(y_edges, oy + sy * j, sy) for j in range(grid.n)]
+        total = np.zeros((len(x_edges) + 1, len(y_edges) + 1), dtype=np.int64)
+        for cell in np.flatnonzero(visits).tolist():
+            (across, wide), (up, high) = columns[cell // grid.n], rows[cell % grid.n]
+            total[across, up] += rng.multinomial(rng.multinomial(visits[cell], wide), high)
+        return _in_squares(total, x_range, y_range)
 
     def shares(self, table: Floats, grid: Grid) -> Floats:
         """Share of a table's total in each square; the table holds sums per cell of a lattice over the map.
@@ -155,6 +179,23 @@ def _slabs(low: Floats, high: Floats) -> tuple[Floats, Ints, Ints]:
     beyond = np.nextafter(high, np.inf)
     edges = np.sort(np.concatenate((low, beyond)))
     return edges, np.searchsorted(edges, low, side="right"), np.searchsorted(edges, beyond, side="right")
+
+
+def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -> Ints:
+    """Sums of a table of slabs over squares, each from the first slab inside to before the first one beyond."""
+    sums = np.zeros((total.shape[0] + 1, total.shape[1] + 1), dtype=np.int64)
+    sums[1:, 1:] = total.cumsum(axis=0).cumsum(axis=1)
+    (x_low, x_high), (y_low, y_high) = x_range, y_range
+    counts: Ints = sums[x_high, y_high] - sums[x_low, y_high] - sums[x_high, y_low] + sums[x_low, y_low]
+    return counts
+
+
+def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:
+    """The slabs that an interval reaches into, and its shares in them."""
+    first, last = np.searchsorted(edges, (low, low + width), side="right")
+    borders = np.concatenate(([low], edges[first:last], [low + width]))
+    shares = np.diff(borders) / width
+    return slice(int(first), int(last) + 1), shares / shares.sum()
 
 
 def _lookup(edges: Floats) -> NDArray[np.int32]:

@@ -167,10 +167,9 @@ class StreetMap:
             held,
         )
 
-    def affordable(self, lengths: Floats) -> int:
-        """How many trips of such lengths are matched."""
-        mean = float(np.mean(lengths)) if len(lengths) else 0.0
-        return int(min(MATCHED, len(lengths), max(100.0, LOOKS * self.tolerance / max(mean, self.tolerance))))
+    def affordable(self, mean: float, many: int) -> int:
+        """How many of so many trips of such a mean length are matched."""
+        return int(min(MATCHED, many, max(100.0, LOOKS * self.tolerance / max(mean, self.tolerance))))
 
     def match(self, trajectories: Trajectories) -> StreetUse:
         """Match every trajectory to the streets."""

@@ -1,21 +1,30 @@
-"""What the metrics need to know of one set of trajectories, computed once."""
+"""What the metrics need to know of one set of trajectories: tables of fixed size, added up block by block.
+
+The cell paths are put aside, wherever there is room for them, for what needs another look: patterns, the counts of
+another set's patterns, histograms on another set's scale, and bootstraps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.parallel import child
+from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Aside, Held, T
+from ldptrace.engines.blocks import cuts
 from ldptrace.errors import InputError
 from ldptrace.evaluation import extents
-from ldptrace.evaluation.patterns import Patterns, mine
+from ldptrace.evaluation.divergence import Scale
+from ldptrace.evaluation.patterns import Patterns, mine_passes, support
+from ldptrace.evaluation.spread import Spread, padded_sum, quantile
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
@@ -23,118 +32,308 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
-    """One set on a grid: its cell paths, and how far its trajectories go.
+class Part:
+    """One block of a set on a grid: its cell paths, and how far its trajectories go.
 
-    `lengths` and `diameters` are in units of the plane, or in metres where the coordinates are geographic; `scale`
-    is the length of a unit of x and of y. `points` is the number of points it was made from.
+    Cells and sizes are as narrow as they can be, because a large set has many. `lengths` and `diameters` are in units
+    of the plane, or in metres where the coordinates are geographic.
+    """
+
+    grid: Grid
+    cells: NDArray[Any]
+    sizes: NDArray[np.int32]
+    lengths: Floats
+    diameters: Floats
+    # Points that it was made from.
+    points: int
+
+    @staticmethod
+    def of(trajectories: Trajectories, grid: Grid) -> Part:
+        """Of trajectories that all have points."""
+        scale = extents.metric_scale(grid, geographic=trajectories.is_geographic)
+        paths = CellPaths.from_trajectories(trajectories, grid)
+        return Part(
+            grid,
+            paths.cells.astype(np.uint16 if grid.cells <= 1 << 16 else np.int32),
+            paths.sizes.astype(np.int32),
+            extents.travel_distances(trajectories, scale),
+            extents.diameters(trajectories, scale),
+            trajectories.points,
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def paths(self) -> CellPaths:
+        return CellPaths(self.cells.astype(np.int32), np.concatenate(([0], np.cumsum(self.sizes))), self.grid)
+
+    def take(self, indices: Ints) -> Part:
+        """The trajectories at `indices`, repeats allowed."""
+        paths = self.paths.take(indices)
+        return Part(
+            self.grid,
+            paths.cells.astype(self.cells.dtype),
+            self.sizes[indices],
+            self.lengths[indices],
+            self.diameters[indices],
+            self.points,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What the parts of a set add up to.
+
+    `density` is how often each cell is visited, `coverage` how many trajectories pass through it, `alone` how many
+    never leave it. `moves` are counted by cell and direction, `trips` by pairs (first cell * cells + last cell) that
+    occur, `sizes` by the number of cells of a path. `blocks` are the numbers of the blocks and their trajectories.
+    """
+
+    points: int
+    density: Ints
+    coverage: Ints
+    alone: Ints
+    moves: Ints
+    trips: tuple[Ints, Ints]
+    sizes: Ints
+    lengths: Spread
+    diameters: Spread
+    blocks: Ints
+
+    @staticmethod
+    def nothing(grid: Grid) -> Tables:
+        """Of no trajectory."""
+        none = np.empty(0, dtype=np.int64)
+        density, coverage, alone, moves = (
+            np.zeros(grid.cells * width, dtype=np.int64) for width in (1, 1, 1, 8)
+        )
+        spread = Spread.nothing()
+        return Tables(
+            0, density, coverage, alone, moves, (none, none), none, spread, spread, none.reshape(0, 2)
+        )
+
+    @staticmethod
+    def of(part: Part, number: int) -> Tables:
+        """Of one block."""
+        empty, paths = Tables.nothing(part.grid), part.paths
+        _count(
+            paths.cells, paths.offsets, paths.grid.n, empty.density, empty.coverage, empty.alone, empty.moves
+        )
+        pairs = paths.starts().astype(np.int64) * part.grid.cells + paths.ends()
+        return replace(
+            empty,
+            points=part.points,
+            trips=np.unique(pairs, return_counts=True),
+            sizes=np.bincount(part.sizes),
+            lengths=Spread.of(part.lengths),
+            diameters=Spread.of(part.diameters),
+            blocks=np.array([[number, len(part)]]),
+        )
+
+    def __add__(self, other: Tables) -> Tables:
+        pairs, place = np.unique(np.concatenate((self.trips[0], other.trips[0])), return_inverse=True)
+        often = np.bincount(
+            place, weights=np.concatenate((self.trips[1], other.trips[1])), minlength=len(pairs)
+        )
+        return Tables(
+            self.points + other.points,
+            self.density + other.density,
+            self.coverage + other.coverage,
+            self.alone + other.alone,
+            self.moves + other.moves,
+            (pairs, often.astype(np.int64)),
+            padded_sum(self.sizes, other.sizes),
+            self.lengths + other.lengths,
+            self.diameters + other.diameters,
+            np.concatenate((self.blocks, other.blocks)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A set as another one sees it: how often the other's patterns occur, and histograms on the other's scale."""
+
+    support: Ints
+    lengths: tuple[Floats, Floats, Floats]
+    diameters: tuple[Floats, Floats, Floats]
+
+    @staticmethod
+    def of(patterns: Patterns, lengths: Scale, diameters: Scale, part: Part, _: int) -> Beside:
+        """Of one block."""
+        return Beside(
+            support(part.paths, patterns), lengths.counted(part.lengths), diameters.counted(part.diameters)
+        )
+
+    def __add__(self, other: Beside) -> Beside:
+        lengths, diameters = (
+            tuple(a + b for a, b in zip(*both, strict=True))
+            for both in ((self.lengths, other.lengths), (self.diameters, other.diameters))
+        )
+        return Beside(self.support + other.support, lengths, diameters)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """One set on a grid. `scale` is the length of a unit of x and of y; each trajectory counts `times` times.
 
     >>> tiny = Summary.of(Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]]), Grid((0, 0, 3, 3), 3))
     >>> tiny.density.tolist(), tiny.lengths.tolist()
     ([1, 0, 0, 1, 0, 0, 0, 0, 0], [1.0])
     """
 
-    paths: CellPaths
-    lengths: Floats
-    diameters: Floats
-    points: int = 0
+    parts: Aside[Part]
+    grid: Grid
     scale: tuple[float, float] = (1.0, 1.0)
+    times: float = 1.0
+    _seen: dict[int, tuple[Summary, Beside]] = field(default_factory=dict)
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Summary:
-        """Summary of the trajectories that have points."""
+        """Summary of the trajectories that have points, in memory."""
         if np.any(trajectories.sizes == 0):
             trajectories = trajectories.take(trajectories.sizes > 0)
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
+        parts = [Part.of(trajectories.part(*cut), grid) for cut in cuts(trajectories.offsets)]
         scale = extents.metric_scale(grid, geographic=trajectories.is_geographic)
-        return Summary(
-            CellPaths.from_trajectories(trajectories, grid),
-            extents.travel_distances(trajectories, scale),
-            extents.diameters(trajectories, scale),
-            trajectories.points,
-            scale,
-        )
-
-    @staticmethod
-    def nothing(grid: Grid) -> Summary:
-        """Of no trajectory at all: what merging begins with."""
-        none = np.empty(0)
-        return Summary(CellPaths(np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64), grid), none, none)
-
-    @staticmethod
-    def merged(parts: Sequence[Summary]) -> Summary:
-        """The summary of all parts together, one after the other: batches of a set that is larger than memory.
-
-        >>> line = Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)]])
-        >>> half = Summary.of(line, Grid((0, 0, 3, 3), 3))
-        >>> len(Summary.merged([half, half])), Summary.merged([half, half]).density[:4].tolist()
-        (2, [2, 0, 0, 2])
-        """
-        if not parts:
-            raise InputError("a set without any point cannot be evaluated")
-        sizes = np.concatenate([part.paths.sizes for part in parts])
-        cells = np.concatenate([part.paths.cells for part in parts])
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
-        return Summary(
-            CellPaths(cells, offsets, parts[0].grid),
-            np.concatenate([part.lengths for part in parts]),
-            np.concatenate([part.diameters for part in parts]),
-            sum(part.points for part in parts),
-            next((part.scale for part in parts if len(part)), (1.0, 1.0)),
-        )
+        return Summary(Held(parts), grid, scale)
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return round(self.times * int(self.tables.blocks[:, 1].sum()))
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Everything that one pass tells."""
+        return self.parts.add_up(Tables.of, Tables.nothing(self.grid))
 
     @property
-    def grid(self) -> Grid:
-        return self.paths.grid
+    def points(self) -> int:
+        return self.tables.points
 
-    def take(self, indices: Ints) -> Summary:
-        """Summary of the trajectories at `indices`, repeats allowed."""
-        paths = self.paths.take(indices)
-        return replace(self, paths=paths, lengths=self.lengths[indices], diameters=self.diameters[indices])
-
-    @cached_property
+    @property
     def density(self) -> Ints:
         """How often each cell is visited."""
-        return np.bincount(self.paths.cells, minlength=self.grid.cells)
+        return self.tables.density
 
-    @cached_property
+    @property
     def coverage(self) -> Ints:
         """How many trajectories pass through each cell."""
+        return self.tables.coverage
 
-        def work(_: int, start: int, stop: int) -> Ints:
-            out = np.zeros(self.grid.cells, dtype=np.int64)
-            _coverage(self.paths.cells, self.paths.offsets, start, stop, out)
-            return out
-
-        total: Ints = np.sum(map_chunks(work, len(self)), axis=0)
-        return total
-
-    @cached_property
+    @property
     def trips(self) -> tuple[Ints, Ints]:
         """Pairs (first cell * cells + last cell) that occur, ascending, and how often."""
-        pairs = self.paths.starts().astype(np.int64) * self.grid.cells + self.paths.ends()
-        return np.unique(pairs, return_counts=True)
+        return self.tables.trips
 
-    @cached_property
+    @property
     def cell_lengths(self) -> Ints:
         """How many paths have 0, 1, 2 ... cells."""
-        return np.bincount(self.paths.sizes)
+        return self.tables.sizes
+
+    @property
+    def visits(self) -> Ints:
+        """Points per cell when every path gives one for each of its cells; two if it has one only, as the reference."""
+        return np.rint(self.times * (self.tables.density + self.tables.alone)).astype(np.int64)
 
     @cached_property
     def patterns(self) -> Patterns:
         """The hundred most frequent patterns."""
-        return mine(self.paths)
+        found = mine_passes(self._over_paths, self.grid.n)
+        return found if self.times == 1 else Patterns(found.cells, self._scaled(found.counts))
+
+    @cached_property
+    def scales(self) -> tuple[Scale, Scale]:
+        """Where histograms of lengths and of diameters of any set have their buckets, beside this one."""
+        return self.tables.lengths.scale(), self.tables.diameters.scale()
+
+    def beside(self, other: Summary) -> Beside:
+        """What the other set asks of this one."""
+        if id(other) not in self._seen:
+            work = partial(Beside.of, other.patterns, *other.scales)
+            none = np.empty(0)
+            zero = Beside(
+                np.zeros(len(other.patterns), dtype=np.int64),
+                other.scales[0].counted(none),
+                other.scales[1].counted(none),
+            )
+            found = self.parts.add_up(work, zero)
+            if self.times != 1:
+                found = replace(found, support=self._scaled(found.support))
+            self._seen[id(other)] = other, found
+        return self._seen[id(other)][1]
+
+    def again(self, size: int, rng: np.random.Generator) -> Summary:
+        """So many of its trajectories, drawn with replacement."""
+        numbers, sizes = self.tables.blocks.T
+        drawn = rng.multinomial(size, sizes / sizes.sum())
+        picked = Again(self.parts, rng.spawn(1)[0], dict(zip(numbers.tolist(), drawn.tolist(), strict=True)))
+        return Summary(picked, self.grid, self.scale)
+
+    def resized(self, size: int) -> Summary:
+        """The same set as if it had so many trajectories: counts are multiplied, shares stay."""
+        return replace(self, times=self.times * size / len(self), _seen={})
+
+    @property
+    def lengths(self) -> Floats:
+        """Travel distances of all trajectories, in memory."""
+        return self._all(lambda part: part.lengths)
+
+    @property
+    def diameters(self) -> Floats:
+        """Diameters of all trajectories, in memory."""
+        return self._all(lambda part: part.diameters)
+
+    @property
+    def path_sizes(self) -> Ints:
+        """Numbers of cells of all paths, shortest first, in memory."""
+        return np.repeat(np.arange(len(self.cell_lengths)), self.cell_lengths)
+
+    def size_quantile(self, share: float) -> float:
+        """Number of cells that so large a share of the paths does not exceed."""
+        return quantile(self.cell_lengths, share)
+
+    def _over_paths(self, work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
+        return self.parts.add_up(lambda part, number: work(part.paths, number), nothing)
+
+    def _scaled(self, counts: Ints) -> Ints:
+        return np.rint(self.times * counts).astype(np.int64)
+
+    def _all(self, column: Callable[[Part], Floats]) -> Floats:
+        lists: list[Floats] = self.parts.add_up(lambda part, _: [column(part)], [])
+        return np.concatenate(lists)
+
+
+@dataclass(frozen=True, eq=False)
+class Again(Aside[Part]):
+    """So many trajectories of each block, drawn with replacement, the same in every pass."""
+
+    parts: Aside[Part]
+    source: np.random.Generator
+    drawn: dict[int, int]
+
+    def add_up(self, work: Callable[[Part, int], T], nothing: T) -> T:
+        source, drawn = self.source, self.drawn
+
+        def of_block(part: Part, number: int) -> T:
+            picked = child(source, number).integers(0, len(part), drawn[number])
+            return work(part.take(picked), number)
+
+        return self.parts.add_up(of_block, nothing)
 
 
 @kernel
-def _coverage(cells, offsets, start, stop, out):  # type: ignore[no-untyped-def]
-    last = np.full(len(out), -1, dtype=np.int64)
-    for k in range(start, stop):
+def _count(cells, offsets, n, density, coverage, alone, moves):  # type: ignore[no-untyped-def]
+    last = np.full(len(density), -1, dtype=np.int64)
+    for k in range(len(offsets) - 1):
+        if offsets[k + 1] - offsets[k] == 1:
+            alone[cells[offsets[k]]] += 1
         for p in range(offsets[k], offsets[k + 1]):
-            if last[cells[p]] != k:
-                last[cells[p]] = k
-                out[cells[p]] += 1
+            cell = cells[p]
+            density[cell] += 1
+            if last[cell] != k:
+                last[cell] = k
+                coverage[cell] += 1
+            if p + 1 < offsets[k + 1]:
+                di = cells[p + 1] // n - cell // n
+                moves[8 * cell + direction_of(di, cells[p + 1] - cell - di * n)] += 1

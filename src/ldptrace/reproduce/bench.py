@@ -16,7 +16,8 @@ from ldptrace.errors import FitWarning, InputError, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Yardstick
-from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error
+from ldptrace.evaluation.summary import Summary
 from ldptrace.methods import Method, method
 from ldptrace.protocol.grid import Grid
 from ldptrace.reproduce.central import CENTRAL_LAPLACE
@@ -60,18 +61,16 @@ class Bench:
         """Query error for each size of the squares."""
         yardstick = self._yardstick(cell, data, real)
         summary, rng = yardstick.real, self._rng(cell, 3)
-        truth = resample(summary.paths, rng)
-        if cell.method == FLOOR:
-            again = summary.take(rng.integers(0, len(summary), len(summary)))
-            x, y = resample(again.paths, rng)
-        else:
-            paths = CellPaths.from_trajectories(self._synthetic(cell, data, real), summary.grid)
-            x, y = resample(paths, rng)
+        other = (
+            summary.again(len(summary), rng)
+            if cell.method == FLOOR
+            else Summary.of(self._synthetic(cell, data, real), summary.grid)
+        )
         values = {}
         for fraction in FRACTIONS:
             queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
-            error = average_relative_error(queries.count(*truth), queries.count(x, y), len(truth[0]))
-            values[f"{fraction:.4f}"] = error
+            truth, found = (queries.scattered(item.visits, item.grid, rng) for item in (summary, other))
+            values[f"{fraction:.4f}"] = average_relative_error(truth, found, int(summary.visits.sum()))
         return values
 
     def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
@@ -107,7 +106,7 @@ class Bench:
     def _synthetic(self, cell: Cell, data: DataSet, real: Trajectories) -> Trajectories:
         if cell.method == WALKS:
             paths = CellPaths.from_trajectories(real, Grid(data.bounds, cell.grid))
-            return uniform_walks(paths, self._rng(cell, 4), crs=real.crs)
+            return uniform_walks(paths.sizes, paths.grid, self._rng(cell, 4), crs=real.crs)
         return self._run(cell, data, real, "counts").trajectories
 
     def _run(self, cell: Cell, data: DataSet, real: Trajectories, simulation: Any) -> Run:
