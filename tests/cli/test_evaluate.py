@@ -120,3 +120,17 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
             app, ["evaluate", *files[:2], "--json", str(made), "--html", str(nowhere)], catch_exceptions=False
         )
     assert not made.exists()
+
+
+def test_sets_larger_than_memory(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
+    """The same documents, and an account of what was read."""
+    for command in ("evaluate", "attack"):
+        written = []
+        for memory in ("1G", "3K"):
+            target = tmp_path / f"{memory}.json"
+            options = ["--bounds", "0,0,9,9", "--seed", "3", "--json", str(target), "--memory", memory]
+            result = CliRunner().invoke(app, [command, *files, *options], catch_exceptions=False)
+            assert result.exit_code == 0
+            assert "80 trajectories" in result.stderr
+            written.append(target.read_text(encoding="utf-8"))
+        assert written[0] == written[1]

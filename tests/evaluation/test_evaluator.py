@@ -5,17 +5,25 @@ from __future__ import annotations
 import io
 import json
 import math
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow.csv import write_csv
 from rich.console import Console
 
+import ldptrace as lt
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Files
 from ldptrace.errors import DataWarning, InputError
-from ldptrace.evaluation import METRICS, Scorecard, evaluate, resilience
-from ldptrace.protocol.grid import Grid
+from ldptrace.evaluation import METRICS, Scorecard, controls, evaluate, resilience
+from ldptrace.io.batches import open_batches
+from ldptrace.protocol.grid import Bounds, Grid
+from road_kit import lattice_roads
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
@@ -250,3 +258,57 @@ def test_coordinates_that_are_no_numbers_are_left_out_and_said() -> None:
 def test_repeat_must_be_positive() -> None:
     with pytest.raises(InputError, match="at least 1"):
         evaluate(drifting_walks(20, 1), drifting_walks(20, 1), repeat=0)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A real set with times in a folder, a synthetic one in a file, and one of points, not sorted."""
+    folder = tmp_path_factory.mktemp("sets")
+    real, one, two = (timed_walks(count, seed) for count, seed in ((300, 1), (250, 2), (200, 3)))
+    (folder / "real").mkdir()
+    lt.write(real[:120], folder / "real" / "0.parquet")
+    lt.write(real[120:], folder / "real" / "1.parquet")
+    lt.write(replace(one, provenance={"epsilon": "1", "method": "made up"}), folder / "one.parquet")
+    order = np.random.default_rng(4).permutation(two.points)
+    owner = np.repeat(np.arange(200), two.sizes)
+    points = pa.table({"trip": owner[order], "x": two.x[order], "y": two.y[order], "t": two.t[order]})  # type: ignore[index]
+    write_csv(points, folder / "two.csv")
+    return [folder / "real", folder / "one.parquet", folder / "two.csv"]
+
+
+def timed_walks(count: int, seed: int) -> Trajectories:
+    walks = drifting_walks(count, seed)
+    step = np.arange(walks.points) - np.repeat(walks.offsets[:-1], walks.sizes)
+    leave = np.random.default_rng(seed).random(count) * 86_000
+    return replace(walks, t=np.repeat(leave, walks.sizes) + 60.0 * step)
+
+
+@pytest.mark.parametrize(("bounds", "streets"), [((0.5, 0.5, 9.5, 9.5), False), (None, True)])
+def test_files_are_evaluated_as_memory_is(
+    tables: list[Path], bounds: Bounds | None, streets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same scorecard to the last digit from blocks on disk, whatever is read at a time, samples included."""
+    monkeypatch.setattr("ldptrace.engines.blocks.POINTS", 900)
+    monkeypatch.setattr("ldptrace.evaluation.evaluator.SAMPLE", 50)
+    monkeypatch.setattr(
+        "ldptrace.evaluation.judging.map_alone", lambda roads, rng: controls.map_alone(roads, rng, 200)
+    )
+    roads = lattice_roads(6, 2.0) if streets else None
+    held = [lt.read(path) for path in tables]
+    with ExitStack() as resources:
+        opened = []
+        for path, memory in zip(tables, (1 << 12, 1 << 30, 1 << 14), strict=True):
+            batches = open_batches(path, memory=memory, always=True)
+            assert batches is not None
+            resources.callback(batches.close)
+            opened.append(Files(batches))
+        whole, card = (
+            evaluate(*sets, bounds=bounds, roads=roads, seed=4, repeat=1, names=["one", "two"])
+            for sets in (held, opened)
+        )
+        few, all_ = (resilience(*sets, bounds=bounds, seed=1) for sets in (held, opened))
+    assert card.to_json() == whole.to_json()
+    assert few == all_
+    assert any("drawn at random" in said for said in whole.remarks())
+    assert card.sets[0].privacy == {"epsilon": "1", "method": "made up"}
+    assert not np.isnan(card.sets[0].values["departure_error"].mean)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,21 +27,24 @@ from ldptrace.cli.common import (
     check_outputs,
     note,
     parse_bounds,
-    read_input,
     table_console,
 )
+from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ldptrace.core.columns import Names
     from ldptrace.core.trajectories import Trajectories
+    from ldptrace.engines.base import Crowd
     from ldptrace.roads.network import RoadNetwork
 
 
-RealArgument = Annotated[Path, typer.Argument(metavar="REAL", help="File of the real trajectories.")]
+RealArgument = Annotated[
+    Path, typer.Argument(metavar="REAL", help="File or folder of the real trajectories.")
+]
 SyntheticArgument = Annotated[
-    list[Path], typer.Argument(metavar="SYN...", help="Files of synthetic trajectories, one or several.")
+    list[Path],
+    typer.Argument(metavar="SYN...", help="Files or folders of synthetic trajectories, one or several."),
 ]
 GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
 RoadsOption = Annotated[
@@ -82,6 +87,8 @@ def evaluate(
         bool,
         typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page."),
     ] = True,
+    engine: EngineOption = Engine.local,
+    memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -101,11 +108,20 @@ def evaluate(
     from ldptrace.evaluation import evaluate as measure
 
     check_outputs([json_file, html_file], [real, *synthetic])
-    with Progress() as stages:
+    with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             network = None if roads is None else read_network(roads)
-            columns = Names(x, y, t, id, user)
-            sets = read_sets(real, synthetic, format, crs, columns, timezone)
+            sets = open_sets(
+                engine,
+                real,
+                synthetic,
+                resources,
+                memory=bytes_of("--memory", memory),
+                names=Names(x, y, t, id, user),
+                timezone=timezone,
+                format=format,
+                crs=crs,
+            )
         card = measure(
             sets[0],
             *sets[1:],
@@ -121,6 +137,7 @@ def evaluate(
             outside=outside.value,
             stages=stages,
         )
+        tell_what_was_read(sets)
         with stages("write"):
             if html_file is not None:
                 card.to_html(html_file)
@@ -143,6 +160,8 @@ def attack(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the attacks as one self-contained page.")
     ] = None,
+    engine: EngineOption = Engine.local,
+    memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -161,10 +180,18 @@ def attack(
     from ldptrace.report import attack_page
 
     check_outputs([json_file, html_file], [real, *synthetic])
-    with Progress() as stages:
+    with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            columns = Names(x, y, t, id, user)
-            sets = read_sets(real, synthetic, format, crs, columns, None)
+            sets = open_sets(
+                engine,
+                real,
+                synthetic,
+                resources,
+                memory=bytes_of("--memory", memory),
+                names=Names(x, y, t, id, user),
+                format=format,
+                crs=crs,
+            )
         found = resilience(
             sets[0],
             *sets[1:],
@@ -175,6 +202,7 @@ def attack(
             outside=outside.value,
             stages=stages,
         )
+        tell_what_was_read(sets)
         document = {
             "sets": [{"name": name, "attacks": attacks_document(both)} for name, both in found.items()]
         }
@@ -197,17 +225,13 @@ def read_network(path: Path) -> RoadNetwork:
     return read_roads(path, connected=False)
 
 
-def read_sets(
-    real: Path,
-    synthetic: list[Path],
-    format: str | None,
-    crs: str | None,
-    names: Names,
-    timezone: str | None,
-) -> list[Trajectories]:
-    """The real set, with the columns that were named, and the synthetic ones."""
-    first = read_input(real, format=format, crs=crs, names=names, timezone=timezone)
-    return [first, *(read_input(path, format=format, crs=crs, timezone=timezone) for path in synthetic)]
+def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
+    """The account of sets that were read block by block; the others gave theirs before."""
+    from ldptrace.engines.base import Crowd
+
+    for item in sets:
+        if isinstance(item, Crowd):
+            note(item.account)
 
 
 def show(tables: list[Table], text: str | None) -> None:

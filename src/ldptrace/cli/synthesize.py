@@ -40,12 +40,11 @@ from ldptrace.cli.common import (
     read_input,
     write_text,
 )
+from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_crowd
 from ldptrace.errors import InputError, PrivacyWarning
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
-    from ldptrace.engines.base import Crowd
-    from ldptrace.engines.base import Engine as Runner
     from ldptrace.protocol.grid import Bounds
 
 
@@ -68,13 +67,6 @@ class TimeChoice(StrEnum):
 
     auto = "auto"
     off = "off"
-
-
-class Engine(StrEnum):
-    """Where the work runs."""
-
-    local = "local"
-    spark = "spark"
 
 
 def register(app: typer.Typer) -> None:
@@ -129,11 +121,8 @@ def synthesize(
     model: Annotated[
         Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")
     ] = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="Where the work runs.")] = Engine.local,
-    memory: Annotated[
-        str,
-        typer.Option("--memory", help="Points in memory at a time, such as 512M or 2G: files may be larger."),
-    ] = "512M",
+    engine: EngineOption = Engine.local,
+    memory: MemoryOption = MEMORY,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -281,27 +270,6 @@ def synthesize(
         note(f"Note: {EXPERIMENT}.")
 
 
-def open_crowd(
-    engine: Engine, source: Path, bounds: Bounds | None, resources: ExitStack, **reading: Any
-) -> tuple[Crowd | None, Runner]:
-    """The trajectories where they are, and the engine to work there; None where they are better read as a whole."""
-    from ldptrace.engines.local import Files, Local
-    from ldptrace.io.batches import open_batches
-
-    if engine is Engine.spark:
-        if bounds is None:
-            raise InputError("on a cluster, give the public --bounds and a method with a model")
-        from ldptrace.engines.spark import Spark, SparkCrowd, address
-
-        spark = resources.enter_context(Spark.start())
-        return SparkCrowd(spark, address(source), bounds, **reading), spark
-    tables = None if bounds is None else open_batches(source, bounds=bounds, **reading)
-    if tables is None:
-        return None, Local()
-    resources.callback(tables.close)
-    return Files(tables), Local()
-
-
 def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> Bounds:
     """The bounds that the user gave, or those of the raw data if the user insists."""
     import warnings
@@ -320,19 +288,6 @@ def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> 
         stacklevel=2,
     )
     return real.bounds()
-
-
-def bytes_of(name: str, text: str) -> int:
-    """A number of bytes, perhaps in units of 1024.
-
-    >>> bytes_of("--memory", "512M"), bytes_of("--memory", "2G")
-    (536870912, 2147483648)
-    """
-    units = {"K": 10, "M": 20, "G": 30, "T": 40}
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "")
-    if not number.isdigit() or int(number) == 0:
-        raise InputError(f"{name} takes a number of bytes such as 512M or 2G, got {text!r}")
-    return int(number) << units.get(unit, 0)
 
 
 def whole_number(name: str, text: str) -> int:

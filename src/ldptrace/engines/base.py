@@ -55,6 +55,8 @@ class Held(Aside[S]):
     items: Sequence[S]
 
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+        if len(self.items) == 1:
+            return nothing + work(self.items[0], 0)
         found = map_ordered(lambda item: work(item[1], item[0]), enumerate(self.items))
         return reduce(lambda a, b: a + b, found, nothing)
 

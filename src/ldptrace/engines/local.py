@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, reduce
@@ -197,6 +198,7 @@ class OnDisk(Aside[S]):
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         self._ends = [0]
 
     def append(self, item: S) -> None:

@@ -109,7 +109,7 @@ class SparkCrowd(Crowd):
         self,
         spark: Spark,
         source: str,
-        bounds: Bounds,
+        bounds: Bounds | None,
         *,
         format: str | None = None,
         crs: str | None = None,
@@ -233,7 +233,7 @@ def _add_up(
 
 
 def _trajectories(
-    reading: Reading, crs: str | None, bounds: Bounds, outside: str, table: pa.Table
+    reading: Reading, crs: str | None, bounds: Bounds | None, outside: str, table: pa.Table
 ) -> Trajectories:
     """Cleaned trajectories of a table, without anything but their points."""
     parsed = parquet.of_table(table, reading)

@@ -94,8 +94,8 @@ def evaluate(
         streets=streets,
         promised=promised,
         notes=[
-            [*said, *_sampled(item, attacks, streets is not None)]
-            for said, (item, _) in zip(sets.notes, measured, strict=True)
+            [*said, *_sampled(name, item, attacks, streets is not None)]
+            for said, name, (item, _) in zip(sets.notes, sets.names, measured, strict=True)
         ],
         attack=(lambda walks: _attack(sets.area, [item.trajectories for item, _ in measured], walks))
         if attacks
@@ -138,6 +138,7 @@ class Sets:
     `notes` say what is left out of each.
     """
 
+    names: list[str]
     crowds: list[Crowd]
     census: list[Census]
     area: Grid
@@ -184,7 +185,7 @@ class Sets:
             for before, found, name in zip([[], *aligned], census, names, strict=True)
         ]
         zones = [crowd.timezone or timezone for crowd in crowds]
-        return Sets(crowds, census, area, origin, crs, zones, outside, notes)
+        return Sets(names, crowds, census, area, origin, crs, zones, outside, notes)
 
     def size(self, number: int) -> int:
         """Trajectories of a set that are evaluated."""
@@ -220,13 +221,15 @@ def _crowd(data: Any) -> Crowd:
     return data if isinstance(data, Crowd) else Memory(trajectories_of(data))
 
 
-def _sampled(item: Measured, attacks: bool, streets: bool) -> list[str]:
+def _sampled(name: str, item: Measured, attacks: bool, streets: bool) -> list[str]:
     """What was looked at of a set that is too large to be looked at as a whole."""
     looked, size = len(item.trajectories), len(item.summary)
     if looked == size:
         return []
-    what = ["the attacks"] * attacks + ["streets"] * streets + ["pictures of lines"]
-    return [f"{looked:,} of its {size:,} trajectories, drawn at random, were taken for {', '.join(what)}"]
+    what = ["the attacks"] * attacks + ["what is said of streets"] * streets + ["the drawing of lines"]
+    return [
+        f"{name}: {looked:,} of its {size:,} trajectories, drawn at random, stand for all in {' and '.join(what)}"
+    ]
 
 
 def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:

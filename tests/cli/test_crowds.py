@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import ldptrace as lt
+from evaluation_data import drifting_walks
+from ldptrace.cli.crowds import Engine, bytes_of, open_crowd, open_sets
+from ldptrace.core.columns import Names
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Files, Local
+from ldptrace.errors import InputError
+
+BOUNDS = (0.0, 0.0, 10.0, 10.0)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    lt.write(drifting_walks(50, 1), tmp_path / "walks.parquet")
+    return tmp_path / "walks.parquet"
+
+
+def test_what_fits_is_read_and_what_does_not_is_opened(source: Path) -> None:
+    with ExitStack() as resources:
+        kinds = [
+            open_sets(Engine.local, source, [source], resources, memory=memory, names=Names())
+            for memory in (1 << 30, 1000)
+        ]
+        assert [type(item) for item in (*kinds[0], *kinds[1])] == [Trajectories, Trajectories, Files, Files]
+        crowd, engine = open_crowd(Engine.local, source, BOUNDS, resources, memory=1000)
+        assert isinstance(crowd, Files)
+        assert isinstance(engine, Local)
+        assert open_crowd(Engine.local, source, BOUNDS, resources, memory=1 << 30)[0] is None
+
+
+def test_a_cluster_needs_bounds_and_memory_a_number(source: Path) -> None:
+    with ExitStack() as resources, pytest.raises(InputError, match="give the public --bounds"):
+        open_crowd(Engine.spark, source, None, resources)
+    with pytest.raises(InputError, match="such as 512M"):
+        bytes_of("--memory", "much")
