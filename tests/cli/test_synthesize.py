@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -196,3 +201,44 @@ def test_a_plan_that_asks_about_time(tmp_path: Path, capsys: pytest.CaptureFixtu
     plan = lt.Plan.from_json(out.read_bytes())
     assert plan.crs == "EPSG:4326"
     assert {"departure", "pace", "tides"} <= {ask.question.name for ask in plan.rounds[0].asks}
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing_behind(trips: Path, tmp_path: Path) -> None:
+    """The time of a long fit is told, then its rounds; a real signal ends it, and no file is begun or left over."""
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    arguments = [
+        "--epsilon",
+        "10",
+        "--bounds",
+        BOUNDS,
+        "--grid",
+        "30",
+        "--model",
+        str(tmp_path / "model.npz"),
+    ]
+    command = ["synthesize", str(trips), "-o", str(tmp_path / "out.parquet"), *arguments]
+    running = subprocess.Popen(
+        [sys.executable, "-c", "from ldptrace.cli import main; main()", *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(aside)},
+    )
+    assert running.stderr is not None
+    said = []
+    for line in running.stderr:
+        said.append(line)
+        if "fit: round 1" in line:
+            break
+    running.send_signal(signal.SIGINT)
+    rest = running.stderr.read()
+    running.stderr.close()
+    assert running.wait() == 130, rest
+    assert rest.splitlines()[-1] == "stopped"
+    assert any(
+        re.search(r"fitting 30 x 30 cells, [\d,]+ potentials: about \d+ s on two cores", line)
+        for line in said
+    )
+    assert list(tmp_path.iterdir()) == [aside]
+    assert list(aside.iterdir()) == []

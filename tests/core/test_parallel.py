@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ldptrace.core.parallel import chunks, map_chunks
@@ -22,3 +24,17 @@ def test_an_error_in_a_chunk_is_raised() -> None:
 
     with pytest.raises(ValueError, match="second chunk"):
         map_chunks(work, 10, 4)
+
+
+def test_after_an_error_nobody_waits_for_the_rest() -> None:
+    done = []
+
+    def work(number: int, start: int, stop: int) -> None:
+        done.append(number)
+        if number == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_chunks(work, 500, 1)
+    assert len(done) < 500

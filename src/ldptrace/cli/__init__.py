@@ -13,6 +13,8 @@ import typer
 from ldptrace import __version__
 from ldptrace.errors import LdptraceError
 
+# Exit status after Ctrl-C.
+STOPPED = 130
 # The commands of each area, in the order of the help.
 AREAS = {
     "demo": ("demo",),
@@ -44,11 +46,15 @@ def application(command: str | None = None) -> typer.Typer:
 
     @app.callback()
     def start(
+        context: typer.Context,
         version: Annotated[
             bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
         ] = False,
     ) -> None:
         """Synthetic trajectories under local differential privacy."""
+        from ldptrace.cli.common import said_as_notes
+
+        context.with_resource(said_as_notes())
 
     own = [area for area, commands in AREAS.items() if command in commands]
     for area in own or AREAS:
@@ -78,9 +84,12 @@ def main() -> None:
     except OSError as error:
         _say(f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        # typer ends by itself on Ctrl-C, without a word.
+        if isinstance(stop, SystemExit) and stop.code != STOPPED:
+            raise
         _say("stopped")
-        sys.exit(130)
+        sys.exit(STOPPED)
 
 
 def _say(message: str) -> None:

@@ -241,6 +241,21 @@ class _Notes(logging.Handler):
         note(record.getMessage())
 
 
+@contextmanager
+def said_as_notes() -> Iterator[None]:
+    """What long computations say of themselves goes above the bars on a terminal, line by line into a log."""
+    handler, loggers = _Notes(), [logging.getLogger(f"ldptrace.{room}") for room in ("core", "models")]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+            logger.setLevel(logging.NOTSET)
+
+
 class Progress(Stages):
     """Stages that a person watches: each with a spinner while it runs and its time; on a terminal only.
 
@@ -255,20 +270,13 @@ class Progress(Stages):
         super().__init__()
         self._names: dict[Any, str] = {}
         self._bars = _bars() if sys.stderr.isatty() else None
-        # What long computations say of themselves goes above the bars on a terminal, line by line into a log.
-        self._said = logging.getLogger("ldptrace")
-        self._handler = _Notes()
 
     def __enter__(self) -> Self:
         if self._bars is not None:
             self._bars.start()
-        self._said.setLevel(logging.INFO)
-        self._said.addHandler(self._handler)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._said.removeHandler(self._handler)
-        self._said.setLevel(logging.NOTSET)
         if self._bars is not None:
             self._bars.stop()
 

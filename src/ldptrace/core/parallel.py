@@ -40,7 +40,12 @@ def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) ->
         return [work(number, start, stop) for number, (start, stop) in enumerate(ranges)]
     with ThreadPoolExecutor(max_workers=threads()) as pool:
         futures = [pool.submit(work, number, start, stop) for number, (start, stop) in enumerate(ranges)]
-        return [future.result() for future in futures]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            # After an error, or Ctrl-C, nobody waits for the rest.
+            for future in futures:
+                future.cancel()
 
 
 def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None = None) -> Iterator[T]:
