@@ -9,7 +9,7 @@ import argparse
 import subprocess
 import sys
 
-SPEED = ("files", "pipeline", "path_model", "size", "ngram", "evaluation", "server")
+SPEED = ("start", "files", "pipeline", "path_model", "size", "ngram", "evaluation", "server")
 OTHERS = (
     "utility",
     "ablation",

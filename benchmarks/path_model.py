@@ -2,7 +2,7 @@
 
     python -m benchmarks.path_model [--data FOLDER] [--repeats 3]
 
-Targets on two cores: 300,000 reports drawn in 1 s, a fit in 1 s at N = 6 and 15 s at N = 16, six million
+Targets on two cores: 300,000 reports drawn in 1 s, a fit in 1 s at N = 6 and 15 s at N = 24, six million
 sampled trajectories per second at N = 6, one device report in 1 ms.
 """
 
@@ -40,7 +40,7 @@ def main() -> None:
     data = oldenburg(arguments.data)
     print(f"{data.name}: {len(data.trajectories):,} devices")
     print(f"{'N':>3}{'collect s':>18}{'fit s':>18}{'sampled per s':>18}")
-    for n in (6, 8, 12, 16):
+    for n in (6, 8, 12, 16, 24):
         plan, _ = choose_plan(len(data.trajectories), 1.0, data.bounds, n=n)
         paths = CellPaths.from_trajectories(data.trajectories, Grid(data.bounds, n))
         runs = []
