@@ -150,7 +150,8 @@ def _search(x, y, price, target, source, cost, order, first, start, end):  # typ
                 node = source[came[node]]
             if filled + sizes[k] > len(ways):
                 larger = np.empty(2 * (filled + sizes[k]), dtype=np.int32)
-                larger[:filled] = ways[:filled]
+                for place in range(filled):
+                    larger[place] = ways[place]
                 ways = larger
             node = goal
             for step in range(sizes[k]):

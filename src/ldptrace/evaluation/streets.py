@@ -402,7 +402,8 @@ def _link(a, b, ends, at_first, at_node):  # type: ignore[no-untyped-def]
 @kernel
 def _larger(values, room):  # type: ignore[no-untyped-def]
     larger = np.empty(room, dtype=np.int64)
-    larger[: len(values)] = values
+    for place in range(len(values)):
+        larger[place] = values[place]
     return larger
 
 

@@ -131,7 +131,9 @@ def _is_open(campus, poi, t):  # type: ignore[no-untyped-def]
 def _draw(campus, here, t, rng):  # type: ignore[no-untyped-def]
     """A category that is in demand at `t` and not far, then a building of it; -1 where there is none."""
     demand, near, sums = campus.demand[int((t % DAY) / HOUR)], campus.near[here], campus.chance[here]
-    total = np.sum(demand * near)
+    total = 0.0
+    for category in range(len(demand)):
+        total += demand[category] * near[category]
     if total == 0.0:
         return -1
     left = total * rng.random()

@@ -127,7 +127,8 @@ def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # typ
         longest = min(_draw(lengths, rng.random()), len(lengths) - 1) + 1
         while filled + longest > len(cells):
             larger = np.empty(2 * len(cells), dtype=np.int32)
-            larger[:filled] = cells[:filled]
+            for place in range(filled):
+                larger[place] = cells[place]
             cells = larger
         here = min(_draw(starts, rng.random()), len(starts) - 1)
         cells[filled] = here

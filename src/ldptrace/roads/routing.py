@@ -220,7 +220,8 @@ def _grow(  # type: ignore[no-untyped-def]
 @kernel
 def _doubled(values):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(values), dtype=values.dtype)
-    larger[: len(values)] = values
+    for place in range(len(values)):
+        larger[place] = values[place]
     return larger
 
 
