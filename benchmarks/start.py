@@ -25,8 +25,8 @@ from ldptrace.io import write
 PROGRAM = [sys.executable, "-c", "from ldptrace.cli import main; main()"]
 
 
-def measured(arguments: list[str], cache: Path) -> tuple[float, float, float]:
-    """Seconds, seconds of the processors, and peak GiB of one command."""
+def measured(arguments: list[str], cache: Path) -> tuple[float, float]:
+    """Seconds, and seconds of the processors, of one command."""
     begin = time.perf_counter()
     process = subprocess.Popen(
         [*PROGRAM, *arguments],
@@ -37,10 +37,10 @@ def measured(arguments: list[str], cache: Path) -> tuple[float, float, float]:
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"ldptrace {arguments[0]} failed with status {status}")
-    return time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024**2
+    return time.perf_counter() - begin, used.ru_utime + used.ru_stime
 
 
-def row(name: str, runs: list[tuple[float, float, float]]) -> None:
+def row(name: str, runs: list[tuple[float, float]]) -> None:
     mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0)
     cells = [f"{value:.2f} ±{by:.2f}" for value, by in zip(mean, spread, strict=True)]
     print(f"{name:<34}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
@@ -61,7 +61,7 @@ def main() -> None:
         files = [str(folder / "real.parquet"), "-o", str(folder / "synthetic.parquet")]
         run = ["synthesize", *files, "--epsilon", "1", *bounds]
         print(f"{data.name}: {len(data.trajectories):,} trajectories")
-        print(f"{'':<34}{'seconds':>16}{'processor s':>16}{'peak GiB':>16}")
+        print(f"{'':<34}{'seconds':>16}{'processor s':>16}")
         row("synthesize, new machine", [measured(run, cache)])
         for label, command in (
             ("--version", ["--version"]),

@@ -57,7 +57,7 @@ def application(command: str | None = None) -> typer.Typer:
         context.with_resource(said_as_notes())
 
     own = [area for area, commands in AREAS.items() if command in commands]
-    for area in own or AREAS:
+    for area in own or (AREAS if command != "--version" else ()):
         import_module(f"ldptrace.cli.{area}").register(app)
     return app
 
