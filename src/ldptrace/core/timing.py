@@ -95,15 +95,15 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
     >>> every(line, 10).t.tolist(), every(line, 10).x.tolist()
     ([100.0, 110.0, 120.0, 125.0], [0.0, 4.0, 8.0, 10.0])
     """
-    if not (np.isfinite(interval) and interval > 0):
-        raise InputError(f"the interval must be a positive number of seconds, got {interval!r}")
+    if not (np.isfinite(interval) and interval >= SHORTEST):
+        raise InputError(f"the interval must be a positive number of seconds, at least {SHORTEST}, got {interval!r}")
     if trajectories.t is None:
         raise InputError("these trajectories have no times, so they cannot be drawn every so many seconds")
     t, offsets, sizes = trajectories.t, trajectories.offsets, trajectories.sizes.copy()
     many = sizes > 1
     span = t[offsets[1:][many] - 1] - t[offsets[:-1][many]]
-    # A last step that is next to nothing is left out.
-    sizes[many] = np.maximum(np.ceil(span / interval - 1e-9), 1).astype(np.int64) + 1
+    # A last step too short for a file is left out: the point before it waits for the last one.
+    sizes[many] = np.maximum(np.ceil((span - SHORTEST) / interval), 1).astype(np.int64) + 1
     new = np.concatenate(([0], np.cumsum(sizes)))
     points = np.empty((3, new[-1]))
     _every(trajectories.x, trajectories.y, t, offsets, new, float(interval), points)

@@ -141,8 +141,10 @@ class TimeModel:
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
         midnight = calendar.midnights(day if self.hours.shape[1] > HOURS else None, len(trips))
-        clock = times_along(trips.offsets, steps, midnight + departure, taken)
-        return replace(trips, t=to_utc(clock, calendar.timezone), timezone=calendar.timezone)
+        # Only departures go by the clock: whoever drives through the night in which it is changed drives no longer.
+        departure = to_utc(midnight + departure, calendar.timezone)
+        t = times_along(trips.offsets, steps, departure, taken)
+        return replace(trips, t=t, timezone=calendar.timezone)
 
     def _speed_of(self, lengths: Floats, rng: np.random.Generator) -> Floats:
         """A speed in metres per hour for trips of these lengths; over all trips, speeds are as estimated."""
