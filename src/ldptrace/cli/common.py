@@ -101,6 +101,17 @@ DateOption = Annotated[
         "--date", metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; else no date."
     ),
 ]
+WeekOption = Annotated[
+    bool, typer.Option("--week", help="Ask for the day of the week beside the hour; see --date.")
+]
+CentreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--centre",
+        metavar="X,Y",
+        help="Public centre of the city, to or from which traffic runs; else the middle.",
+    ),
+]
 IntervalOption = Annotated[
     float | None,
     typer.Option(
@@ -128,6 +139,21 @@ def parse_bounds(text: str | None) -> Bounds | None:
         return checked_bounds((x0, y0, x1, y1))
     except InputError as error:
         raise InputError(f"--bounds X0,Y0,X1,Y1: {error}") from None
+
+
+def parse_centre(text: str | None) -> tuple[float, float] | None:
+    """Numbers of `--centre`.
+
+    >>> parse_centre("-8.61,41.15"), parse_centre(None)
+    ((-8.61, 41.15), None)
+    """
+    if text is None:
+        return None
+    try:
+        x, y = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--centre takes two numbers X,Y joined by a comma, got {text!r}") from None
+    return x, y
 
 
 def read_input(

@@ -12,11 +12,14 @@ import typer
 
 from ldptrace.cli.common import (
     BoundsOption,
+    CentreOption,
     CrsOption,
     JsonOption,
+    WeekOption,
     check_outputs,
     note,
     parse_bounds,
+    parse_centre,
     table_console,
     write_text,
 )
@@ -58,6 +61,8 @@ def plan(
     time: Annotated[
         bool, typer.Option("--time", help="Ask some users when they leave and how fast they are.")
     ] = False,
+    week: WeekOption = False,
+    centre: CentreOption = None,
     crs: CrsOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
@@ -87,7 +92,18 @@ def plan(
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
     view = None
     if method is Kind.single_report:
-        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, for_map=for_map, time=time, crs=crs)
+        chosen, view = choose_plan(
+            users,
+            budget,
+            box,
+            n=n,
+            trip=trip,
+            for_map=for_map,
+            time=time,
+            week=week,
+            centre=parse_centre(centre),
+            crs=crs,
+        )
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)
     words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]

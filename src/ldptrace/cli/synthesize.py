@@ -12,6 +12,7 @@ import typer
 
 from ldptrace.cli.common import (
     BoundsOption,
+    CentreOption,
     CrsOption,
     DateOption,
     ForceOption,
@@ -30,6 +31,7 @@ from ldptrace.cli.common import (
     ToOption,
     TOption,
     UserOption,
+    WeekOption,
     XOption,
     YOption,
     ZoneOption,
@@ -37,6 +39,7 @@ from ldptrace.cli.common import (
     load_meanwhile,
     note,
     parse_bounds,
+    parse_centre,
     read_input,
     write_text,
 )
@@ -110,6 +113,8 @@ def synthesize(
         TimeChoice,
         typer.Option("--time", help="Ask for departures and speeds where the input has times, or do not."),
     ] = TimeChoice.auto,
+    week: WeekOption = False,
+    centre: CentreOption = None,
     date: DateOption = None,
     pilot: Annotated[
         float | None,
@@ -168,8 +173,9 @@ def synthesize(
     from ldptrace.synthesis import run_files, run_method
 
     recipe = find_method(method)
-    given = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
-    public: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
+    given |= {"week": week or None, "centre": parse_centre(centre)}
+    public = {name: value for name, value in given.items() if value is not None}
     for name in public:
         if name not in recipe.options:
             raise InputError(f"method {method} has no use for --{name}")

@@ -96,7 +96,9 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
     ([100.0, 110.0, 120.0, 125.0], [0.0, 4.0, 8.0, 10.0])
     """
     if not (np.isfinite(interval) and interval >= SHORTEST):
-        raise InputError(f"the interval must be a positive number of seconds, at least {SHORTEST}, got {interval!r}")
+        raise InputError(
+            f"the interval must be a positive number of seconds, at least {SHORTEST}, got {interval!r}"
+        )
     if trajectories.t is None:
         raise InputError("these trajectories have no times, so they cannot be drawn every so many seconds")
     t, offsets, sizes = trajectories.t, trajectories.offsets, trajectories.sizes.copy()

@@ -100,11 +100,14 @@ def choose_plan(
     trip: float = TRIP,
     for_map: bool = False,
     time: bool = False,
+    week: bool = False,
+    centre: tuple[float, float] | None = None,
     crs: str | None = None,
 ) -> tuple[Plan, Outlook]:
     """The single-report plan for these public facts, and what it promises.
 
-    `for_map`: the curator has a street map; `time`: some users are asked about time; `crs` names the coordinates.
+    `for_map`: the curator has a street map; `time`: some users are asked about time, of a `week` or a day, and of
+    which way they go as seen from a `centre`; `crs` names the coordinates.
     """
     n = choose_grid(users, float(epsilon), trip) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
@@ -115,6 +118,8 @@ def choose_plan(
         cap=view.cap,
         for_map=for_map,
         time=time,
+        week=week,
+        centre=centre,
         crs=crs,
     )
     return plan, view

@@ -35,8 +35,10 @@ OPTIONS: dict[str, Any] = {
     "library": None,
     "spacing": None,
     "interval": None,
-    # Whether to ask when trips leave and how fast they are.
+    # Whether to ask when trips leave and how fast they are; whether on which day too; where the centre of the map is.
     "time": False,
+    "week": False,
+    "centre": None,
 }
 AREA_NOTE = "Paths and points were kept in an area that is public; it was not learned from reports."
 
@@ -70,6 +72,8 @@ def _run(job: Job) -> Synthesis:
         for_map=public is not None,
         crs=plan_crs(job.crowd.crs),
         time=options["time"],
+        week=options["week"],
+        centre=options["centre"],
     )
     with job.stages("collect"):
         tally = job.collect(plan)

@@ -151,10 +151,10 @@ def line(places: Floats) -> list[Bend]:
     for spread in (0.02, 0.3, 0.8, 2.5):
         for moved in (1.0, 3.0, 6.0):
             for wider in (0.5, 2.0, 6.0):
-                for width in (0.35, 0.7):
+                for width in (0.5, 1.0):
                     covariance = spread**2 * np.exp(-0.5 * (apart / width) ** 2)
                     covariance += moved**2 * np.outer(middle, middle) + wider**2 * np.outer(curve, curve)
                     words = f"moved by {moved:g}, wider by {wider:g}, bent by {spread:g}"
-                    belief = -DISBELIEF * min(spread, 1.0) - 0.3 * (moved + wider)
+                    belief = -DISBELIEF * min(spread, 1.0) - 0.1 * (moved + wider)
                     bends.append(Bend(covariance, words, belief))
     return bends

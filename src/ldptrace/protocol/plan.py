@@ -81,8 +81,10 @@ MAP_SHARES = {
     "links": 0.14,
     "turns": 0.01,
 }
-# Shares of the questions about time, where they are asked; the others share the rest as before.
-TIME_SHARES = {"departure": 0.06, "pace": 0.02, "tides": 0.02}
+# Where questions about time are asked, a sixteenth of the users of every other question answers one of them: shares
+# of these (benchmarks/time.py). Sixteenths, so that the others keep exactly the proportions they have without.
+TIMED = 16
+TIME_SHARES = {"departure": 0.64, "pace": 0.20, "tides": 0.16}
 GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
 # Millimetres of a degree of latitude and of a metre; metres per hour of the slowest edge, number of edges:
 # from 2 to 128 km/h.
@@ -190,13 +192,15 @@ class Plan(Record):
         shares: dict[str, float] | None = None,
         crs: str | None = None,
         time: bool = False,
+        week: bool = False,
+        centre: tuple[float, float] | None = None,
         for_map: bool = False,
     ) -> Plan:
         """One report per user: each answers one question with the whole of epsilon.
 
         A plan `for_map` has the same questions in other shares, for a curator who has a street map; devices know
-        nothing of it. With `time` some are asked when they leave, how fast they are, and which way they go at what
-        time of day.
+        nothing of it. With `time` some are asked when they leave (and in a `week` on which day), how fast they are,
+        and at what time of day they go towards a public `centre` or away from it (None: the middle of the map).
         """
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
@@ -204,15 +208,20 @@ class Plan(Record):
         most = min(most_moves, link_count(n))
         questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
         questions += [Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
-        usual = default = MAP_SHARES if for_map else DEFAULT_SHARES
+        usual = MAP_SHARES if for_map else DEFAULT_SHARES
+        # As many tickets as can be given away in sixteenths.
+        tickets = [TIMED * share for share in _integer_shares(questions, usual, SHARES // TIMED)]
         if time:
-            x_scale, y_scale = _millimetres(grid, crs)
-            questions += [Departure(n, 1, 1), Pace(n, x_scale, y_scale, SLOWEST, SPEED_CLASSES, 1)]
-            questions += [Tides(n, n // 2 * n + n // 2)]
-            rest = 1 - sum(TIME_SHARES.values())
-            default = {name: rest * share for name, share in usual.items()} | TIME_SHARES
+            about_time = _about_time(grid, crs, week, centre)
+            tickets = [share - share // TIMED for share in tickets]
+            tickets += _integer_shares(about_time, TIME_SHARES, SHARES // TIMED)
+            questions += about_time
+        elif week or centre is not None:
+            raise InputError("a week and a centre belong to the questions about time, and none of these is asked")
+        if shares is not None:
+            tickets = _integer_shares(questions, shares, SHARES)
         asks = []
-        for question, share in zip(questions, _integer_shares(questions, shares or default), strict=True):
+        for question, share in zip(questions, tickets, strict=True):
             randomizer: Randomizer = PrivSet.best(question.domain, question.capacity, ratio)
             if question.capacity == 1:
                 randomizer = min(
@@ -346,13 +355,37 @@ def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:
     return max(1, round(DEGREE * math.cos(latitude))), DEGREE
 
 
-def _integer_shares(questions: list[Question], shares: dict[str, float]) -> list[int]:
-    """Shares in 65,536ths that add up exactly; the largest takes the rounding."""
+def _about_time(
+    grid: Grid, crs: str | None, week: bool, centre: tuple[float, float] | None
+) -> list[Question]:
+    """The questions about time, for public facts of the map."""
+    x_scale, y_scale = _millimetres(grid, crs)
+    middle = grid.n // 2 * (grid.n + 1)
+    if centre is not None:
+        x0, y0, x1, y1 = grid.bounds
+        try:
+            x, y = (float(value) for value in centre)
+        except (TypeError, ValueError):
+            raise InputError(f"the centre must be two numbers x,y, got {centre!r}") from None
+        if not (x0 <= x <= x1 and y0 <= y <= y1):
+            raise InputError(
+                f"the centre must lie within the bounds {x0:g},{y0:g},{x1:g},{y1:g}, got {x:g},{y:g}"
+            )
+        middle = grid.cell(x, y)
+    return [
+        Departure(grid.n, 7 if week else 1, 1),
+        Pace(grid.n, x_scale, y_scale, SLOWEST, SPEED_CLASSES, 1),
+        Tides(grid.n, middle),
+    ]
+
+
+def _integer_shares(questions: list[Question], shares: dict[str, float], everyone: int) -> list[int]:
+    """Shares in whole numbers that add up to `everyone` exactly; the largest takes the rounding."""
     names = [question.name for question in questions]
     if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
         raise PlanError(f"shares must be positive for exactly {names}, got {shares}")
-    everyone = sum(shares.values())
-    whole = {name: max(1, round(SHARES * shares[name] / everyone)) for name in names}
+    parts = sum(shares.values())
+    whole = {name: max(1, round(everyone * shares[name] / parts)) for name in names}
     largest = max(names, key=lambda name: whole[name])
-    whole[largest] += SHARES - sum(whole.values())
+    whole[largest] += everyone - sum(whole.values())
     return [whole[name] for name in names]

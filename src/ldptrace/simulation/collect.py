@@ -18,7 +18,8 @@ from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.questions import Departure, Pace, Tides
+from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
 
@@ -95,14 +96,9 @@ def _tally(
     mode: Mode,
 ) -> Tally:
     round_ = plan.rounds[round_number]
-    everyone = np.arange(len(paths), dtype=np.int64)
-    if round_.assignment == "partition":
-        # Each device draws its group on its own, so group sizes are random, as in a real collection.
-        borders = np.cumsum([ask.share for ask in round_.asks])
-        group = np.searchsorted(borders, rng.integers(0, SHARES, size=len(paths)), side="right")
+    groups = _groups(round_, len(paths), rng)
     counts, reports, users = [], [], []
-    for number, ask in enumerate(round_.asks):
-        members = everyone if round_.assignment == "everyone" else np.flatnonzero(group == number)
+    for ask, members in zip(round_.asks, groups, strict=True):
         rows = answers(ask.question, paths, members, rng, timing)
         if not round_.padded:
             rows = rows[rows[:, 0] >= 0]
@@ -110,3 +106,32 @@ def _tally(
         reports.append(len(rows))
         users.append(len(members))
     return Tally(plan.id, round_number, tuple(counts), tuple(reports), tuple(users))
+
+
+def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Who answers which question. Each device draws on its own, so group sizes are random, as in a real collection."""
+    if round_.assignment == "everyone":
+        return [np.arange(users, dtype=np.int64)] * len(round_.asks)
+    drawn = rng.integers(0, SHARES, size=users).astype(np.uint16)
+    # In the order of their tickets: a group that is a part of another one comes first in it, and draws the same.
+    order = np.argsort(drawn, kind="stable")
+    group = _tickets(round_)[drawn[order]]
+    return [order[group == number] for number in range(len(round_.asks))]
+
+
+def _tickets(round_: Round) -> NDArray[np.int64]:
+    """The ask that each of the 65,536 tickets is for.
+
+    Questions about time have the last tickets of every other question's range. So with the same seed, a plan that asks
+    about time puts the other questions to the same devices as the plan that does not, except the last of each group,
+    and what differs between the two results is what it costs, not luck.
+    """
+    shares = np.array([ask.share for ask in round_.asks])
+    timed = np.array([isinstance(ask.question, Departure | Pace | Tides) for ask in round_.asks])
+    others = np.cumsum(shares * ~timed)
+    tickets = np.full(SHARES, -1)
+    for number in np.flatnonzero(~timed):
+        start = (others[number] - shares[number]) * SHARES // others[-1]
+        tickets[start : start + shares[number]] = number
+    tickets[tickets < 0] = np.repeat(np.flatnonzero(timed), shares[timed])
+    return tickets
