@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from ldptrace.errors import InputError
 
 Floats = NDArray[np.float64]
 STEPS = 60
-# Keeps a covariance of few directions invertible: bends of this size are noise to everybody.
-JITTER = 1e-4
+# Directions in which a covariance bends less than this, as a standard deviation, are left out: noise to everybody.
+STIFF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,9 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
     first = profile / profile.sum()
     if not known:
         return Smooth(first, bends[0], 1.0)
-    found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
+    # Threads inside small matrix products cost more than they save.
+    with threadpool_limits(1, "blas"):
+        found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
     evidence = np.array([value + bend.belief for (_, value), bend in zip(found, bends, strict=True)])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
@@ -82,8 +85,10 @@ def _misfit(part: Seen, probabilities: Floats) -> Floats:
 
 def _most_probable(log_profile: Floats, seen: Sequence[Seen], covariance: Floats) -> tuple[Floats, float]:
     """Mode by Gauss-Newton, and its log-evidence by Laplace's approximation, up to a constant of the answers."""
-    size = len(log_profile)
-    root = np.linalg.cholesky(covariance + JITTER**2 * np.eye(size))
+    values, vectors = np.linalg.eigh(covariance)
+    bending = values > STIFF**2
+    root = vectors[:, bending] * np.sqrt(values[bending])
+    size = root.shape[1]
 
     def at(z: Floats) -> tuple[Floats, float]:
         logs = log_profile + root @ z
