@@ -329,6 +329,8 @@ def _with_time(time: str, crowd: Crowd, chosen: Method, options: dict[str, Any])
     if time not in ("auto", "off"):
         raise InputError(f"time must be auto or off, got {time!r}")
     asks = time == "auto" and "time" in chosen.options and not options.get("shares") and crowd.timed
+    if asks and options.get("week") and not crowd.dated:
+        raise InputError("nobody can say the day of the week: the times are of a day without a date")
     return {"time": True} | options if asks else options
 
 

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from conftest import random_paths
 from ldptrace.curator import Estimates, Tally
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation import collect
+from ldptrace.simulation.collect import _tickets
 from statistics_kit import assert_proportions, assert_standard_normal
 
 
@@ -64,3 +66,34 @@ def test_tallies_add_up(grid: Grid, rng: np.random.Generator) -> None:
     assert one + Tally.zero(plan) == one
     assert one + two == two + one
     assert sum((one + two).users) == 200
+
+
+def test_with_time_the_same_devices_answer_the_rest(grid: Grid, rng: np.random.Generator) -> None:
+    """With one seed, what is counted without questions about time holds what is counted with them."""
+    paths = random_paths(4000, grid, rng)
+    without, with_time = (
+        collect(Plan.single_report(grid, 1.0, time=time), paths, np.random.default_rng(3))
+        for time in (False, True)
+    )
+    names = [ask.question.name for ask in Plan.single_report(grid, 1.0).rounds[0].asks]
+    for name, more, fewer in zip(names, without.counts, with_time.counts, strict=False):
+        assert np.all(more >= fewer)
+        assert np.array_equal(more, fewer) == (name == "length")
+
+
+@pytest.mark.parametrize("order", range(4))
+def test_every_question_has_its_share_of_the_tickets(grid: Grid, order: int) -> None:
+    """Whatever the shares, and wherever the questions about time stand."""
+    draw = np.random.default_rng(order)
+    plan = Plan.single_report(grid, 1.0, time=True)
+    asks = [plan.rounds[0].asks[number] for number in draw.permutation(len(plan.rounds[0].asks))]
+    cuts = np.sort(draw.choice(np.arange(1, SHARES), len(asks) - 1, replace=False))
+    shares = np.diff(np.concatenate([[0], cuts, [SHARES]]))
+    some = Round(
+        tuple(ask.changed(share=int(share)) for ask, share in zip(asks, shares, strict=True)), "partition"
+    )
+    assert np.bincount(_tickets(some)).tolist() == shares.tolist()
+    only = Round(
+        (next(ask for ask in asks if ask.question.name == "tides").changed(share=SHARES),), "partition"
+    )
+    assert np.all(_tickets(only) == 0)

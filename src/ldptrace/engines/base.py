@@ -101,6 +101,11 @@ class Crowd(ABC):
         return None
 
     @property
+    def dated(self) -> bool:
+        """Whether their times are of a date, as far as is known, rather than of any day."""
+        return self.timed
+
+    @property
     def read(self) -> int:
         """How many trajectories were read, those of users included that were not chosen."""
         return self.users

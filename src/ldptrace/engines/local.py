@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.times import are_dates
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
@@ -63,6 +64,10 @@ class Memory(Crowd):
     @property
     def provenance(self) -> Mapping[str, Any] | None:
         return self._trajectories.provenance
+
+    @property
+    def dated(self) -> bool:
+        return are_dates(self._trajectories.t)
 
     def whole(self) -> Trajectories:
         return self._trajectories
@@ -123,6 +128,10 @@ class Files(Crowd):
     @property
     def provenance(self) -> Mapping[str, Any] | None:
         return self.batches.provenance
+
+    @property
+    def dated(self) -> bool:
+        return are_dates(self._first.t)
 
     @cached_property
     def _first(self) -> Trajectories:

@@ -81,10 +81,11 @@ MAP_SHARES = {
     "links": 0.14,
     "turns": 0.01,
 }
-# Where questions about time are asked, a sixteenth of the users of every other question answers one of them: shares
-# of these (benchmarks/time.py). Sixteenths, so that the others keep exactly the proportions they have without.
-TIMED = 16
-TIME_SHARES = {"departure": 0.64, "pace": 0.20, "tides": 0.16}
+# Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
+# of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
+# that the others keep exactly the proportions they have without.
+GIVEN, PARTS = 5, 64
+TIME_SHARES = {"departure": 0.60, "pace": 0.25, "tides": 0.15}
 GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
 # Millimetres of a degree of latitude and of a metre; metres per hour of the slowest edge, number of edges:
 # from 2 to 128 km/h.
@@ -209,15 +210,17 @@ class Plan(Record):
         questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
         questions += [Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
         usual = MAP_SHARES if for_map else DEFAULT_SHARES
-        # As many tickets as can be given away in sixteenths.
-        tickets = [TIMED * share for share in _integer_shares(questions, usual, SHARES // TIMED)]
+        tickets = [PARTS * share for share in _integer_shares(questions, usual, SHARES // PARTS)]
         if time:
             about_time = _about_time(grid, crs, week, centre)
-            tickets = [share - share // TIMED for share in tickets]
-            tickets += _integer_shares(about_time, TIME_SHARES, SHARES // TIMED)
+            given = [0, *(GIVEN * share // PARTS for share in tickets[1:])]
+            tickets = [share - part for share, part in zip(tickets, given, strict=True)]
+            tickets += _integer_shares(about_time, TIME_SHARES, sum(given))
             questions += about_time
         elif week or centre is not None:
-            raise InputError("a week and a centre belong to the questions about time, and none of these is asked")
+            raise InputError(
+                "a week and a centre belong to the questions about time, and none of these is asked"
+            )
         if shares is not None:
             tickets = _integer_shares(questions, shares, SHARES)
         asks = []

@@ -18,7 +18,7 @@ from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import Departure, Pace, Tides
+from ldptrace.protocol.questions import Departure, Length, Pace, Tides
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
@@ -122,16 +122,17 @@ def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[NDArray
 def _tickets(round_: Round) -> NDArray[np.int64]:
     """The ask that each of the 65,536 tickets is for.
 
-    Questions about time have the last tickets of every other question's range. So with the same seed, a plan that asks
-    about time puts the other questions to the same devices as the plan that does not, except the last of each group,
-    and what differs between the two results is what it costs, not luck.
+    Questions about time have the last tickets of every other question's range, but of that about the length, as
+    `Plan.single_report` takes them. So with the same seed, a plan that asks about time puts the other questions to the
+    same devices as the plan that does not, except the last of each group, and what differs between the two results is
+    what it costs, not luck.
     """
     shares = np.array([ask.share for ask in round_.asks])
     timed = np.array([isinstance(ask.question, Departure | Pace | Tides) for ask in round_.asks])
-    others = np.cumsum(shares * ~timed)
+    giving = ~timed & [not isinstance(ask.question, Length) for ask in round_.asks]
+    widths = shares * ~timed + shares * giving * shares[timed].sum() // max(shares[giving].sum(), 1)
     tickets = np.full(SHARES, -1)
-    for number in np.flatnonzero(~timed):
-        start = (others[number] - shares[number]) * SHARES // others[-1]
-        tickets[start : start + shares[number]] = number
+    for number, start in enumerate(np.cumsum(widths) - widths):
+        tickets[start : start + min(shares[number], widths[number])] = number
     tickets[tickets < 0] = np.repeat(np.flatnonzero(timed), shares[timed])
     return tickets
