@@ -15,11 +15,12 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError, InputError
 from ldptrace.evaluation.divergence import count_divergence, jensen_shannon
 from ldptrace.generators import city
+from ldptrace.io import read, write
 from ldptrace.models import Calendar, PathModel, TimedModel, fit_model, load_model
-from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, _directions
+from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, TimeModel, _directions
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import Departure
+from ldptrace.protocol.questions import Departure, Tides
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.round import Ask, Round
 from ldptrace.synthesis import run_method, synthesize
@@ -115,8 +116,6 @@ def test_with_few_users_departures_are_the_public_profile(trips: Trajectories) -
 def test_nobody_asked_about_time_gets_public_profiles() -> None:
     empty = Estimates(PLAN, {})
     line = Trajectories(np.array([0.0, 9000.0]), np.array([0.0, 9000.0]), [0, 2])
-    from ldptrace.models.time import TimeModel
-
     time = TimeModel.fit(empty, line, GRID)
     assert np.allclose(time.hours, DAY_PROFILE, atol=1e-6)
     assert "Nobody was asked" in time.explain()
@@ -259,6 +258,132 @@ def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
 def test_what_makes_no_sense_is_told(trips: Trajectories, options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         synthesize(trips, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"week": True}, "without a date"),
+        ({"week": True, "time": "off"}, "none of these is asked"),
+        ({"centre": (1.0, 2.0), "time": "off"}, "none of these is asked"),
+        ({"centre": (1.0, 99_999.0)}, "within the bounds"),
+        ({"centre": (1.0, float("nan"))}, "within the bounds"),
+        ({"centre": 5}, "two numbers"),
+        ({"interval": 1e-6}, "at least 0.001"),
+    ],
+)
+def test_weeks_and_centres_that_make_no_sense_are_told(
+    trips: Trajectories, options: dict[str, object], message: str
+) -> None:
+    few = trips.take(np.arange(200))
+    with pytest.raises(InputError, match=message):
+        synthesize(few, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
+
+
+def test_a_week_and_a_centre_are_in_the_plan(trips: Trajectories) -> None:
+    few = trips.take(np.arange(300))
+    assert few.t is not None
+    dated = replace(few, t=few.t + 86_400.0 * 20_000)
+    run = run_method(dated, 1.0, bounds=BOX, seed=1, week=True, centre=(19_000.0, 1.0), count=10)
+    assert run.synthesis.plan is not None
+    asked = {ask.question.name: ask.question for ask in run.synthesis.plan.rounds[0].asks}
+    assert asked["departure"] == Departure(6, 7, 1)
+    assert asked["tides"] == Tides(6, 30)
+    assert isinstance(run.synthesis.model, TimedModel)
+    assert run.synthesis.model.time.hours.shape == (3, 168)
+    assert run.synthesis.model.time.centre == 30
+
+
+def increasing(trips: Trajectories) -> bool:
+    assert trips.t is not None
+    steps = np.diff(trips.t)
+    within = np.delete(np.arange(len(steps)), trips.offsets[1:-1] - 1)
+    return bool((steps[within] > 0).all())
+
+
+@pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25"])
+def test_times_increase_through_nights_in_which_clocks_change(
+    model: TimedModel, rng: np.random.Generator, day: str
+) -> None:
+    """In Berlin clocks go from 2 to 3 in March and from 3 to 2 in October: durations stay as they were drawn."""
+    night = np.zeros(24)
+    night[1:4] = 1 / 3
+    at_night = replace(model, time=replace(model.time, hours=np.tile(night, (3, 1))))
+    calendar = Calendar(date.fromisoformat(day), "Europe/Berlin")
+    drawn, dated = (one.sample(2000, np.random.default_rng(4)) for one in (at_night, at_night.on(calendar)))
+    assert drawn.t is not None
+    assert dated.t is not None
+    assert increasing(dated)
+    took = [trips.t[trips.offsets[1:] - 1] - trips.t[trips.offsets[:-1]] for trips in (drawn, dated)]
+    np.testing.assert_allclose(took[0], took[1], atol=1e-5)
+
+
+def test_nobody_is_much_faster_than_the_streets_allow(
+    model: TimedModel, trips: Trajectories, rng: np.random.Generator
+) -> None:
+    """Free streets of 30 km/h or 80 km/h: trips keep to them, and those on fast ones are the fast trips."""
+    drawn = model.space.sample(2000, rng)
+    fast = rng.random(len(drawn)) < 0.5
+    metres = np.hypot(np.diff(drawn.x, prepend=drawn.x[0]), np.diff(drawn.y, prepend=drawn.y[0]))
+    metres[drawn.offsets[:-1]] = 0.0
+    free = metres / np.repeat(np.where(fast, 80 / 3.6, 30 / 3.6), drawn.sizes)
+    clock = np.cumsum(free)
+    on_streets = replace(drawn, t=clock - np.repeat(clock[drawn.offsets[:-1]], drawn.sizes))
+    time = TimeModel.fit(exact(PLAN, trips, 0.001), on_streets, GRID)
+    assert time.free is not None
+    timing = Timing.of(time.timed(drawn, GRID, rng, seconds=free))
+    speeds, moving = 3.6 * timing.ways(1, 1) / timing.seconds, timing.ways(1, 1) > 0
+    haste = 1.25 * max(1.0, time.middle / float(np.median(time.free))) * (1 + 1e-6)
+    assert np.all(speeds[moving & ~fast] <= 30 * haste)
+    assert np.all(speeds[moving & fast] <= 80 * haste)
+    assert np.median(speeds[moving & fast]) > 1.2 * np.median(speeds[moving & ~fast])
+
+
+# What each format calls the output, and the sampling that makes it hardest to keep times apart.
+FILES = ("csv", "geojson", "parquet", "gpx", "mfjson")
+
+
+@pytest.fixture(scope="module")
+def degrees() -> Trajectories:
+    """Dated synthetic trips in degrees, a point every 10 seconds."""
+    real = city(150, seed=12)
+    real = replace(real, x=13.3 + real.x / 70_000, y=52.4 + real.y / 111_000, crs="EPSG:4326")
+    return synthesize(
+        real,
+        1.0,
+        bounds=(13.3, 52.4, 13.6, 52.6),
+        seed=1,
+        date="2026-03-02",
+        timezone="Europe/Berlin",
+        interval=10.0,
+    )
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_times_stay_apart_in_every_format(degrees: Trajectories, tmp_path: Path, kind: str) -> None:
+    assert increasing(degrees)
+    write(degrees, tmp_path / f"trips.{kind}")
+    again = read(tmp_path / f"trips.{kind}")
+    assert len(again) == len(degrees)
+    assert increasing(again)
+    assert degrees.t is not None
+    np.testing.assert_allclose(again.t, degrees.t, atol=2e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_geoparquet_opens_as_trips(degrees: Trajectories, tmp_path: Path) -> None:
+    """As a stranger would: the file in geopandas, one line each; its points in movingpandas, one trip each."""
+    geopandas = pytest.importorskip("geopandas")
+    write(degrees, tmp_path / "trips.parquet")
+    lines = geopandas.read_parquet(tmp_path / "trips.parquet")
+    assert len(lines) == len(degrees)
+    assert lines.crs.is_geographic
+    many = degrees.take(degrees.sizes > 1)
+    collection = many.to_movingpandas()
+    assert len(collection) == len(many)
+    for trajectory in collection:
+        assert trajectory.df.index.is_monotonic_increasing
+        assert trajectory.df.index.is_unique
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")

@@ -32,8 +32,11 @@ _EVENING = (5.9, 5.8, 6.4, 7.8, 8.7, 8.9, 6.9, 4.8, 3.5, 2.6, 1.8, 1.0)
 DAY_PROFILE: Floats = np.array(_MORNING + _EVENING) / sum(_MORNING + _EVENING)
 # Door to door, over all ways to travel: the middle speed in metres per hour, and its spread as a logarithm.
 SPEED, SPEED_SPREAD = 20_000.0, 0.6
-# Long trips are faster: correlation of the ranks of length and speed.
+# Long trips are faster, and so are trips on fast streets: correlations of the ranks of length or free speed and speed.
 LONGER_IS_FASTER = 0.5
+FAST_STREETS = 0.8
+# Nobody is faster than the free streets of the way allow, but for so much haste.
+HASTE = 1.25
 # Days of a week differ from each other by this part of what hours may differ from the profile.
 DAYS_DIFFER = 0.2
 # How far, as a logarithm, shares of directions and of parts of the day may be from what the models say.
@@ -73,7 +76,8 @@ class TimeModel:
 
     `hours[k]` is the distribution over the hours (of a day, or of a week from Monday) of trips that end nearer to the
     `centre` than they began (k = 0), farther from it (1) or neither (2). `speeds` is that of the classes of `pace`,
-    `lengths` are quantiles of the lengths of the model's trips, in metres.
+    `lengths` are quantiles of the lengths of the model's trips, in metres; `free` those of their speeds on free
+    streets, in metres per hour, where the trips follow streets whose speeds are known.
     """
 
     hours: Floats
@@ -81,12 +85,13 @@ class TimeModel:
     lengths: Floats
     centre: int
     pace: Pace
+    free: Floats | None = None
     words: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
 
     @staticmethod
     def fit(estimates: Estimates, trips: Trajectories, grid: Grid) -> TimeModel:
-        """Fit to the answers about time; `trips` are some that a model of space draws."""
+        """Fit to the answers about time; `trips` are some that a model of space draws, on streets with free times."""
         answered = {name: estimates[name] for name in TIME_QUESTIONS if name in estimates}
         tides = answered["tides"].question if "tides" in answered else None
         centre = tides.centre if isinstance(tides, Tides) else grid.n // 2 * (grid.n + 1)
@@ -95,6 +100,10 @@ class TimeModel:
         table, seen_tides = _tides(answered.get("tides"), day.probabilities, directions / directions.sum())
         pace, speeds, seen_pace = _speeds(answered.get("pace"))
         lengths = Timing.of(trips).ways(pace.x_scale / 1000, pace.y_scale / 1000)
+        free = (
+            None if trips.t is None else _free_speeds(lengths, _passed(trips, np.diff(trips.t, prepend=0.0)))
+        )
+        even = np.linspace(0, 1, QUANTILES)
         words = (
             f"departures: the public profile {day.bend.words} (weight {day.weight:.2f})",
             f"speeds: the public bell {speeds.bend.words} (weight {speeds.weight:.2f})",
@@ -103,9 +112,10 @@ class TimeModel:
         return TimeModel(
             hours=_by_direction(day.probabilities, table.probabilities.reshape(len(PARTS), 3), directions),
             speeds=speeds.probabilities,
-            lengths=np.quantile(lengths, np.linspace(0, 1, QUANTILES)),
+            lengths=np.quantile(lengths, even),
             centre=centre,
             pace=pace,
+            free=None if free is None else np.quantile(free, even),
             words=words,
             matches=tuple(match for match in (seen_day, seen_pace, seen_tides) if match is not None),
         )
@@ -127,7 +137,8 @@ class TimeModel:
         if len(trips) == 0:
             return replace(trips, t=np.empty(0))
         lengths = Timing.of(trips).ways(self.pace.x_scale / 1000, self.pace.y_scale / 1000)
-        taken = 3600 * lengths / self._speed_of(lengths, rng)
+        free = None if seconds is None else _free_speeds(lengths, _passed(trips, seconds))
+        taken = 3600 * lengths / self._speed_of(lengths, free, rng)
         direction = _directions(trips, grid, self.centre)
         sums = np.cumsum(self.hours, axis=1)
         drawn = rng.random(len(trips)) * sums[direction, -1]
@@ -146,30 +157,41 @@ class TimeModel:
         t = times_along(trips.offsets, steps, departure, taken)
         return replace(trips, t=t, timezone=calendar.timezone)
 
-    def _speed_of(self, lengths: Floats, rng: np.random.Generator) -> Floats:
-        """A speed in metres per hour for trips of these lengths; over all trips, speeds are as estimated."""
+    def _speed_of(self, lengths: Floats, free: Floats | None, rng: np.random.Generator) -> Floats:
+        """A speed in metres per hour for trips of these lengths and, where known, of these speeds on free streets; over
+        all trips, speeds are as estimated, except where streets do not allow them."""
+        if free is None or self.free is None:
+            return self._drawn_speeds(lengths, self.lengths, LONGER_IS_FASTER, rng)
+        # Where people are faster than the map has it, the map is too slow: then it says only what is fast beside what.
+        too_slow = max(1.0, self.middle / float(np.median(self.free)))
+        drawn = self._drawn_speeds(free, self.free, FAST_STREETS, rng)
+        return np.minimum(drawn, HASTE * too_slow * free)
+
+    def _drawn_speeds(self, of: Floats, quantiles: Floats, tie: float, rng: np.random.Generator) -> Floats:
+        """Speeds whose ranks are tied so strongly to those of another measure of the trips, with these quantiles."""
         from scipy.special import ndtr, ndtri
 
-        known, first = np.unique(self.lengths, return_index=True)
-        rank = np.interp(lengths, known, np.linspace(0, 1, QUANTILES)[first])
-        far = ndtri(np.clip(rank, 1e-3, 1 - 1e-3))
-        drawn = ndtr(
-            LONGER_IS_FASTER * far + math.sqrt(1 - LONGER_IS_FASTER**2) * rng.standard_normal(len(lengths))
-        )
+        places, first = np.unique(quantiles, return_index=True)
+        far = ndtri(np.clip(np.interp(of, places, np.linspace(0, 1, QUANTILES)[first]), 1e-3, 1 - 1e-3))
+        drawn = ndtr(tie * far + math.sqrt(1 - tie**2) * rng.standard_normal(len(of)))
         sums = np.concatenate([[0.0], np.cumsum(self.speeds)])
         return np.exp(np.interp(drawn * sums[-1], sums, np.log(_edges(self.pace))))
+
+    @property
+    def middle(self) -> float:
+        """The speed that half of the trips exceed, in metres per hour."""
+        return math.exp(float(np.interp(0.5, np.cumsum(self.speeds), np.log(_edges(self.pace)[1:]))))
 
     def explain(self) -> str:
         """What was learned about time, and how well it matches the answers."""
         day = self.hours.mean(axis=0).reshape(-1, HOURS).sum(axis=0)
         busiest = np.argsort(-day)[:3]
-        middle = math.exp(float(np.interp(0.5, np.cumsum(self.speeds), np.log(_edges(self.pace)[1:]))))
         lines = (
             match_table(self.matches) if self.matches else ["Nobody was asked about time: public profiles"]
         )
         lines += [f"  {text}" for text in self.words]
         lines.append(
-            f"  busiest hours {', '.join(map(str, sorted(busiest)))}; middle speed {middle / 1000:.0f} km/h"
+            f"  busiest hours {', '.join(map(str, sorted(busiest)))}; middle speed {self.middle / 1000:.0f} km/h"
         )
         return "\n".join(lines)
 
@@ -193,7 +215,8 @@ class TimeModel:
                 for match in self.matches
             ],
         }
-        return header, {"hours": self.hours, "speeds": self.speeds, "lengths": self.lengths}
+        arrays = {"hours": self.hours, "speeds": self.speeds, "lengths": self.lengths}
+        return header, arrays if self.free is None else arrays | {"free": self.free}
 
     @staticmethod
     def restored(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TimeModel:
@@ -202,19 +225,22 @@ class TimeModel:
             np.asarray(arrays[name], dtype=np.float64) for name in ("hours", "speeds", "lengths")
         )
         pace = Pace(*header["pace"])
+        free = np.asarray(arrays["free"], dtype=np.float64) if "free" in arrays else None
         sound = (
             hours.ndim == 2
             and len(hours) == 3
             and hours.shape[1] in (HOURS, 7 * HOURS)
             and speeds.shape == (pace.classes,)
             and lengths.shape == (QUANTILES,)
+            and (free is None or (free.shape == (QUANTILES,) and bool((np.diff(free, prepend=0) >= 0).all())))
             and all(np.isfinite(part).all() and (part >= 0).all() for part in (hours, speeds, lengths))
             and bool((hours.sum(axis=1) > 0).all() and speeds.sum() > 0 and (np.diff(lengths) >= 0).all())
         )
         if not sound:
             raise FormatError("the arrays of the time model are broken or do not fit each other")
         matches = tuple(Match(*match) for match in header["matches"])
-        return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, tuple(header["words"]), matches)
+        words = tuple(header["words"])
+        return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, free, words, matches)
 
 
 TIME_QUESTIONS = (Departure.name, Pace.name, Tides.name)
@@ -346,3 +372,19 @@ def _steps(trips: Trajectories, pace: Pace) -> Floats:
     steps[1:] = np.hypot(x, y)
     steps[trips.offsets[:-1][trips.sizes > 0]] = 0.0
     return steps
+
+
+def _passed(trips: Trajectories, steps: Floats) -> Floats:
+    """The sum of the steps of each trip; the first is none."""
+    inner = steps.copy()
+    inner[trips.offsets[:-1][trips.sizes > 0]] = 0.0
+    sums = np.concatenate([[0.0], np.cumsum(inner)])
+    result: Floats = np.diff(sums[trips.offsets])
+    return result
+
+
+def _free_speeds(lengths: Floats, seconds: Floats) -> Floats:
+    """Metres per hour; trips that go nowhere have the middle one of the others."""
+    going = (lengths > 0) & (seconds > 0)
+    speeds = 3600 * lengths / np.where(going, seconds, 1.0)
+    return np.where(going, speeds, np.median(speeds[going]) if going.any() else SPEED)

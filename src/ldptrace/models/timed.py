@@ -35,7 +35,7 @@ class TimedModel(MobilityModel):
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
-        trips = space.sample(PILOT, np.random.default_rng(0))
+        trips = _drawn(space, PILOT, np.random.default_rng(0))
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
 
     @property
@@ -58,11 +58,7 @@ class TimedModel(MobilityModel):
         spacing: float | None = None,
         interval: float | None = None,
     ) -> Trajectories:
-        from ldptrace.models.routes.model import RouteModel
-
-        if isinstance(self.space, RouteModel):
-            return self.timed(self.space.sample(count, rng, spacing=spacing, timed=True), rng, interval)
-        return self.timed(self.space.sample(count, rng, spacing=spacing), rng, interval)
+        return self.timed(_drawn(self.space, count, rng, spacing), rng, interval)
 
     def timed(
         self, drawn: Trajectories, rng: np.random.Generator, interval: float | None = None
@@ -107,3 +103,14 @@ class TimedModel(MobilityModel):
             parts[room][own] = part
         space = kind.restored(grid, plan, inner, parts["space"])
         return cls(space, TimeModel.restored(header["time"], parts["time"]))
+
+
+def _drawn(
+    space: MobilityModel, count: int, rng: np.random.Generator, spacing: float | None = None
+) -> Trajectories:
+    """Trips of a model of space; on streets with the times that free roads take, where the map knows them."""
+    from ldptrace.models.routes.model import RouteModel
+
+    if isinstance(space, RouteModel):
+        return space.sample(count, rng, spacing=spacing, timed=True)
+    return space.sample(count, rng, spacing=spacing)
