@@ -105,6 +105,7 @@ def test_the_tide_is_found_and_drawn(trips: Trajectories, rng: np.random.Generat
     assert abs(tide(trips) - tide(still.sample(40_000, rng))) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore:the path model did not settle")
 def test_with_few_users_departures_are_the_public_profile(trips: Trajectories) -> None:
     for seed in range(3):
         run = run_method(trips.take(np.arange(300)), 0.5, bounds=BOX, seed=seed, count=0)
