@@ -26,7 +26,7 @@ def real() -> Trajectories:
 
 
 def test_the_whole_budget_goes_into_one_report(real: Trajectories) -> None:
-    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1)
+    run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=2)
     plan = run.synthesis.plan
     assert plan is not None
     assert len(plan.rounds) == 1
