@@ -61,3 +61,16 @@ def test_numbers_of_trips_that_repeat_between_users_are_no_ids() -> None:
 def test_lists_that_do_not_fit(columns: dict[str, object], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         gathered(pa.table(columns))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.float32()), pa.large_list(pa.float64()), pa.list_(pa.float64(), 2)]
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_lists_of_all_kinds_whole_or_in_pieces(kind: pa.DataType, missing: bool) -> None:
+    rows = [[1.0, 2.0], None if missing else [5.0, 6.0], [3.0, 4.0]]
+    column = pa.array(rows, kind)
+    pieces = pa.chunked_array([column[1:], column[:0], column[:1]])
+    found = gathered(pa.table({"x": pieces, "y": pieces}))
+    assert found.x.tolist() == ([3, 4, 1, 2] if missing else [5, 6, 3, 4, 1, 2])
+    assert np.diff(found.offsets).tolist() == ([0, 2, 2] if missing else [2, 2, 2])

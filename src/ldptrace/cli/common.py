@@ -202,15 +202,23 @@ def check_outputs(
 
 def load_meanwhile(*packages: str) -> None:
     """Load numba and other packages of the work to come while the command goes on, which is to read files."""
+    import gc
     from importlib import import_module
     from threading import Thread
 
     from ldptrace.core import kernels
 
+    # Modules are no garbage: looking for some among them takes a tenth of the time that they take to load.
+    gc.disable()
+
     def loading() -> None:
-        kernels.load()
-        for name in packages:
-            import_module(name)
+        try:
+            kernels.load()
+            for name in packages:
+                import_module(name)
+        finally:
+            gc.freeze()
+            gc.enable()
 
     Thread(target=loading, name="load packages", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Numbers between Arrow and numpy, over the same memory.
+"""Numbers between Arrow and numpy, over the same memory; and pyarrow's functions, loaded when one is used.
 
 pyarrow's own conversions load all of pandas first, where it is installed: longer than a whole run may take.
 """
@@ -10,6 +10,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+class _Functions:
+    """`pyarrow.compute`, which makes hundreds of functions when it loads; most runs need none."""
+
+    def __getattr__(self, name: str) -> Any:
+        import pyarrow.compute
+
+        return getattr(pyarrow.compute, name)
+
+
+pc: Any = _Functions()
 
 
 def column_of(values: NDArray[Any]) -> pa.Array:

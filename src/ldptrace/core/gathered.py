@@ -40,5 +40,5 @@ def split_ids(
     if is_number(column.type) and not column.null_count:
         # The cast refuses fractions and what is too large.
         with suppress(pa.ArrowInvalid):
-            return numbers_of(column.cast(pa.int64())), {}
+            return numbers_of(column if column.type == pa.int64() else column.cast(pa.int64())), {}
     return None, {"traj_name" if name == "traj_id" else name: column}

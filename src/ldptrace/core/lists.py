@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldptrace.core.arrow import numbers_of
+from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import Columns
 from ldptrace.core.gathered import Gathered, is_number, split_ids
 from ldptrace.core.timestamps import read_times
@@ -75,7 +74,7 @@ def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
     kind = table.schema.field(name).type
     if not is_list(kind) or not is_number(kind.value_type):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {kind}")
-    chunks = [chunk.flatten() for chunk in table[name].chunks]
+    chunks = [_flat(chunk) for chunk in table[name].chunks]
     values = np.empty(sum(len(chunk) for chunk in chunks))
     filled = 0
     for chunk in chunks:
@@ -84,12 +83,29 @@ def _ragged(table: pa.Table, name: str) -> tuple[Floats, Ints]:
     return values, _offsets(table, name)
 
 
+def _flat(chunk: pa.Array) -> pa.Array:
+    """The values of all lists of a column's piece."""
+    if not _is_plain(chunk):
+        return chunk.flatten()
+    borders = numbers_of(chunk.offsets)
+    return chunk.values[int(borders[0]) : int(borders[-1])]
+
+
+def _is_plain(chunk: pa.Array) -> bool:
+    """Whether offsets say all of its lists: none is null, and there are some."""
+    return len(chunk) > 0 and not chunk.null_count and not pa.types.is_fixed_size_list(chunk.type)
+
+
 def _offsets(table: pa.Table, name: str) -> Ints:
     offsets = np.zeros(table.num_rows + 1, dtype=np.int64)
     filled = 0
     for chunk in table[name].chunks:
-        sizes = numbers_of(pc.list_value_length(chunk))
         # A null list is an empty one.
-        offsets[filled + 1 : filled + 1 + len(sizes)] = np.nan_to_num(sizes) if chunk.null_count else sizes
+        sizes = (
+            np.diff(numbers_of(chunk.offsets))
+            if _is_plain(chunk)
+            else np.nan_to_num(numbers_of(pc.list_value_length(chunk)))
+        )
+        offsets[filled + 1 : filled + 1 + len(sizes)] = sizes
         filled += len(sizes)
     return np.cumsum(offsets, out=offsets)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Names, find_columns
 from ldptrace.core.gathered import Gathered, is_number, split_ids
 from ldptrace.core.lists import gather_lists, is_list

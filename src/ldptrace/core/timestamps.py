@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldptrace.core.arrow import numbers_of
+from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.times import DAY, epoch_unit, to_utc
 
 Floats = NDArray[np.float64]

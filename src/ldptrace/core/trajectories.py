@@ -8,11 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import frames
-from ldptrace.core.arrow import column_of
+from ldptrace.core.arrow import column_of, pc
 from ldptrace.core.columns import Names
 from ldptrace.core.gathered import Gathered
 from ldptrace.core.plane import is_geographic

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError
 from ldptrace.io.report import Reading, naming

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.plane import WGS84
 from ldptrace.core.pois import DAY, Pois, Visits
 from ldptrace.core.trajectories import Trajectories

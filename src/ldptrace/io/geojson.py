@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.gathered import split_ids
 from ldptrace.core.plane import WGS84

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core import frames
+from ldptrace.core.arrow import pc
 from ldptrace.core.columns import find_columns
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories

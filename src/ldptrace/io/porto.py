@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.gathered import split_ids
 from ldptrace.core.plane import WGS84

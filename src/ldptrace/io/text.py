@@ -11,9 +11,9 @@ from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.times import FIRST_SECOND, LAST_SECOND
 from ldptrace.core.trajectories import Floats, Ints
 from ldptrace.errors import InputError

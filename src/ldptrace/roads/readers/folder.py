@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ldptrace.core.arrow import pc
 from ldptrace.core.plane import WGS84
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import limit_kmh

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
+from ldptrace.core.arrow import pc
 from ldptrace.errors import FormatError, InputError
 
 Floats = NDArray[np.float64]
