@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+
+# Tests run side by side: threads of a matrix product that wait for each other would keep all the others waiting.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import Phase, settings

@@ -7,6 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.roads.network import RoadNetwork
+
+# A chessboard of streets: junctions on a side, metres between them, and its bounds.
+SIDE, BLOCK = 11, 200.0
+CITY = (0.0, 0.0, 2000.0, 2000.0)
 
 
 def drifting_walks(
@@ -41,3 +46,23 @@ def densified(trajectories: Trajectories, more: int) -> Trajectories:
     assert y is not None
     offsets = np.concatenate(([0], np.cumsum(sizes)))
     return replace(trajectories, x=x, y=y, t=t, offsets=offsets)
+
+
+def chessboard() -> RoadNetwork:
+    """Streets every 200 m, both ways."""
+    x, y = (axis.ravel() * BLOCK for axis in np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij"))
+    number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
+    a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
+    b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
+    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)))
+
+
+def legs(count: int, seed: int, *, east_first: float = 0.5, off: float = 0.0) -> Trajectories:
+    """Two legs each, one to the east and one to the north, along streets, `off` them to the side."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(count):
+        (x0, x1), (y0, y1) = (np.sort(rng.choice(SIDE, 2, replace=False)) * BLOCK for _ in range(2))
+        corner = (x1, y0) if rng.random() < east_first else (x0, y1)
+        lines.append([(x + off, y + off) for x, y in ((x0, y0), corner, (x1, y1))])
+    return Trajectories.from_lists(lines)

@@ -53,6 +53,7 @@ def test_checks_come_before_the_work() -> None:
         lt.synthesize("nowhere.parquet", 1.0, bounds=BOUNDS)
 
 
+@pytest.mark.slow
 def test_across_the_antimeridian() -> None:
     rng = np.random.default_rng(2)
     x = rng.uniform(178, 182, 800)

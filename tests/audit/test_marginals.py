@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from audit_kit import with_channel
 from ldptrace.audit.marginals import marginal_findings
 from ldptrace.protocol.grid import Grid
@@ -20,6 +22,7 @@ class OneItemKept(PrivSet):
         return named
 
 
+@pytest.mark.slow
 def test_one_wrong_item_among_many_is_found() -> None:
     plan = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
     wrong = marginal_findings(with_channel(OneItemKept, plan), 800)

@@ -35,6 +35,7 @@ def header_that_tells(at: int, value: Callable[[Points], int]) -> Callable[..., 
     return leaky
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 1, 16, 17, 18, 19, HEADER_BYTES - 1])
 def test_every_byte_of_the_header_is_compared(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Version, plan, round, group, id, first byte and last: one bit that depends on the trajectory is found."""

@@ -24,6 +24,7 @@ def honest() -> Audit:
     return audit(SINGLE, trials=TRIALS)
 
 
+@pytest.mark.slow
 def test_a_private_plan_stands(honest: Audit) -> None:
     assert honest.stands
     assert honest.exact_epsilon == pytest.approx(1.0, abs=1e-9)
@@ -64,6 +65,7 @@ def test_broken_bits_fall(broken: type[OUE]) -> None:
     assert "exact enumeration" in found.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", ["size", "padding"])
 def test_bytes_that_tell_beside_the_payload_fall(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device pads only some messages, or pads with something that depends on the path."""

@@ -7,42 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
-import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
-from ldptrace.cli.audit import register as register_audit
-from ldptrace.cli.collect import own_points, register
+from cli_kit import PLAN, error_of, run
+from ldptrace.cli.collect import own_points
 from ldptrace.device import Reporter, trip_of
-from ldptrace.errors import LdptraceError
-from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
-
-PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
-app = typer.Typer(pretty_exceptions_enable=False)
-register(app)
-register_audit(app)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LDPTRACE_LEDGER", str(tmp_path / "ledger.json"))
-    Path("plan.json").write_text(PLAN.to_json())
-    Path("trip.csv").write_text("id,x,y\n1,0.5,0.5\n1,3.0,4.0\n")
-    return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
-
-
-def error_of(*arguments: str) -> str:
-    result = run(*arguments)
-    assert isinstance(result.exception, LdptraceError), result.output
-    return str(result.exception)
 
 
 @pytest.mark.usefixtures("folder")
@@ -182,6 +154,7 @@ def test_coordinates_must_fit() -> None:
     assert "plan-other-coordinates" in error_of(*args)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_from_reports_to_estimates() -> None:
     for person in range(12):

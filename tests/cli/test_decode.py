@@ -3,44 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
-from ldptrace.cli.audit import register as register_audit
-from ldptrace.cli.collect import register
+from cli_kit import PLAN, error_of
 from ldptrace.cli.decode import SHOWN, describe
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter
-from ldptrace.errors import LdptraceError
-from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
-
-PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 6), 1.0)
-
-
-app = typer.Typer(pretty_exceptions_enable=False)
-register(app)
-register_audit(app)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LDPTRACE_LEDGER", str(tmp_path / "ledger.json"))
-    Path("plan.json").write_text(PLAN.to_json())
-    Path("trip.csv").write_text("id,x,y\n1,0.5,0.5\n1,3.0,4.0\n")
-    return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
-
-
-def error_of(*arguments: str) -> str:
-    result = run(*arguments)
-    assert isinstance(result.exception, LdptraceError), result.output
-    return str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -6,25 +6,15 @@ from pathlib import Path
 import pytest
 
 import ldptrace as lt
-from ldptrace.cli import main
+from cli_kit import status
 from ldptrace.cli.demo import picture
 from ldptrace.core.trajectories import Trajectories
 from road_kit import lattice_roads
 
 
-def run(*arguments: object) -> int:
-    """Exit status of the command line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as stop:
-            return int(stop.code or 0)
-    return 0
-
-
+@pytest.mark.slow
 def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("demo", "--out", tmp_path, "--users", 3000) == 0
+    assert status("demo", "--out", tmp_path, "--users", 3000) == 0
     assert len(lt.read(tmp_path / "synthetic.parquet")) == 3000
     card = json.loads((tmp_path / "scorecard.json").read_text())
     assert "density_error" in card["metrics"]
@@ -46,5 +36,5 @@ def test_sets_are_drawn_side_by_side(tmp_path: Path) -> None:
 
 def test_bad_settings_make_nothing(tmp_path: Path) -> None:
     for wrong in (("--epsilon", 0), ("--users", 0)):
-        assert run("demo", "--out", tmp_path / "demo", *wrong) == 2
+        assert status("demo", "--out", tmp_path / "demo", *wrong) == 2
     assert not (tmp_path / "demo").exists()

@@ -6,25 +6,14 @@ from pathlib import Path
 import pytest
 
 import ldptrace as lt
-from ldptrace.cli import main
+from cli_kit import status
 
 BOUNDS = "0,0,20000,20000"
 
 
-def run(*arguments: object) -> int:
-    """Exit status of the command line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as stop:
-            return int(stop.code or 0)
-    return 0
-
-
 def test_a_plan_for_public_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "plan.json"
-    assert run("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out) == 0
+    assert status("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "-o", out) == 0
     text = capsys.readouterr().out
     assert "chosen" in text
     assert "1 message in all" in text
@@ -33,7 +22,7 @@ def test_a_plan_for_public_facts(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_a_written_plan_needs_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("plan", "--users", 1000, "--epsilon", 1, "-o", tmp_path / "plan.json") == 2
+    assert status("plan", "--users", 1000, "--epsilon", 1, "-o", tmp_path / "plan.json") == 2
     assert "needs the public bounds" in capsys.readouterr().err
 
 
@@ -55,7 +44,7 @@ def test_a_plan_for_a_week_around_a_public_centre(tmp_path: Path, capsys: pytest
 def test_the_plan_for_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "plan.json"
     facts = ("--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "--grid", 5, "-o", out, "--json", "-")
-    assert run("plan", *facts) == 0
+    assert status("plan", *facts) == 0
     document = json.loads(capsys.readouterr().out)
     plan = lt.Plan.from_json(out.read_text())
     assert document["plan_id"] == plan.id
@@ -65,7 +54,7 @@ def test_the_plan_for_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_few_users_are_warned_of_noise(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("plan", "--users", 50, "--epsilon", 0.5, "--bounds", BOUNDS) == 0
+    assert status("plan", "--users", 50, "--epsilon", 0.5, "--bounds", BOUNDS) == 0
     assert "Note: " in capsys.readouterr().err
 
 
@@ -78,5 +67,7 @@ def test_facts_that_cannot_be_are_refused_and_nothing_is_written(
 ) -> None:
     facts: dict[str, object] = {"--users": 1000, "--epsilon": 1, "--bounds": BOUNDS}
     facts[wrong[0]] = wrong[1]
-    assert run("plan", *(part for pair in facts.items() for part in pair), "-o", tmp_path / "plan.json") == 2
+    assert (
+        status("plan", *(part for pair in facts.items() for part in pair), "-o", tmp_path / "plan.json") == 2
+    )
     assert list(tmp_path.iterdir()) == []

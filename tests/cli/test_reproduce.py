@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from ldptrace.cli.reproduce import register
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def app() -> typer.Typer:

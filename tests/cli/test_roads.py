@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from ldptrace.cli.roads import register
 from ldptrace.errors import InputError
 from ldptrace.roads import read_roads
-from roads_kit import block, write_geojson
+from road_kit import block, write_geojson
 
 
 def run(*arguments: str | Path) -> Result:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldptrace as lt
-from ldptrace.cli import main
+from cli_kit import status
 from ldptrace.generators import city
 from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
@@ -33,21 +33,10 @@ BOUNDS = "0,0,20000,20000"
 SECRET = 918273645564738291
 
 
-def run(*arguments: object) -> int:
-    """Exit status of the command line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["ldptrace", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as stop:
-            return int(stop.code or 0)
-    return 0
-
-
 def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
     out, model = tmp_path / "synthetic.parquet", tmp_path / "model.npz"
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--method", "paper", "--seed", 1, "--grid", 6)
-    assert run("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
+    assert status("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
     assert len(lt.read(out)) == 600
     promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
     assert promise["method"] == "paper"
@@ -60,7 +49,9 @@ def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None
     for name in ("a", "b"):
         out = tmp_path / f"{name}.parquet"
         assert (
-            run("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 7, "--grid", 4)
+            status(
+                "synthesize", trips, "-o", out, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 7, "--grid", 4
+            )
             == 0
         )
         sets.append(lt.read(out))
@@ -72,19 +63,20 @@ def test_a_seeded_run_says_that_it_is_no_release_and_not_its_seed(
 ) -> None:
     out, card, page = tmp_path / "s.parquet", tmp_path / "card.json", tmp_path / "card.html"
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 4)
-    assert run("synthesize", trips, "-o", out, *arguments, "--seed", SECRET) == 0
+    assert status("synthesize", trips, "-o", out, *arguments, "--seed", SECRET) == 0
     assert EXPERIMENT in " ".join(capsys.readouterr().err.split())
     said = pq.read_schema(out).metadata[b"ldptrace"].decode()
     assert json.loads(said)["experiment"] == EXPERIMENT
     assert (
-        run("evaluate", trips, out, "--bounds", BOUNDS, "--json", card, "--html", page, "--no-attacks") == 0
+        status("evaluate", trips, out, "--bounds", BOUNDS, "--json", card, "--html", page, "--no-attacks")
+        == 0
     )
     assert json.loads(card.read_text())["privacy"]["experiment"] == EXPERIMENT
     assert EXPERIMENT in " ".join(page.read_text().split())
     assert EXPERIMENT in " ".join(capsys.readouterr().err.split())
     for text in (said, card.read_text(), page.read_text()):
         assert str(SECRET) not in text
-    assert run("synthesize", trips, "-o", out, *arguments) == 0
+    assert status("synthesize", trips, "-o", out, *arguments) == 0
     assert EXPERIMENT not in " ".join(capsys.readouterr().err.split())
     assert json.loads(pq.read_schema(out).metadata[b"ldptrace"])["experiment"] is None
 
@@ -109,7 +101,7 @@ def test_a_wrong_step_gets_one_sentence_and_writes_nothing(
 ) -> None:
     out = tmp_path / "out.parquet"
     out.write_bytes(b"before")
-    assert run("synthesize", trips, "-o", out, *arguments) == 2
+    assert status("synthesize", trips, "-o", out, *arguments) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
     assert len(errors) == 1
     assert message in errors[0]
@@ -120,7 +112,7 @@ def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.Capt
     out = tmp_path / "out.parquet"
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        run("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds-from-data", "--method", "paper")
+        status("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds-from-data", "--method", "paper")
     assert out.exists()
     assert "warning: the bounds were taken from the raw data" in capsys.readouterr().err
 
@@ -130,13 +122,13 @@ def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest
     ring = [[0, 0], [20000, 0], [20000, 9000], [9000, 20000], [0, 20000], [0, 0]]
     land.write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1, "--area", land)
-    assert run("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
+    assert status("synthesize", trips, "-o", out, "--model", model, *arguments) == 0
     for made in (lt.read(out), load_model(model).sample(500, np.random.default_rng(1), spacing=300.0)):
         assert (made.x + made.y).max() <= 29_000
     promise = json.loads(pq.read_schema(out).metadata[b"ldptrace"])
     assert any("an area that is public" in note for note in promise["notes"])
     capsys.readouterr()
-    assert run("synthesize", trips, "-o", tmp_path / "p.parquet", "--method", "paper", *arguments) == 2
+    assert status("synthesize", trips, "-o", tmp_path / "p.parquet", "--method", "paper", *arguments) == 2
     assert "has no option 'area'" in capsys.readouterr().err
     assert not (tmp_path / "p.parquet").exists()
 
@@ -151,7 +143,7 @@ def test_a_folder_to_a_folder_and_a_file_give_the_same(tmp_path: Path) -> None:
         lt.write(lt.Trajectories(*points, np.arange(0, 4001, 4)), source / f"{number}.parquet")
     common = ["synthesize", str(source), "--epsilon", "1", "--bounds", "0,0,1,1", "--seed", "4"]
     for name, memory in (("whole.parquet", "1G"), ("batches.parquet", "4K"), ("folder", "4K")):
-        assert run(*common, "-o", tmp_path / name, "--memory", memory, "--grid", 4) == 0
+        assert status(*common, "-o", tmp_path / name, "--memory", memory, "--grid", 4) == 0
     first, *others = (lt.read(tmp_path / name) for name in ("whole.parquet", "batches.parquet", "folder"))
     assert len(first) == 2000
     for other in others:
@@ -164,7 +156,7 @@ def test_memory_that_is_no_size_is_refused(
     trips: Path, tmp_path: Path, memory: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--memory", memory)
-    assert run("synthesize", trips, "-o", tmp_path / "out.parquet", *arguments) == 2
+    assert status("synthesize", trips, "-o", tmp_path / "out.parquet", *arguments) == 2
     assert "--memory" in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
 
@@ -173,7 +165,7 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1)
     out, model = tmp_path / "s.parquet", tmp_path / "model.npz"
     dated = ("--date", "2026-07-14", "--timezone", "Europe/Paris", "--interval", 20)
-    assert run("synthesize", trips, "-o", out, "--model", model, *arguments, *dated) == 0
+    assert status("synthesize", trips, "-o", out, "--model", model, *arguments, *dated) == 0
     made = lt.read(out)
     assert made.timezone == "Europe/Paris"
     assert made.has_dates
@@ -181,14 +173,14 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
     inner[made.offsets[:-1]] = False
     assert made.t is not None
     assert np.all(np.diff(made.t)[inner[1:]] > 0)
-    assert run("sample", model, "-o", out, "--count", 50, "--date", "2026-07-14") == 0
+    assert status("sample", model, "-o", out, "--count", 50, "--date", "2026-07-14") == 0
     assert lt.read(out).has_dates
-    assert run("sample", model, "-o", out, "--count", 50) == 0
+    assert status("sample", model, "-o", out, "--count", 50) == 0
     assert not lt.read(out).has_dates
-    assert run("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0
+    assert status("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0
     assert lt.read(out).t is None
     capsys.readouterr()
-    assert run("synthesize", trips, "-o", tmp_path / "no.parquet", *arguments, "--date", "tomorrow") == 2
+    assert status("synthesize", trips, "-o", tmp_path / "no.parquet", *arguments, "--date", "tomorrow") == 2
     assert "a date is written as" in capsys.readouterr().err
     assert not (tmp_path / "no.parquet").exists()
 
@@ -196,7 +188,7 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
 def test_a_plan_that_asks_about_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "plan.json"
     arguments = ("--users", 1000, "--epsilon", 1, "--bounds", "-8.7,41,-8.4,41.4", "--crs", "EPSG:4326")
-    assert run("plan", *arguments, "--time", "-o", out) == 0
+    assert status("plan", *arguments, "--time", "-o", out) == 0
     assert "the hour at which it begins" in capsys.readouterr().out
     plan = lt.Plan.from_json(out.read_bytes())
     assert plan.crs == "EPSG:4326"

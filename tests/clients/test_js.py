@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -14,6 +14,7 @@ GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
 PLANS = [(Plan.single_report(GRID, 1.0), 0), (Plan.paper(GRID, 1.0).paper_second_round(4), 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("plan", "number"), PLANS)
 def test_honest_collections_have_no_findings(plan: Plan, number: int, rng: np.random.Generator) -> None:
     for size in (1, 30, 3000):

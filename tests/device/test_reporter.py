@@ -41,6 +41,7 @@ bounds = st.tuples(
 ).map(lambda b: (b[0], b[1], b[0] + b[2], b[1] + b[3]))
 
 
+@pytest.mark.slow
 @given(bounds, st.integers(2, 40), st.lists(st.tuples(anything, anything), max_size=12))
 def test_a_device_finds_the_path_that_the_simulator_finds(
     box: tuple[float, float, float, float], n: int, points: list[tuple[float, float]]

@@ -3,37 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evaluation_data import CITY, chessboard, legs
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.controls import map_alone, plain_routing, shortest_ways, usable_roads
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
-
-SIDE, BLOCK = 11, 200.0
-
-
-BOUNDS = (0.0, 0.0, 2000.0, 2000.0)
-
-
-def chessboard() -> RoadNetwork:
-    """Streets every 200 m, both ways."""
-    x, y = (axis.ravel() * BLOCK for axis in np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij"))
-    number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
-    a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
-    b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
-    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)))
-
-
-def trips(count: int, seed: int, *, east_first: float = 0.5, off: float = 0.0) -> Trajectories:
-    """Two legs each, one to the east and one to the north, along streets, `off` them to the side."""
-    rng = np.random.default_rng(seed)
-    lines = []
-    for _ in range(count):
-        (x0, x1), (y0, y1) = (np.sort(rng.choice(SIDE, 2, replace=False)) * BLOCK for _ in range(2))
-        corner = (x1, y0) if rng.random() < east_first else (x0, y1)
-        lines.append([(x + off, y + off) for x, y in ((x0, y0), corner, (x1, y1))])
-    return Trajectories.from_lists(lines)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +32,7 @@ def test_shortest_ways_are_shortest() -> None:
 
 
 def test_plain_routing_keeps_the_ends() -> None:
-    roads, lines = chessboard(), trips(40, 2, off=10.0)
+    roads, lines = chessboard(), legs(40, 2, off=10.0)
     routed = plain_routing(roads, lines, np.random.default_rng(1))
     assert len(routed) == 40
     first, last = routed.offsets[:-1], routed.offsets[1:] - 1
@@ -79,4 +55,4 @@ def test_maps_of_other_places_are_refused() -> None:
         usable_roads(roads, Grid((1e6, 1e6, 2e6, 2e6), 6), None)
     labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
     with pytest.raises(InputError, match="EPSG:25832 and the trajectories are in EPSG:4326"):
-        usable_roads(labelled, Grid(BOUNDS, 6), "EPSG:4326")
+        usable_roads(labelled, Grid(CITY, 6), "EPSG:4326")

@@ -5,34 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evaluation_data import CITY, SIDE, chessboard, legs
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.streets import StreetMap, turn_divergence
 from ldptrace.evaluation.traces import LOWEST, PER_DOUBLING
-from ldptrace.roads.network import RoadNetwork
-
-SIDE, BLOCK = 11, 200.0
-BOUNDS = (0.0, 0.0, 2000.0, 2000.0)
-
-
-def chessboard() -> RoadNetwork:
-    """Streets every 200 m, both ways."""
-    x, y = (axis.ravel() * BLOCK for axis in np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij"))
-    number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
-    a = np.concatenate((number[:-1].ravel(), number[:, :-1].ravel()))
-    b = np.concatenate((number[1:].ravel(), number[:, 1:].ravel()))
-    return RoadNetwork.of(x, y, np.concatenate((a, b)), np.concatenate((b, a)))
-
-
-def trips(count: int, seed: int, *, east_first: float = 0.5, off: float = 0.0) -> Trajectories:
-    """Two legs each, one to the east and one to the north, along streets, `off` them to the side."""
-    rng = np.random.default_rng(seed)
-    lines = []
-    for _ in range(count):
-        (x0, x1), (y0, y1) = (np.sort(rng.choice(SIDE, 2, replace=False)) * BLOCK for _ in range(2))
-        corner = (x1, y0) if rng.random() < east_first else (x0, y1)
-        lines.append([(x + off, y + off) for x, y in ((x0, y0), corner, (x1, y1))])
-    return Trajectories.from_lists(lines)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +22,7 @@ def test_on_streets_and_beside_them(streets: StreetMap) -> None:
     assert streets.tolerance == 25.0
     assert streets.affordable(1000.0, 9000) == 5000
     assert streets.affordable(1e6, 9000) == 100
-    on, near, off = (streets.match(trips(100, 1, off=away)) for away in (0.0, 15.0, 90.0))
+    on, near, off = (streets.match(legs(100, 1, off=away)) for away in (0.0, 15.0, 90.0))
     assert on.on_streets == pytest.approx(1.0)
     assert near.on_streets > 0.95
     # Half a block away only the crossings are near.
@@ -64,7 +41,7 @@ def test_a_turn_and_a_length_by_hand(streets: StreetMap) -> None:
 
 @pytest.mark.parametrize("more", [2, 7])
 def test_matching_does_not_depend_on_how_densely_a_trip_is_sampled(streets: StreetMap, more: int) -> None:
-    sparse = trips(100, 3, off=4.0)
+    sparse = legs(100, 3, off=4.0)
     at = np.concatenate([np.arange(2 * more + 1) / more + 3 * k for k in range(100)])
     dense = Trajectories(
         np.interp(at, np.arange(300), sparse.x),
@@ -78,7 +55,7 @@ def test_matching_does_not_depend_on_how_densely_a_trip_is_sampled(streets: Stre
 
 
 def test_use_adds_up(streets: StreetMap) -> None:
-    whole = trips(60, 4)
+    whole = legs(60, 4)
     parts = [streets.match(whole.take(np.arange(25))), streets.match(whole.take(np.arange(25, 60)))]
     total, expected = parts[0] + parts[1], streets.match(whole)
     assert np.array_equal(total.turns, expected.turns)
@@ -90,7 +67,7 @@ def test_use_adds_up(streets: StreetMap) -> None:
 
 def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
     real, same, other = (
-        streets.match(trips(2000, seed, east_first=share)) for seed, share in ((1, 0.9), (2, 0.9), (3, 0.1))
+        streets.match(legs(2000, seed, east_first=share)) for seed, share in ((1, 0.9), (2, 0.9), (3, 0.1))
     )
     assert turn_divergence(real, real) == 0.0
     assert turn_divergence(real, same) < 0.1
@@ -98,16 +75,16 @@ def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
 
 
 def test_a_scorecard_with_a_road_network() -> None:
-    real = trips(600, 1, east_first=0.9)
+    real = legs(600, 1, east_first=0.9)
     strokes = Trajectories(real.x, real.y, real.offsets).take(np.arange(600))
     strokes = Trajectories.from_lists(
         [[(line.x[0], line.y[0]), (line.x[-1], line.y[-1])] for line in strokes]
     )
     card = evaluate(
         real,
-        trips(600, 2, east_first=0.9),
+        legs(600, 2, east_first=0.9),
         strokes,
-        bounds=BOUNDS,
+        bounds=CITY,
         roads=chessboard(),
         names=["streets", "strokes"],
         seed=1,
@@ -136,9 +113,9 @@ def test_a_scorecard_with_a_road_network() -> None:
 def test_fixes_that_are_far_apart_do_not_tell_turns() -> None:
     roads = chessboard()
     # Fixes 1 km apart: lines between them cut through blocks.
-    real = trips(200, 1)
+    real = legs(200, 1)
     ends = Trajectories.from_lists([[(t.x[0], t.y[0]), (t.x[-1], t.y[-1])] for t in real])
-    card = evaluate(ends, real, bounds=BOUNDS, roads=roads, seed=1, repeat=1, attacks=False)
+    card = evaluate(ends, real, bounds=CITY, roads=roads, seed=1, repeat=1, attacks=False)
     assert np.isnan(card.sets[0].values["turn_error"].mean)
     assert "turns and lengths on streets are not compared" in " ".join(card.remarks())
     assert card.sets[0].values["street_share"].mean == pytest.approx(1.0)

@@ -35,6 +35,7 @@ def frame() -> object:
     )
 
 
+@pytest.mark.slow
 def test_a_frame_is_taken_as_it_is(frame: object) -> None:
     trips = lt.Trajectories.from_pandas(frame)
     assert len(trips) == USERS * TRIPS

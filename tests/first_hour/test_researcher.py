@@ -61,6 +61,7 @@ def test_the_folder_as_it_comes(geolife: Path, tmp_path: Path) -> None:
     assert len(read(tmp_path / "geolife.zip")) == 48
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_the_person_is_the_unit(geolife: Path, tmp_path: Path) -> None:
     options = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from buildings_kit import BUILDINGS, write_geojson, write_table
 from ldptrace import generators
 from ldptrace.core.pois import HOUR, Visits
 from ldptrace.core.trajectories import Trajectories
@@ -103,37 +103,6 @@ def test_few_walks(walks: Walks, count: int) -> None:
 
 def test_batches_have_all_the_walks(walks: Walks) -> None:
     assert [len(part) for part in walks.batches(25, np.random.default_rng(1), size=10)] == [10, 10, 5]
-
-
-BUILDINGS = [
-    ("Hall", "Academic", -123.2500, 49.2600),
-    ("Lab", "Research", -123.2480, 49.2610),
-    ("Tower", "StudentHousing", -123.2460, 49.2620),
-    ("Dome", "Observatory", -123.2490, 49.2640),
-    ("Pool", "Athletics", -123.2520, 49.2630),
-]
-
-
-def write_geojson(path: Path, buildings: list[tuple[str, str, float, float]]) -> Path:
-    features = []
-    for name, usage, lon, lat in buildings:
-        ring = [
-            [lon - 2e-4, lat - 1e-4],
-            [lon + 2e-4, lat - 1e-4],
-            [lon + 2e-4, lat + 1e-4],
-            [lon - 2e-4, lat + 1e-4],
-        ]
-        geometry = {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
-        features.append(
-            {"type": "Feature", "geometry": geometry, "properties": {"NAME": name, "BLDG_USAGE": usage}}
-        )
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
-    return path
-
-
-def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: str) -> Path:
-    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return path
 
 
 def test_opening_hours_can_be_given(tmp_path: Path) -> None:

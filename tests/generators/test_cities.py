@@ -46,6 +46,7 @@ def distance_to_roads(roads: RoadNetwork, x: np.ndarray, y: np.ndarray) -> np.nd
     return nearest
 
 
+@pytest.mark.slow
 def test_points_lie_on_roads_but_for_the_noise(traffic: Traffic) -> None:
     quiet = replace(traffic, recorder=traffic.recorder._replace(noise=0.0))
     for drawn, limit in ((quiet, 0.0), (traffic, 4 * NOISE * np.sqrt(2))):

@@ -10,6 +10,7 @@ from ldptrace.errors import InputError
 from ldptrace.generators.presets import PRESETS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_mean_points_are_those_of_the_paper(name: str) -> None:
     trips = generators.like(name, 5000, seed=1)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from buildings_kit import write_table
 from ldptrace import generators
 from ldptrace.core import parallel
 from ldptrace.core.pois import HOUR, Pois, Visits
@@ -17,11 +18,6 @@ from ldptrace.generators.schedules import (
     campus_knowledge,
     schedules,
 )
-
-
-def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: str) -> Path:
-    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
-    return path
 
 
 def test_one_waits_for_the_only_other_building_to_open(tmp_path: Path) -> None:

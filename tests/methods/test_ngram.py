@@ -46,6 +46,7 @@ def test_unknown_option_is_refused(real: Trajectories) -> None:
         run_method(real, 1.0, bounds=BOUNDS, method="ngram", hide="yes")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.PrivacyWarning")
 def test_full_method_publishes_visits(tmp_path: Path) -> None:
     walks = campus_walks(1)

@@ -56,6 +56,7 @@ def test_public_knowledge_is_named(real: Trajectories) -> None:
     assert run.trajectories.y.max() <= 200 + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads(), library=300, count=5)

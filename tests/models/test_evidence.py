@@ -5,6 +5,8 @@ import numpy as np
 from ldptrace.models.evidence import likely_variances
 from ldptrace.models.prior import Prior, PriorComponent
 
+POTENTIALS = 200
+
 
 def learned(prior: Prior, jacobian: np.ndarray, target: np.ndarray, rounds: int = 8) -> dict[str, float]:
     logs = np.log([component.variance for component in prior.components])
@@ -13,26 +15,28 @@ def learned(prior: Prior, jacobian: np.ndarray, target: np.ndarray, rounds: int 
     return {c.name: float(np.exp(log)) for c, log in zip(prior.components, logs, strict=True)}
 
 
-def two_components(rng: np.random.Generator, size: int = 400) -> Prior:
+def two_components(rng: np.random.Generator, size: int = POTENTIALS) -> Prior:
     groups = np.repeat(np.eye(size // 10), 10, axis=0)
     return Prior([PriorComponent("own", np.eye(size)), PriorComponent("shared", groups)])
 
 
 def test_variances_are_recovered(rng: np.random.Generator) -> None:
-    """400 potentials, of which ten each share a part: both variances within a factor of two, far from their guesses."""
+    """200 potentials, of which ten each share a part: both variances within a factor of two, far from their guesses."""
     prior = two_components(rng)
     own, shared = (component.basis for component in prior.components)
-    potentials = 0.5 * rng.normal(size=400) + 2.0 * shared @ rng.normal(size=40)
+    potentials = 0.5 * rng.normal(size=POTENTIALS) + 2.0 * shared @ rng.normal(size=POTENTIALS // 10)
     jacobian = 5.0 * own
-    found = learned(prior, jacobian, jacobian @ potentials + rng.normal(size=400))
+    found = learned(prior, jacobian, jacobian @ potentials + rng.normal(size=POTENTIALS))
     assert 0.5 < found["own"] / 0.25 < 2
     assert 0.5 < found["shared"] / 4.0 < 2
 
 
 def test_a_component_without_evidence_shrinks(rng: np.random.Generator) -> None:
     prior = two_components(rng)
-    jacobian = 5.0 * np.eye(400)
-    found = learned(prior, jacobian, jacobian @ (0.5 * rng.normal(size=400)) + rng.normal(size=400))
+    jacobian = 5.0 * np.eye(POTENTIALS)
+    found = learned(
+        prior, jacobian, jacobian @ (0.5 * rng.normal(size=POTENTIALS)) + rng.normal(size=POTENTIALS)
+    )
     assert found["shared"] < 0.03
 
 

@@ -88,6 +88,7 @@ def turned_into_the_tide(trips: Trajectories, rng: np.random.Generator) -> Traje
     return replace(trips, x=x, y=y)
 
 
+@pytest.mark.slow
 def test_the_tide_is_found_and_drawn(trips: Trajectories, rng: np.random.Generator) -> None:
     def tide(which: Trajectories) -> float:
         hours, ways = Timing.of(which).hours % 24, _directions(which, GRID, 21)
@@ -105,6 +106,7 @@ def test_the_tide_is_found_and_drawn(trips: Trajectories, rng: np.random.Generat
     assert abs(tide(trips) - tide(still.sample(40_000, rng))) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the path model did not settle")
 def test_with_few_users_departures_are_the_public_profile(trips: Trajectories) -> None:
     for seed in range(3):
@@ -166,6 +168,7 @@ def test_the_model_without_time_refuses_its_questions(trips: Trajectories) -> No
     assert isinstance(fit_model(estimates.without(*TIME_QUESTIONS)), PathModel)
 
 
+@pytest.mark.slow
 def test_days_of_the_week(trips: Trajectories, rng: np.random.Generator) -> None:
     """Everybody leaves on Tuesday or Saturday; with a date, trips are on these days of the week from it on."""
     question = Departure(6, 7, 1)
@@ -287,9 +290,9 @@ def test_a_week_and_a_centre_are_in_the_plan(trips: Trajectories) -> None:
     dated = replace(few, t=few.t + 86_400.0 * 20_000)
     run = run_method(dated, 1.0, bounds=BOX, seed=1, week=True, centre=(19_000.0, 1.0), count=10)
     assert run.synthesis.plan is not None
-    asked = {ask.question.name: ask.question for ask in run.synthesis.plan.rounds[0].asks}
-    assert asked["departure"] == Departure(6, 7, 1)
-    assert asked["tides"] == Tides(6, 30)
+    questions = {ask.question.name: ask.question for ask in run.synthesis.plan.rounds[0].asks}
+    assert questions["departure"] == Departure(6, 7, 1)
+    assert questions["tides"] == Tides(6, 30)
     assert isinstance(run.synthesis.model, TimedModel)
     assert run.synthesis.model.time.hours.shape == (3, 168)
     assert run.synthesis.model.time.centre == 30
@@ -387,6 +390,7 @@ def test_geoparquet_opens_as_trips(degrees: Trajectories, tmp_path: Path) -> Non
         assert trajectory.df.index.is_unique
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_it_opens_in_movingpandas_and_geopandas(trips: Trajectories) -> None:
     movingpandas = pytest.importorskip("movingpandas")

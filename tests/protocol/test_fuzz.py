@@ -167,6 +167,7 @@ def test_what_is_larger_is_refused_before_it_costs_anything() -> None:
     assert refusal.value.problem is Problem.PLAN_MALFORMED
 
 
+@pytest.mark.slow
 @given(st.sampled_from(PLANS), st.binary(max_size=300))
 def test_random_bytes_as_reports(plan: Plan, data: bytes) -> None:
     check_report(data, plan, len(plan.rounds) - 1)

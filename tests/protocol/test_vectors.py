@@ -50,6 +50,7 @@ class Replay(Source):
         assert self.reader.position == len(self.reader.data)
 
 
+@pytest.mark.slow
 def test_the_generator_still_writes_these_files(tmp_path: Path) -> None:
     subprocess.run([sys.executable, PROTOCOL / "vectors" / "generate.py", tmp_path], check=True, timeout=120)
     written = {path.name: path.read_text() for path in tmp_path.iterdir()}

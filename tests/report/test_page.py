@@ -242,6 +242,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 820, 1440])
 def test_the_page_in_a_browser(browser: Any, html: str, tmp_path: Path, width: int, scheme: str) -> None:

@@ -25,6 +25,7 @@ def test_generated_sets_are_made_when_first_used_and_once() -> None:
     assert made == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_generated_set_stands_beside_one_of_the_paper(name: str) -> None:
     data = generated(name, 20, seed=1)
@@ -34,6 +35,7 @@ def test_a_generated_set_stands_beside_one_of_the_paper(name: str) -> None:
     assert generated(name, 20, seed=2).key != data.key
 
 
+@pytest.mark.slow
 def test_the_seed_decides_a_generated_set() -> None:
     one, same, other = (generated("porto", 20, seed).trajectories for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.x, same.x)

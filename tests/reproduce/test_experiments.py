@@ -4,25 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated
-
-TINY = replace(
-    SCALES["quick"],
-    repeats=2,
-    grids=(2, 4),
-    finest=4,
-    lambdas=(2.5,),
-    quantiles=(0.9,),
-    parts=(0.5, 1.0),
-    full_users=60,
-    timed_users=100,
-)
-
-
-@pytest.fixture(scope="module")
-def setup() -> Setup:
-    sets = tuple(replace(generated(name, 150, seed=1), grid=3) for name in ("oldenburg", "campus"))
-    return Setup(sets, TINY, 2, seed=1)
+from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup
 
 
 @pytest.fixture(scope="module")

@@ -12,31 +12,8 @@ import pytest
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace.reproduce import EXPERIMENTS, SCALES, Setup, generated, own, reproduce
+from ldptrace.reproduce import EXPERIMENTS, Setup, own, reproduce
 from ldptrace.reproduce.results import MEASURED, PUBLISHED
-
-TINY = replace(
-    SCALES["quick"],
-    repeats=2,
-    grids=(2, 4),
-    finest=4,
-    lambdas=(2.5,),
-    quantiles=(0.9,),
-    parts=(0.5, 1.0),
-    full_users=60,
-    timed_users=100,
-)
-
-
-@pytest.fixture(scope="module")
-def setup() -> Setup:
-    sets = tuple(replace(generated(name, 150, seed=1), grid=3) for name in ("oldenburg", "campus"))
-    return Setup(sets, TINY, 2, seed=1)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("results")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +22,7 @@ def small(setup: Setup) -> Setup:
     return replace(setup, sets=setup.sets[:1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_writes_its_files(name: str, setup: Setup, folder: Path) -> None:
     report = reproduce(name, setup, folder)
@@ -92,6 +70,7 @@ def test_a_run_that_stops_goes_on_where_it_stopped(
     assert seen[-1] == (10, 10)
 
 
+@pytest.mark.slow
 def test_same_seed_same_values(setup: Setup, tmp_path: Path) -> None:
     values = [
         [row.mean for row in reproduce("query-size", setup, tmp_path / name).rows] for name in ("a", "b")
@@ -99,6 +78,7 @@ def test_same_seed_same_values(setup: Setup, tmp_path: Path) -> None:
     np.testing.assert_array_equal(values[0], values[1])
 
 
+@pytest.mark.slow
 def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
     rows = reproduce("unmodified-ngram", setup, folder).rows
     floor = {row.metric: row.mean for row in rows if row.method == "real data"}
@@ -106,11 +86,11 @@ def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
     assert sum(METRICS[name].better(floor[name], ngram[name]) for name in METRICS) >= 8
 
 
-def test_own_data_with_bounds(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_own_data_with_bounds(setup: Setup, tmp_path: Path, rng: np.random.Generator) -> None:
     walks = rng.random((80, 6, 2)).cumsum(axis=1)
     real = Trajectories.from_lists([[(float(x), float(y)) for x, y in walk] for walk in walks])
     mine = own(real, Path("mine.csv"), bounds=(0, 0, 6, 6), grid=3)
-    report = reproduce("query-size", Setup((mine,), TINY, 1, 1), tmp_path)
+    report = reproduce("query-size", Setup((mine,), setup.scale, 1, 1), tmp_path)
     assert {row.source for row in report.rows} == {MEASURED}
     assert own(real, Path("my_porto_trips.parquet")).beside == "porto"
     assert own(real, Path("my_porto_trips.parquet"), beside="none").beside is None

@@ -80,6 +80,7 @@ def test_a_transaction_that_fails_leaves_nothing(database: Database, monkeypatch
     assert counts(database, "trips")[:4] == [0, 1, 1, 0]
 
 
+@pytest.mark.slow
 def test_processes_that_count_at_once(address: str) -> None:
     """Every report is sent by two of four threads, each with a connection of its own."""
     database = open_database(url=address)

@@ -21,6 +21,8 @@ from ldptrace.server.storage import Database, open_database
 from ldptrace.server.wire import Connection, ConnectionEnded, Target
 from server_kit import TELLING, TYPE, Postgres, counts, opened, reports_counted, running, telling_report
 
+pytestmark = pytest.mark.slow
+
 PATH = "/v1/campaigns/trips/reports"
 HEADERS = tuple(TYPE.items())
 

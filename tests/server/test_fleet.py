@@ -28,6 +28,8 @@ from ldptrace.server.tokens import create_admissions
 from ldptrace.server.wire import Target
 from server_kit import SINGLE, Server, drawn, opened, reports_counted, running
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:

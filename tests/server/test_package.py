@@ -8,8 +8,12 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from ldptrace.server import pages
 from server_kit import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_wheel_holds_the_pages_and_the_client(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.storage import Database, open_database
 from server_kit import Server, drawn, opened, reports_counted, running
 
+pytestmark = pytest.mark.slow
+
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WORLD = plan_from_facts(1000, "1", 6, (13.0, 52.0, 14.0, 53.0), "EPSG:4326")
 PLANE = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0))

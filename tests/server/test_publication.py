@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from ldptrace.cli import application
@@ -33,6 +34,7 @@ def streets(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_trips_on_streets(tmp_path: Path) -> None:
     data = tmp_path / "data"
     facts = ["--users", "400", "--epsilon", "8", "--grid", "6", "--bounds", "0,0,6,6", "--min-reports", "300"]

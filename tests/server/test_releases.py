@@ -16,6 +16,7 @@ from ldptrace.server.storage import Database
 from server_kit import GRID, SINGLE, answered, opened, published
 
 
+@pytest.mark.slow
 def test_two_rounds(database: Database, tmp_path: Path) -> None:
     opened(database, "trips", Plan.paper(GRID, 4), min_reports=100)
     answered(database, "trips", 120)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from ldptrace.cli import application
 from ldptrace.server.storage import open_database
 from server_kit import TELLING, TYPE, counts, opened, running, telling_report
+
+pytestmark = pytest.mark.slow
 
 
 def test_slow_clients_are_ended_and_nobody_waits_for_them(tmp_path: Path) -> None:

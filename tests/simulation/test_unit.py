@@ -42,6 +42,7 @@ def test_every_trip_counts_when_asked_and_the_weaker_promise_is_stated(rng: np.r
         play_devices(OWNED, "car", rng)
 
 
+@pytest.mark.slow
 def test_the_unit_is_part_of_the_promise() -> None:
     run = run_method(OWNED, 1.0, bounds=(0, 0, 1, 1), grid=4, seed=1)
     assert (run.users, run.privacy()["unit"]) == (3, "user")

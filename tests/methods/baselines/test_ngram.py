@@ -61,6 +61,7 @@ def counted(ngram: Ngram, draws: Ints) -> Ints:
     return np.bincount([numbers[tuple(row)] for row in draws.tolist()], minlength=len(numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stay", [True, False])
 def test_draws_follow_the_exponential_mechanism(rng: np.random.Generator, stay: bool) -> None:
     """A large budget, so that the frequencies differ; three tests of false-alarm probability 1e-6 each."""
@@ -169,6 +170,7 @@ def rebuilt(ngram: Ngram, draws: Ints, rng: np.random.Generator, times: int = 1)
     return cells.reshape(times, size).astype(np.int64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stay", [True, False])
 def test_reconstruction_is_one_of_the_best_paths(rng: np.random.Generator, stay: bool) -> None:
     ngram = Ngram(Grid((0, 0, 5, 3), 3), 1.0, stay=stay)

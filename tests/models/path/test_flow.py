@@ -62,6 +62,7 @@ def test_pools_number_every_answer_from_zero(question: str) -> None:
     assert np.array_equal(np.unique(pool), np.arange(pool.max() + 1))
 
 
+@pytest.mark.slow
 def test_both_ways_of_fitting_expect_the_same_answers() -> None:
     """Within the noise of the answers, from the same estimates."""
     grid, rng = Grid((0, 0, 1, 1), 6), np.random.default_rng(8)

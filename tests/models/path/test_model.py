@@ -41,6 +41,7 @@ def shares(cells: np.ndarray) -> np.ndarray:
     return np.bincount(cells, minlength=GRID.cells) / len(cells)
 
 
+@pytest.mark.slow
 def test_synthetic_paths_are_like_the_real_ones(
     walkers: CellPaths, fitted: PathModel, rng: np.random.Generator
 ) -> None:
@@ -160,6 +161,7 @@ def ashore() -> PathModel:
     return PathModel.fit(estimates(paths, 2.0, np.random.default_rng(4)), COAST)
 
 
+@pytest.mark.slow
 def test_paths_and_points_stay_in_the_area(ashore: PathModel, rng: np.random.Generator) -> None:
     land = COAST.land(GRID)
     assert 0 < (~land.cells).sum() < GRID.cells
@@ -184,6 +186,7 @@ def test_an_area_must_have_room_for_a_move(walkers: CellPaths) -> None:
         PathModel.fit(answers, islet)
 
 
+@pytest.mark.slow
 def test_a_large_grid_tells_how_long_its_fit_takes(caplog: pytest.LogCaptureFixture) -> None:
     """Above 12 x 12 cells: without matrices, with a word before it begins and one for every round."""
     grid, rng = Grid((0, 0, 1, 1), 14), np.random.default_rng(2)

@@ -67,6 +67,7 @@ def ends(trips: Trajectories) -> np.ndarray:
     return np.bincount(pairs, minlength=GRID.cells**2) / len(paths)
 
 
+@pytest.mark.slow
 def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:

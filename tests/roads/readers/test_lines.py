@@ -6,7 +6,7 @@ import numpy as np
 
 from ldptrace.roads import read_roads
 from ldptrace.roads.readers.lines import touching
-from roads_kit import CORNERS, MIDDLE, feature, write_geojson
+from road_kit import CORNERS, MIDDLE, feature, write_geojson
 
 
 def test_lines_are_cut_where_another_one_ends_on_them(tmp_path: Path) -> None:

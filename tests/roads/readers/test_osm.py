@@ -6,7 +6,7 @@ import numpy as np
 
 from ldptrace.roads import read_roads
 from ldptrace.roads.readers.osm import read
-from roads_kit import feature, write_pbf
+from road_kit import feature, write_pbf
 
 
 def test_ways_that_leave_the_extract_are_cut_off_there(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads import RoadNetwork, read_roads
-from roads_kit import block, write_geojson, write_pbf
+from road_kit import block, write_geojson, write_pbf
 
 
 def as_text(roads: RoadNetwork) -> list[str]:

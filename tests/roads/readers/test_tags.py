@@ -8,7 +8,7 @@ import pytest
 from ldptrace.roads import read_roads
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.readers.tags import BACKWARD, BOTH, FORWARD, way_class, way_directions
-from roads_kit import feature, write_pbf
+from road_kit import feature, write_pbf
 
 
 @pytest.mark.parametrize(

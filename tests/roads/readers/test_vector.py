@@ -9,7 +9,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.roads import read_roads
 from ldptrace.roads.readers.vector import line_parts, plain_tags
-from roads_kit import feature, write_geojson
+from road_kit import feature, write_geojson
 
 
 def test_projected_lines_keep_their_coordinates(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def bigram_probabilities(full: NgramFull, pair: tuple[int, int], epsilon: float)
     return np.asarray(weights / weights.sum())
 
 
+@pytest.mark.slow
 def test_draws_follow_the_exponential_mechanism(regions: Regions, rng: np.random.Generator) -> None:
     full = NgramFull(regions, 30.0)
     users, pair = 50_000, (1, regions.count - 1)
@@ -72,6 +73,7 @@ def weighted_costs(full: NgramFull, drawn: NDArray[np.int32]) -> NDArray[np.int6
     return np.asarray(single.T * times[:, None])
 
 
+@pytest.mark.slow
 def test_reconstruction_is_one_of_the_best(regions: Regions, rng: np.random.Generator) -> None:
     full = NgramFull(regions, 1.0)
     for size in (1, 2, 3):
@@ -131,6 +133,7 @@ def some_visits(regions: Regions, rng: np.random.Generator, users: int = 200) ->
     return Visits(poi, t, offsets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", [False, True])
 def test_output_is_open_reachable_and_in_increasing_time(
     regions: Regions, rng: np.random.Generator, hidden: bool

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ldptrace.reproduce import SCALES, Setup, generated
+
+TINY = replace(
+    SCALES["quick"],
+    repeats=2,
+    grids=(2, 4),
+    finest=4,
+    lambdas=(2.5,),
+    quantiles=(0.9,),
+    parts=(0.5, 1.0),
+    full_users=60,
+    timed_users=100,
+)
+
+
+@pytest.fixture(scope="session")
+def setup() -> Setup:
+    """Two small sets with the smallest settings."""
+    sets = tuple(replace(generated(name, 150, seed=1), grid=3) for name in ("oldenburg", "campus"))
+    return Setup(sets, TINY, 2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
