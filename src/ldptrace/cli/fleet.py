@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,7 +89,7 @@ def fleet(
         raise typer.Exit(1)
 
 
-def _from_file(path: Path, format: str | None, crs: str | None):  # type: ignore[no-untyped-def]
+def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Plan], Trajectories]:
     """Trajectories of a file, as devices hold them: nothing is left out, points outside are clamped later."""
     from ldptrace.errors import InputError
     from ldptrace.io import read

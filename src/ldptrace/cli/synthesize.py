@@ -188,8 +188,13 @@ def synthesize(
         check_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
+    box = parse_bounds(bounds)
+    if box is None and not bounds_from_data:
+        raise InputError(
+            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them from "
+            f"the raw data, which is not private (ldptrace inspect {source} shows them)"
+        )
     with Progress() as stages:
-        box = parse_bounds(bounds)
         options = parse_options(option or [])
         if area is not None:
             options["area"] = read_area(area)
@@ -233,7 +238,7 @@ def synthesize(
                         timezone=timezone,
                         split_gap=split_gap,
                     )
-                    had, box = len(real), public_bounds(real, box, bounds_from_data)
+                    had, box = len(real), bounds_of(real) if box is None else box
             if crowd is None and not folder:
                 assert box is not None
                 run = run_method(real, epsilon, bounds=box, **settings)
@@ -276,18 +281,10 @@ def synthesize(
         note(f"Note: {EXPERIMENT}.")
 
 
-def public_bounds(real: Trajectories, given: Bounds | None, from_data: bool) -> Bounds:
-    """The bounds that the user gave, or those of the raw data if the user insists."""
+def bounds_of(real: Trajectories) -> Bounds:
+    """The bounds of the raw data, for a user who insists."""
     import warnings
 
-    if given is not None:
-        return given
-    if not from_data:
-        x0, y0, x1, y1 = real.bounds()
-        raise InputError(
-            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them "
-            f"from the raw data, which is not private (they would be {x0:.10g},{y0:.10g},{x1:.10g},{y1:.10g})"
-        )
     warnings.warn(
         "the bounds were taken from the raw data; this is not covered by epsilon",
         PrivacyWarning,
