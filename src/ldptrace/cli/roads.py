@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import BoundsOption, Progress, note, parse_bounds
+from ldptrace.cli.common import (
+    BoundsOption,
+    JsonOption,
+    Progress,
+    check_outputs,
+    note,
+    parse_bounds,
+    write_text,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +42,7 @@ def roads(
     to_crs: Annotated[
         str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:4326".')
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    json_file: JsonOption = None,
 ) -> None:
     """Say what is in a road network, and draw or convert it.
 
@@ -45,6 +53,7 @@ def roads(
     from ldptrace.roads.drawing import FORMATS, draw
     from ldptrace.roads.summary import facts
 
+    check_outputs([json_file], [network])
     box = parse_bounds(bounds)
     with Progress() as stages:
         with stages("read"):
@@ -60,6 +69,9 @@ def roads(
                         draw(found, temporary)
                 else:
                     write_roads(found, output)
-    typer.echo(json.dumps(facts(found), indent=2) if as_json else explain_roads(found))
+    if json_file is not None:
+        write_text(json.dumps(facts(found), indent=2), json_file)
+    if str(json_file) != "-":
+        typer.echo(explain_roads(found))
     if output is not None:
         note(f"{found.nodes:,} nodes, {found.edges:,} directed edges: {output}")
