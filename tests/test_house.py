@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import grimp
@@ -70,3 +71,13 @@ def test_no_module_imports_in_a_circle() -> None:
 def test_no_module_is_too_long_to_read() -> None:
     lines = {module.as_posix(): len((SOURCE / module).read_text().splitlines()) for module in modules()}
     assert {module: count for module, count in lines.items() if count > LONGEST} == {}
+
+
+def test_the_architecture_page_names_every_room_and_nothing_else() -> None:
+    text = (TESTS.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:\w+/)+(?:\w+\.py)?|\w+\.py)`", text))
+    assert [name for name in sorted(named) if not (SOURCE / name).exists()] == []
+    rooms = {
+        path.name + "/" * path.is_dir() for path in SOURCE.iterdir() if not path.name.startswith(("_", "py."))
+    }
+    assert rooms - named == set()
