@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation_data import densified, drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.further import FURTHER, Questions, Sight, log_divergence
+from ldptrace.evaluation.further import FURTHER, Queries, Sight, log_divergence
 from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.evaluation.traces import FINE, HOURS, Traces
 from ldptrace.protocol.grid import Grid
@@ -35,7 +35,7 @@ def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajector
 
 def sight(real: Trajectories, synthetic: Trajectories) -> Sight:
     a, b = Traces.of(real, GRID), Traces.of(synthetic, GRID)
-    return Sight(a, b, Questions.draw(np.random.default_rng(1), a, (1.0, 1.0)))
+    return Sight(a, b, Queries.draw(np.random.default_rng(1), a, (1.0, 1.0)))
 
 
 @settings(max_examples=15)
@@ -127,7 +127,7 @@ def test_drawing_places_and_hours_apart_loses_how_they_go_together() -> None:
     apart = traces.unlinked()
     assert apart.origins.sum() == pytest.approx(traces.origins.sum())
     assert np.allclose(apart.presence.sum(axis=2), traces.presence.sum(axis=2))
-    pair = Sight(traces, apart, Questions.draw(np.random.default_rng(1), traces, (1.0, 1.0)))
+    pair = Sight(traces, apart, Queries.draw(np.random.default_rng(1), traces, (1.0, 1.0)))
     assert FURTHER["period_origin_error"].of(pair) > 0.02
     assert FURTHER["spacetime_query_error"].of(pair) > 0.1
     assert FURTHER["departure_error"].of(pair) == 0

@@ -31,7 +31,7 @@ TAIL = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class Queries:
     """Random squares of every size, and hours: the same for all sets."""
 
     small: dict[int, SquareQueries]
@@ -40,9 +40,9 @@ class Questions:
     hours: NDArray[np.int64]
 
     @staticmethod
-    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> Questions:
+    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> Queries:
         """Squares with uniform centres, square in the scaled plane; windows of hours that begin on the hour."""
-        return Questions(
+        return Queries(
             {part: SquareQueries.draw(rng, real.grid, fraction=1 / part, scale=scale) for part in SMALL},
             SquareQueries.draw(rng, real.grid, scale=scale),
             SquareQueries.draw(rng, real.grid, fraction=SPAN_FRACTION, scale=scale),
@@ -59,7 +59,7 @@ class Sight:
 
     real: Traces
     synthetic: Traces
-    questions: Questions
+    queries: Queries
     fixes: bool = False
     real_use: StreetUse | None = None
     synthetic_use: StreetUse | None = None
@@ -92,7 +92,7 @@ def small_query_error(part: int) -> Callable[[Sight], float]:
     """Mean relative error of the way in 200 squares of 1/part of the map."""
 
     def of(sight: Sight) -> float:
-        queries = sight.questions.small[part]
+        queries = sight.queries.small[part]
         real, synthetic = (
             queries.shares(traces.along, traces.grid) for traces in (sight.real, sight.synthetic)
         )
@@ -103,7 +103,7 @@ def small_query_error(part: int) -> Callable[[Sight], float]:
 
 def query_error_raw_points(sight: Sight) -> float:
     """Query error of the real fixes, as shares of all, against where synthetic trips spend their time."""
-    queries, grid = sight.questions.usual, sight.real.grid
+    queries, grid = sight.queries.usual, sight.real.grid
     return share_error(queries.shares(sight.real.fixes, grid), queries.shares(sight.seen, grid), FRACTION)
 
 
@@ -158,7 +158,7 @@ def spacetime_query_error(sight: Sight) -> float:
     """Mean relative error of the time spent in 200 squares of 1/16 of the map during three hours each."""
     if not (sight.real.has_clock and sight.synthetic.has_clock):
         return math.nan
-    queries, hours = sight.questions.spans, sight.questions.hours
+    queries, hours = sight.queries.spans, sight.queries.hours
     window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
 
     def answers(traces: Traces) -> Floats:

@@ -21,7 +21,7 @@ from ldptrace.engines.local import Memory
 from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.evaluation.extents import metric_scale
 from ldptrace.evaluation.floors import bootstrap
-from ldptrace.evaluation.further import FURTHER, Questions, Sight, class_edges, log_classes
+from ldptrace.evaluation.further import FURTHER, Queries, Sight, class_edges, log_classes
 from ldptrace.evaluation.inputs import Outside, stay_inside
 from ldptrace.evaluation.metrics import METRICS, Metric, Yardstick
 from ldptrace.evaluation.streets import StreetMap, StreetUse
@@ -184,12 +184,12 @@ def chosen(trajectories: Trajectories, most: int, rng: np.random.Generator) -> T
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """The real set, a bootstrap of its lines for each size of a published set, and the questions to ask."""
+    """The real set, a bootstrap of its lines for each size of a published set, and the queries for all of them."""
 
     real: Measured
     again: dict[int, Measured]
     yardstick: Yardstick
-    questions: Questions
+    queries: Queries
 
     @staticmethod
     def of(
@@ -209,11 +209,11 @@ class Bench:
     def between(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> Bench:
         """From the real set added up already, and a bootstrap of it for each size of a published set."""
         yardstick = Yardstick.between(real.summary, rng)
-        return Bench(real, dict(again), yardstick, Questions.draw(rng, real.traces, real.summary.scale))
+        return Bench(real, dict(again), yardstick, Queries.draw(rng, real.traces, real.summary.scale))
 
     def see(self, other: Measured, *, fixes: bool = False) -> Sight:
         """The lines of another set beside the real ones."""
-        return Sight(self.real.traces, other.traces, self.questions, fixes, self.real.use, other.use)
+        return Sight(self.real.traces, other.traces, self.queries, fixes, self.real.use, other.use)
 
     def further(self, other: Measured, *, fixes: bool = False) -> dict[str, float]:
         """Every further metric of a set; what does not apply is not a number."""

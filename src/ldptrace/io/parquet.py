@@ -226,6 +226,7 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
 
 
 def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
+    """What the file says was promised about it: our own words, through Spark or not, or those of a data frame."""
     stated = {**_spark(metadata), **metadata}.get(KEY.encode())
     if stated is not None:
         return from_text(stated)

@@ -120,6 +120,10 @@ def _draw(cumulative, u):  # type: ignore[no-untyped-def]
 
 @kernel
 def _walks(lengths, starts, onward, targets, ends, reweight, sizes, rng):  # type: ignore[no-untyped-def]
+    """Algorithm 1 for each place of `sizes`, which is filled; the cells of all walks, one after the other.
+
+    `lengths` and `starts` are cumulative, and so are the rows of `onward`: the weights of the eight moves from a cell.
+    """
     alpha, beta, capped = reweight
     cells = np.empty(8 * len(sizes) + 64, dtype=np.int32)
     filled = 0

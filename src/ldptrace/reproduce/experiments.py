@@ -242,6 +242,7 @@ def _granularity_points(setup: Setup) -> list[Point]:
 
 
 def _at_default_grid(setup: Setup) -> list[Row]:
+    """Printed query errors, at the grid of each set."""
     grids = [float(data.grid) for data in setup.sets]
     return [
         row
@@ -334,6 +335,7 @@ def _quantile_published(setup: Setup) -> list[Row]:
 
 
 def _scalability_points(setup: Setup) -> list[Point]:
+    """Seconds of three methods on parts of each set."""
     points = []
     for data in setup.sets:
         total = len(data.trajectories)
@@ -389,6 +391,7 @@ def _attacks_points(setup: Setup) -> list[Point]:
 
 
 def _attacks_published(setup: Setup) -> list[Row]:
+    """Printed resilience to the attacks: of one set, the same for every kappa."""
     return [
         Row.printed(data.title, published.LDPTRACE, float(kappa), attack, value)
         for data in setup.sets

@@ -74,6 +74,7 @@ class Counter:
             with self._database.writing() as session:
                 return self._count(session, campaign, submissions)
         except BaseException:
+            # What this process believes to be kept may not be: it reads the ids again.
             self._seen.clear()
             raise
 

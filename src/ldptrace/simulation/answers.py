@@ -144,6 +144,7 @@ def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing 
 
 
 def _nearby(items: NDArray[np.int64], known: NDArray[np.bool_], reach: int, domain: int) -> Rows:
+    """Each item with those around it, going round; nothing where it is not known."""
     near = (items[:, None] + np.arange(-reach, reach + 1)) % domain
     return np.where(known[:, None], near, -1).astype(np.int32)
 
@@ -153,6 +154,7 @@ def _column(items: NDArray[np.int64]) -> Rows:
 
 
 def _cells_at(paths: CellPaths, positions: NDArray[np.int64], here: NDArray[np.bool_]) -> Rows:
+    """One cell of each user, at these positions; nothing where a user is not `here`."""
     if len(paths.cells) == 0:
         return np.full((len(positions), 1), -1, dtype=np.int32)
     return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
@@ -172,6 +174,7 @@ def _chosen(
     most: int,
     rng: np.random.Generator,
 ) -> Rows:
+    """For each user, at most `most` different ones of items[first:last], drawn as a device draws them."""
     rows = np.full((len(first), most), -1, dtype=np.int32)
     return _filled(_choose, rows, len(first), rng, (items, first, last))
 

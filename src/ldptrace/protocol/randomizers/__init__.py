@@ -30,6 +30,7 @@ def randomizer_from(data: object) -> Randomizer:
 
 
 def _ratio(data: object) -> Fraction:
+    """The ratio of two probabilities in a document: two integers as text, so that nothing is rounded."""
     pair = list_in(data, 2, 2, "a ratio")
     numerator, denominator = (int(text_in(value, r"[1-9][0-9]{0,21}", "a ratio's integer")) for value in pair)
     if numerator > MAX_RATIO_NUMERATOR or (1 << RATIO_BITS) % denominator:
