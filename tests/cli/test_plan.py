@@ -30,9 +30,9 @@ def test_a_plan_for_a_week_around_a_public_centre(tmp_path: Path, capsys: pytest
     out = tmp_path / "plan.json"
     facts = ("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "-o", out)
     assert run(*facts, "--time", "--week", "--centre", "19000,1") == 0
-    asked = {ask.question.name: ask.question for ask in lt.Plan.from_json(out.read_text()).rounds[0].asks}
-    assert asked["departure"].domain == 168
-    assert asked["tides"].parameters()["centre"] == 30
+    questions = {ask.question.name: ask.question for ask in lt.Plan.from_json(out.read_text()).rounds[0].asks}
+    assert questions["departure"].domain == 168
+    assert questions["tides"].parameters()["centre"] == 30
     assert run(*facts, "--week") == 2
     assert "none of these is asked" in capsys.readouterr().err
     assert run(*facts, "--time", "--centre", "here") == 2
