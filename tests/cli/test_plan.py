@@ -29,15 +29,15 @@ def test_a_written_plan_needs_bounds(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_plan_for_a_week_around_a_public_centre(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "plan.json"
     facts = ("plan", "--users", 100000, "--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "-o", out)
-    assert run(*facts, "--time", "--week", "--centre", "19000,1") == 0
+    assert status(*facts, "--time", "--week", "--centre", "19000,1") == 0
     questions = {ask.question.name: ask.question for ask in lt.Plan.from_json(out.read_text()).rounds[0].asks}
     assert questions["departure"].domain == 168
     assert questions["tides"].parameters()["centre"] == 30
-    assert run(*facts, "--week") == 2
+    assert status(*facts, "--week") == 2
     assert "none of these is asked" in capsys.readouterr().err
-    assert run(*facts, "--time", "--centre", "here") == 2
+    assert status(*facts, "--time", "--centre", "here") == 2
     assert "two numbers X,Y" in capsys.readouterr().err
-    assert run(*facts, "--time", "--centre", "1,99999") == 2
+    assert status(*facts, "--time", "--centre", "1,99999") == 2
     assert "within the bounds" in capsys.readouterr().err
 
 
