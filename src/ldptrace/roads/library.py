@@ -36,6 +36,8 @@ _FAR = 10.0
 NOISE = 0.15
 # Routes of a tree where time allows, and at most; and how many edges all trees together may settle.
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
+# A small library has so many trees nevertheless, with so many routes each at least: a few trees stand in few places.
+_TREES, _FEWEST_PER_TREE = 400, 10
 # Trees that share their room in memory.
 _BATCH = 8
 # Part of a sharper library that follows the fit; the rest stays as broad as the first.
@@ -58,20 +60,29 @@ class Lean:
     ends: Floats
 
     @staticmethod
-    def towards(routes: Routes, fitted: Floats, grid: Grid) -> Lean:
-        """Towards the starts and ends of the same routes under fitted weights."""
-        zone = zones_of(routes.roads, grid)
-        start, end = zone[routes.edges[routes.offsets[:-1]]], zone[routes.edges[routes.offsets[1:] - 1]]
-        zones = grid.cells
-        place = start.astype(np.int64) * zones + end
-        public, wanted = (_table(place, weights, zones) for weights in (routes.weights, fitted))
-        starts, ends = (
-            _ratio(wanted.sum(axis=1), public.sum(axis=1)),
-            _ratio(wanted.sum(axis=0), public.sum(axis=0)),
-        )
-        seen = _table(place, np.ones(len(place)), zones)
+    def towards(routes: Routes, fitted: Floats, grid: Grid, places: Grid | None = None) -> Lean:
+        """Towards the starts and ends of the same routes under fitted weights.
+
+        Pairs are counted by cells of the grid, single ends by `places` within the cells, where these are given.
+        """
+        places = places or grid
+        parts = places.n // grid.n
+        i, j = np.divmod(np.arange(places.cells), places.n)
+        cell = i // parts * grid.n + j // parts
+        place = zones_of(routes.roads, places)
+        start, end = place[routes.edges[routes.offsets[:-1]]], place[routes.edges[routes.offsets[1:] - 1]]
+        pair = cell[start].astype(np.int64) * grid.cells + cell[end]
+        public, wanted = (_table(pair, weights, grid.cells) for weights in (routes.weights, fitted))
+        starts, ends = (_ratio(wanted.sum(axis=axis), public.sum(axis=axis)) for axis in (1, 0))
+        seen = _table(pair, np.ones(len(pair)), grid.cells)
         pairs = (seen * _ratio(wanted, public) + _PSEUDO * np.outer(starts, ends)) / (seen + _PSEUDO)
-        return Lean(zone, *(FOLLOWED * part + 1 - FOLLOWED for part in (pairs, starts, ends)))
+        at_starts, at_ends = (
+            _within(at, starts_or_ends[cell], routes.weights, fitted)
+            for at, starts_or_ends in ((start, starts), (end, ends))
+        )
+        pairs = pairs[np.ix_(cell, cell)] * np.outer(at_starts, at_ends)
+        starts, ends = starts[cell] * at_starts, ends[cell] * at_ends
+        return Lean(place, *(FOLLOWED * part + 1 - FOLLOWED for part in (pairs, starts, ends)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,8 @@ class Library:
     def _trees(self, edges: int) -> int:
         """As many trees as time allows."""
         time = max(_WORK / edges, self.routes / _MOST_PER_TREE)
-        return max(math.ceil(min(self.routes / _PER_TREE, time)), 1)
+        wanted = max(self.routes / _PER_TREE, min(_TREES, self.routes / _FEWEST_PER_TREE))
+        return max(math.ceil(min(wanted, time)), 1)
 
 
 def zones_of(roads: RoadNetwork, grid: Grid) -> Ints:
@@ -172,6 +184,15 @@ def _along_a_curve(roads: RoadNetwork) -> Ints:
 def _table(place: NDArray[np.int64], weights: Floats, zones: int) -> Floats:
     """Weights summed by pairs of zones."""
     return np.bincount(place, weights, zones**2).astype(np.float64).reshape(zones, zones)
+
+
+def _within(at: Ints, usual: Floats, public: Floats, fitted: Floats) -> Floats:
+    """How much more each place is wanted than its cell, whose ratio is `usual`."""
+    seen, was, wanted = (
+        np.bincount(at, weights, len(usual)) for weights in (np.ones(len(at)), public, fitted)
+    )
+    own = np.divide(wanted, was * usual, out=np.ones(len(usual)), where=was * usual > 0)
+    return (seen * own + _PSEUDO) / (seen + _PSEUDO)
 
 
 def _ratio(wanted: Floats, public: Floats) -> Floats:

@@ -81,6 +81,18 @@ def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
     assert model.effective > 2000
 
 
+def test_a_small_library_is_no_reason_to_leave_the_streets(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    with warnings.catch_warnings():
+        # Few routes, and what they miss, are told.
+        warnings.simplefilter("ignore", FitWarning)
+        model = RouteModel.fit(
+            fitted[2], with_speeds(), np.random.default_rng(1), library=Library(routes=3000)
+        )
+    assert model.off_streets == 0
+
+
 def test_routes_are_drawn_by_their_weights() -> None:
     """Frequencies of drawn routes against their weights; false alarms as stated in the kit."""
     roads = lattice_roads(3, block=700.0)

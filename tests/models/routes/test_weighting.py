@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from conftest import random_paths
+from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.potentials import Layout
 from ldptrace.models.routes.answers import PathTables
+from ldptrace.models.routes.ends import Ends, places_of
 from ldptrace.models.routes.strides import STRIDES
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import move_count
 
 CAPACITIES = {
     "length": 1,
@@ -23,39 +27,39 @@ CAPACITIES = {
     "links": 2,
     "turns": 1,
 }
-LENGTHS = 6
+LENGTHS, PLACES = 6, 16
 
 
 @pytest.fixture
-def drawn(rng: np.random.Generator) -> tuple[Weighting, np.ndarray, np.ndarray, object]:
+def drawn(rng: np.random.Generator) -> tuple[Weighting, np.ndarray, CellPaths, np.ndarray]:
     paths = random_paths(300, Grid((0, 0, 1, 1), 3), rng, longest=7)
     paths = paths.take(paths.sizes > 0)
     kinds = rng.integers(0, len(STRIDES), len(paths)).astype(np.int8)
     weights = rng.random(len(paths))
     weights /= weights.sum()
     seen = [Observation(name, most, 1, np.zeros(1), np.ones(1)) for name, most in CAPACITIES.items()]
-    weighting, group = Weighting.of(paths, kinds, weights, LENGTHS, seen)
-    return weighting.moved(rng.normal(0, 0.5, len(weighting.potentials))), group, weights, (paths, kinds)
+    ends = Ends(*rng.integers(0, PLACES, (2, len(paths))).astype(np.int32), rng.normal(size=PLACES))
+    weighting = Weighting.of(paths, kinds, ends, weights, LENGTHS, seen)
+    return weighting.moved(rng.normal(0, 0.5, len(weighting.potentials))), weights, paths, kinds
 
 
 def test_groups_weigh_as_their_routes_would_alone(
-    drawn: tuple[Weighting, np.ndarray, np.ndarray, object],
+    drawn: tuple[Weighting, np.ndarray, CellPaths, np.ndarray],
 ) -> None:
-    weighting, group, weights, (paths, kinds) = drawn  # type: ignore[misc]
+    weighting, weights, paths, kinds = drawn
     built = PathTables(paths, LENGTHS)
     stride = np.eye(len(STRIDES))[kinds]
-    exponents = np.hstack([built.features.toarray(), stride]) @ weighting.potentials
+    places = np.eye(PLACES)[weighting.start] + np.eye(PLACES)[weighting.end]
+    exponents = np.hstack([built.features.toarray(), stride, places]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()
-    np.testing.assert_allclose(
-        weights * weighting.tilt[group] / (weights * weighting.tilt[group]).sum(), alone
-    )
+    np.testing.assert_allclose(weighting.weights, alone)
     for name, answer in weighting.answers(CAPACITIES).items():
         np.testing.assert_allclose(answer, built.answers(name, CAPACITIES[name]).T @ alone, atol=1e-12)
 
 
 def test_derivatives_agree_with_finite_differences(
-    drawn: tuple[Weighting, np.ndarray, np.ndarray, object], rng: np.random.Generator
+    drawn: tuple[Weighting, np.ndarray, CellPaths, np.ndarray], rng: np.random.Generator
 ) -> None:
     weighting = drawn[0]
     rows, left = weighting.jacobian(CAPACITIES)
@@ -67,8 +71,46 @@ def test_derivatives_agree_with_finite_differences(
             assert np.all(left[name] == 1)
 
 
-def test_the_prior_covers_every_potential(drawn: tuple[Weighting, np.ndarray, np.ndarray, object]) -> None:
-    prior = route_prior(MoveGraph(Grid((0, 0, 1, 1), 3)), LENGTHS)
+def test_chance_is_what_other_routes_of_the_same_law_would_change(rng: np.random.Generator) -> None:
+    """Libraries of 400 equally likely routes, drawn again and again: their answers vary as `chance` says."""
+    grid = Grid((0, 0, 1, 1), 3)
+    crowd = random_paths(3000, grid, rng, longest=7)
+    crowd = crowd.take(crowd.sizes > 0)
+    seen = [Observation("visits", 3, 1, np.zeros(1), np.ones(1))]
+
+    def answers() -> tuple[np.ndarray, np.ndarray, float]:
+        paths = crowd.take(rng.integers(0, len(crowd), 400))
+        nowhere = Ends(*np.zeros((2, 400), dtype=np.int32), np.zeros(PLACES))
+        weights = np.full(400, 1 / 400)
+        weighting = Weighting.of(paths, np.zeros(400, dtype=np.int8), nowhere, weights, LENGTHS, seen)
+        return weighting.answers({"visits": 3})["visits"], *weighting.chance("visits")
+
+    drawn = [answers() for _ in range(300)]
+    means = np.array([one[0] for one in drawn])
+    said = np.mean([one[1] for one in drawn], axis=0)
+    # The variance of 300 draws is within 40 % of the true one: five standard deviations of its own.
+    np.testing.assert_allclose(means.var(axis=0), said, rtol=0.4)
+    np.testing.assert_allclose(means.sum(axis=1).var(), np.mean([one[2] for one in drawn]), rtol=0.4)
+
+
+def test_variances_grow_by_the_chance_of_the_library(
+    drawn: tuple[Weighting, np.ndarray, CellPaths, np.ndarray],
+) -> None:
+    weighting = drawn[0]
+    seen = [Observation("visits", 3, 7, np.zeros(9), np.full(9, 0.5), total=(2.0, 0.25))]
+    (allowed,) = weighting.allowed_for(seen)
+    items, total = weighting.chance("visits")
+    np.testing.assert_allclose(allowed.variances, 0.5 + items)
+    assert allowed.total == (2.0, 0.25 + total)
+    assert total > 0
+    assert items.min() > 0
+
+
+def test_the_prior_covers_every_potential() -> None:
+    grid = Grid((0, 0, 1, 1), 3)
+    places = places_of(grid).cells
+    prior = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places))
     precision = prior.precision(np.array([part.variance for part in prior.components]))
-    assert precision.shape == (len(drawn[0].potentials),) * 2
-    assert prior.components[-1].name == "stride"
+    layout = Layout(9, move_count(3), LENGTHS)
+    assert precision.shape == (layout.size + len(STRIDES) + places,) * 2
+    assert [part.name for part in prior.components][-4] == "stride"

@@ -35,7 +35,7 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
     axis = np.minimum(heading, 7 - heading)
     n = graph.grid.n
     i, j = np.divmod(np.arange(cells), n)
-    near = _smooth(i, j, n)
+    near = smooth(i, j, _reach(n))
     middle_i = (i[graph.source] + i[graph.target]) / 2
     middle_j = (j[graph.source] + j[graph.target]) / 2
 
@@ -44,7 +44,7 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
         blocks = []
         for number in range(groups):
             members = np.flatnonzero(group == number)
-            root = _smooth(middle_i[members], middle_j[members], n)
+            root = smooth(middle_i[members], middle_j[members], _reach(n))
             at = np.repeat(members, root.shape[1])
             column = np.tile(np.arange(root.shape[1]), len(members))
             blocks.append(sparse.coo_array((root.ravel(), (at, column)), shape=(moves, root.shape[1])))
@@ -98,13 +98,17 @@ def _placed(block: Any, rows: slice, layout: Layout) -> sparse.csr_array:
     return sparse.csr_array((entries.data, (at + rows.start, column)), shape=(layout.size, entries.shape[1]))
 
 
-def _smooth(i: NDArray[np.generic], j: NDArray[np.generic], n: int) -> Floats:
-    """B with B @ B.T nearly a covariance that falls off with distance, over a third of the grid's side.
+def _reach(n: int) -> float:
+    """Over which distance cells are alike: a third of the grid's side."""
+    return max(1.0, n / 3)
 
-    Its places are all pairs of some i and some j, perhaps several times, so it is made of one for each axis.
+
+def smooth(i: NDArray[np.generic], j: NDArray[np.generic], reach: float) -> Floats:
+    """B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
+
+    The places are all pairs of some i and some j, perhaps several times, so it is made of one for each axis.
     """
     axes, places = zip(*(np.unique(values, return_inverse=True) for values in (i, j)), strict=True)
-    reach = max(1.0, n / 3)
     roots = [_root(np.exp(-0.5 * (np.subtract.outer(values, values) / reach) ** 2), 0.0) for values in axes]
     times = len(i) // (len(axes[0]) * len(axes[1]))
     sizes = np.outer(*((root**2).sum(axis=0) for root in roots)) * times

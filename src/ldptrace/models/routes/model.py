@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,21 +24,26 @@ from ldptrace.models.observation import Match, Observation, match_table, refuse_
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.model import PathModel, fit_paths, longest, observed
+from ldptrace.models.prior import Prior
 from ldptrace.models.routes import files
+from ldptrace.models.routes.ends import Ends, places_of
 from ldptrace.models.routes.mixture import share_off_streets
 from ldptrace.models.routes.strides import STRIDES, Strides
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.library import Lean, Library
+from ldptrace.roads.library import ROUTES, Lean, Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
 FEW = 1000
+# Routes of a library for the smallest crowd, and of one that only says where to look.
+FEWEST, FIRST = 50_000, 5_000
+# Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
+CRUDE = 0.2
 # Routes that weigh less than this part of an equal share are never drawn; files need not hold them.
 _NOTHING = 1e-6
 
@@ -80,7 +85,7 @@ class RouteModel(MobilityModel):
     ) -> RouteModel:
         """Fit to all noisy answers at once.
 
-        From a road network a broad library is drawn and fitted, then a sharper one that leans towards that fit;
+        From a road network a broad library is drawn and fitted, then sharper ones that lean towards what was fitted;
         routes are used as they are. `rng` draws public things only. With `mixture`, the part of the answers that
         streets do not explain goes to a path model, which keeps to a public `area`.
         """
@@ -89,16 +94,22 @@ class RouteModel(MobilityModel):
         tell = progress or (lambda share: None)
         if isinstance(public, RoadNetwork):
             roads = within(public, grid, estimates.plan.crs)
-            drawing = library or Library()
-            # The first one only says where to look; it need not be large.
-            few = replace(drawing, routes=max(drawing.routes // 3, 1))
-            broad = few.draw(roads, rng, progress=lambda share: tell(share / 4))
-            first = _Fitted.of(broad, estimates, observations, rng)
-            lean = Lean.towards(broad, first.weights, grid)
-            routes = drawing.draw(roads, rng, lean=lean, progress=lambda share: tell((1 + 3 * share) / 4))
+            drawing = library or Library(routes=usual_routes(observations))
+            # Small ones say where to look, the second where to look more closely.
+            few = replace(drawing, routes=max(drawing.routes // 6, FIRST))
+            fitted = _Fitted.of(few.draw(roads, rng), estimates, observations, rng)
+            tell(0.1)
+            for drawn, done, goal in ((few, 0.1, 0.3), (drawing, 0.3, 1.0)):
+                lean = Lean.towards(fitted.routes, fitted.weights, grid, places_of(grid))
+                routes = drawn.draw(
+                    roads,
+                    rng,
+                    lean=lean,
+                    progress=lambda share, done=done, goal=goal: tell(done + (goal - done) * share),
+                )
+                fitted = _Fitted.of(routes, estimates, observations, rng, fitted)
         else:
-            routes = public
-        fitted = _Fitted.of(routes, estimates, observations, rng)
+            fitted = _Fitted.of(public, estimates, observations, rng)
         model = fitted.model(estimates, observations)
         if mixture and observations:
             model = fitted.mixed(model, estimates, observations, area)
@@ -268,6 +279,17 @@ class RouteModel(MobilityModel):
         return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan)
 
 
+def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:
+    """The largest share by which variances of answers grew."""
+    pairs = zip(allowed, observations, strict=True)
+    return max((float((more.variances / seen.variances).max()) - 1 for more, seen in pairs), default=0.0)
+
+
+def usual_routes(observations: Sequence[Observation]) -> int:
+    """How many routes a library needs: ten for each user and more than a few, so that its chance is below theirs."""
+    return min(max(10 * sum(seen.users for seen in observations), FEWEST), ROUTES)
+
+
 def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
     """The connected part of a network in the bounds of a grid; an error where it is the map of another place."""
     roads.check_against(grid.bounds, crs)
@@ -281,29 +303,41 @@ class _Fitted:
     routes: Routes
     strides: Strides
     fit: Fit[Weighting]
-    group: Ints
+    prior: Prior
 
     @staticmethod
     def of(
-        routes: Routes, estimates: Estimates, observations: list[Observation], rng: np.random.Generator
+        routes: Routes,
+        estimates: Estimates,
+        observations: list[Observation],
+        rng: np.random.Generator,
+        begin: _Fitted | None = None,
     ) -> _Fitted:
+        """Fitted from zero potentials on, or from where another library's fit ended."""
         grid = estimates.plan.grid
-        strides = Strides.drawn(routes, grid, rng)
-        weighting, group = Weighting.of(
+        strides, ends = Strides.drawn(routes, grid, rng), Ends.of(routes, grid)
+        weighting = Weighting.of(
             strides.cells(routes, grid),
             strides.kind,
+            ends,
             strides.weighted(routes.weights),
             longest(estimates),
             observations,
         )
-        fit = fit_potentials(weighting, route_prior(MoveGraph(grid), longest(estimates)), observations)
-        return _Fitted(routes, strides, fit, group)
+        if begin is not None:
+            weighting = weighting.moved(begin.fit.model.potentials)
+        prior = route_prior(MoveGraph(grid), longest(estimates), ends.density)
+        fit = fit_potentials(weighting, prior, observations)
+        allowed = fit.model.allowed_for(observations)
+        if _excess(allowed, observations) > CRUDE:
+            # Few routes carry the weight: what they happen to answer is not to be bent to the last digit.
+            fit = fit_potentials(weighting, prior, allowed)
+        return _Fitted(routes, strides, fit, prior)
 
     @property
     def weights(self) -> Floats:
         """Fitted weight of every route."""
-        weights = self.strides.weighted(self.routes.weights) * self.fit.model.tilt[self.group]
-        return weights / weights.sum()
+        return self.fit.model.weights
 
     def model(self, estimates: Estimates, observations: list[Observation]) -> RouteModel:
         matches = tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)
@@ -325,11 +359,10 @@ class _Fitted:
         area: Area | None,
     ) -> RouteModel:
         """The model with the share of a path model that makes the answers most likely; mostly none."""
-        prior = route_prior(MoveGraph(model.grid), longest(estimates))
         paths, path_prior = fit_paths(estimates, observations, area)
-        share = share_off_streets(
-            *judged(self.fit, prior, observations), *judged(paths, path_prior, observations)
-        )
+        # That a library is a sample is no evidence against streets.
+        allowed = self.fit.model.allowed_for(observations)
+        share = share_off_streets(*judged(self.fit, self.prior, allowed), *judged(paths, path_prior, allowed))
         if share == 0:
             return model
         expected = {

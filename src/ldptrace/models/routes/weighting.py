@@ -19,6 +19,7 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
+from ldptrace.models.routes.ends import Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
 
 Floats = NDArray[np.float64]
@@ -27,13 +28,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """Routes with the same cell path and stride have the same features F, so they are weighted as one group.
+    """Weights of routes. Those with the same cell path and stride are one group: they answer alike.
 
-    `mass` is the public weight b of every group. `tables` say what each group's devices answer: expected answers are
-    A^T w, and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
+    `mass` is the public weight b of every route, `group` its group, `start` and `end` the places of its ends, which
+    are features beside those of its group. `tables` say what each group's devices answer: expected answers are A^T w,
+    and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
     """
 
     mass: Floats
+    group: Ints
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
     features: csr_array
     tables: Mapping[str, csr_array]
     potentials: Floats
@@ -42,31 +47,34 @@ class Weighting:
     def of(
         paths: CellPaths,
         kinds: NDArray[np.int8],
+        ends: Ends,
         weights: Floats,
         lengths: int,
         observations: Sequence[Observation],
-    ) -> tuple[Weighting, Ints]:
-        """The public weighting of paths, their potentials zero; and the group of every path."""
+    ) -> Weighting:
+        """The public weighting of paths, their potentials zero."""
         first, group = different(paths, kinds)
         tables = PathTables(paths.take(first), lengths)
         every = np.arange(len(first))
         stride = csr_array((np.ones(len(first)), (every, kinds[first])), shape=(len(first), len(STRIDES)))
         features = csr_array(hstack([tables.features, stride]))
         answers = {seen.name: tables.answers(seen.name, seen.most) for seen in observations}
-        mass = np.bincount(group, weights, len(first)).astype(np.float64)
-        return Weighting(mass, features, answers, np.zeros(features.shape[1])), group
+        potentials = np.zeros(features.shape[1] + len(ends.density))
+        return Weighting(weights, group, ends.start, ends.end, features, answers, potentials)
 
     @cached_property
-    def shares(self) -> Floats:
-        """w of every group; they add up to one."""
-        exponents = self.features @ self.potentials
+    def weights(self) -> Floats:
+        """w of every route; they add up to one."""
+        common = self.features.shape[1]
+        of_groups, of_places = self.features @ self.potentials[:common], self.potentials[common:]
+        exponents = of_groups[self.group] + of_places[self.start] + of_places[self.end]
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
 
-    @property
-    def tilt(self) -> Floats:
-        """w over b of every group."""
-        return np.divide(self.shares, self.mass, out=np.zeros_like(self.mass), where=self.mass > 0)
+    @cached_property
+    def shares(self) -> Floats:
+        """w of every group."""
+        return np.bincount(self.group, self.weights, self.features.shape[0]).astype(np.float64)
 
     def moved(self, step: Floats) -> Weighting:
         """The weighting with other potentials."""
@@ -76,43 +84,86 @@ class Weighting:
         """Expected items per user for each question."""
         return {name: self.tables[name].T @ self.shares for name in capacities}
 
+    def allowed_for(self, observations: Sequence[Observation]) -> list[Observation]:
+        """The observations with the chance of the library in their variances: it is a sample of the ways there are."""
+        allowed = []
+        for seen in observations:
+            items, of_total = self.chance(seen.name)
+            total = None if seen.total is None else (seen.total[0], seen.total[1] + of_total)
+            allowed.append(replace(seen, variances=seen.variances + items, total=total))
+        return allowed
+
+    def chance(self, name: str) -> tuple[Floats, float]:
+        """Variance of the expected answers to a question, and of their total, because the routes are so many only."""
+        table = self.tables[name]
+        squares = np.bincount(self.group, self.weights**2, len(self.shares))
+        totals = np.asarray(table.sum(axis=1)).ravel()
+        means, mean = table.T @ self.shares, float(totals @ self.shares)
+        items = table.power(2).T @ squares - 2 * means * (table.T @ squares) + means**2 * squares.sum()
+        return np.maximum(items, 0.0), float(((totals - mean) ** 2) @ squares)
+
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Derivatives of the expected answers; nothing is lost to repeats, they are in the tables."""
-        mean = self.features.T @ self.shares
+        common = self.features.shape[1]
+        places = len(self.potentials) - common
+        mean = np.concatenate(
+            [
+                self.features.T @ self.shares,
+                np.bincount(self.start, self.weights, places) + np.bincount(self.end, self.weights, places),
+            ]
+        )
         rows = {}
         for name in capacities:
             table = self.tables[name]
-            together = np.zeros((table.shape[1], self.features.shape[1]))
+            together = np.zeros((table.shape[1], len(self.potentials)))
+            listed = (table.indptr, table.indices, table.data)
             _together(
-                table.indptr,
-                table.indices,
-                table.data,
+                *listed,
                 self.features.indptr,
                 self.features.indices,
                 self.features.data,
                 self.shares,
                 together,
             )
+            _at_ends(*listed, self.group, self.start, self.end, self.weights, common, together)
             rows[name] = together - np.outer(table.T @ self.shares, mean)
         return rows, {name: np.ones(len(rows[name])) for name in capacities}
 
 
-def route_prior(graph: MoveGraph, lengths: int) -> Prior:
-    """The components of the path model's prior, and one for the strides."""
-    layout, strides = Layout(graph.cells, graph.moves, lengths), len(STRIDES)
+def route_prior(graph: MoveGraph, lengths: int, density: Floats) -> Prior:
+    """The components of the path model's prior, one for the strides, and those of the places of ends."""
+    layout, strides, places = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density)
     shared = [
-        replace(component, basis=_lengthened(component.basis, strides))
+        replace(component, basis=_padded(component.basis, 0, strides + places))
         for component in components(graph, layout)
     ]
-    own = csr_array(vstack([csr_array((layout.size, strides)), csr_array(np.eye(strides))]))
-    return Prior([*shared, PriorComponent("stride", own, 4.0, fixed=True)])
+    stride = PriorComponent(
+        "stride", _padded(csr_array(np.eye(strides)), layout.size, places), 4.0, fixed=True
+    )
+    own = [
+        replace(component, basis=_padded(component.basis, layout.size + strides, 0))
+        for component in end_components(density, graph.grid)
+    ]
+    return Prior([*shared, stride, *own])
 
 
-def _lengthened(basis: Any, rows: int) -> Any:
+def _padded(basis: Any, above: int, below: int) -> Any:
     """A basis with so many more rows of zeros, sparse if it was."""
     if issparse(basis):
-        return csr_array(vstack([basis, csr_array((rows, basis.shape[1]))]))
-    return np.vstack([basis, np.zeros((rows, basis.shape[1]))])
+        many = basis.shape[1]
+        return csr_array(vstack([csr_array((above, many)), basis, csr_array((below, many))]))
+    return np.pad(basis, ((above, below), (0, 0)))
+
+
+@numba.njit(cache=True, nogil=True)
+def _at_ends(ap, ai, av, group, start, end, weights, common, out):  # type: ignore[no-untyped-def]
+    """Add A^T diag(weights) F for the places of the routes' ends, whose columns follow the common ones."""
+    for route in range(len(weights)):
+        row = group[route]
+        for a in range(ap[row], ap[row + 1]):
+            value = av[a] * weights[route]
+            out[ai[a], common + start[route]] += value
+            out[ai[a], common + end[route]] += value
 
 
 @kernel
