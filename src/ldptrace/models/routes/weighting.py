@@ -155,7 +155,7 @@ def _padded(basis: Any, above: int, below: int) -> Any:
     return np.pad(basis, ((above, below), (0, 0)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _at_ends(ap, ai, av, group, start, end, weights, common, out):  # type: ignore[no-untyped-def]
     """Add A^T diag(weights) F for the places of the routes' ends, whose columns follow the common ones."""
     for route in range(len(weights)):
