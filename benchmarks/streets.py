@@ -164,10 +164,10 @@ def with_map(
     def make(seed: int) -> Trajectories:
         rng = np.random.default_rng(100 + seed)
         estimates = answered(town, epsilon, n, seed, for_map=for_map)
-        drawing = Library(**library)  # type: ignore[arg-type]
+        drawing = Library(**library) if library else None  # type: ignore[arg-type]
         public: object = town.roads
         if not second:
-            public = drawing.draw(town.roads.clipped(town.bounds).largest_component(), rng)
+            public = (drawing or Library()).draw(town.roads.clipped(town.bounds).largest_component(), rng)
         model = RouteModel.fit(estimates, public, rng, library=drawing, mixture=mixture)  # type: ignore[arg-type]
         if model.off_streets:
             print(f"    {model.off_streets:.0%} off the streets")
@@ -200,7 +200,7 @@ def measured(
 
 
 def towns_of(arguments: argparse.Namespace) -> list[Town]:
-    found = oldenburg(arguments.data)
+    found = oldenburg(arguments.data) if arguments.towns == "all" else None
     cities = [odd_city(seed, arguments.trips) for seed in arguments.cities]
     return ([found] if found is not None else []) + cities
 
@@ -227,7 +227,7 @@ def ablation(arguments: argparse.Namespace) -> object:
         makers = {
             "as it is": with_map(town),
             "shares of a plan without a map": with_map(town, for_map=False),
-            "first library only": with_map(town, second=False),
+            "one broad library only": with_map(town, second=False),
             "narrow: near ends only": with_map(town, reaches=(0.1,)),
             "only far ends": with_map(town, reaches=(math.inf,)),
             "turns cost nothing": with_map(town, turn_cost=0.0),
@@ -235,6 +235,7 @@ def ablation(arguments: argparse.Namespace) -> object:
             "speeds unknown": with_map(slow),
             "no mixture": with_map(town, mixture=False),
             "30,000 routes": with_map(town, routes=30_000),
+            "the map alone": map_alone(town),
         }
         results[town.name] = measured(town, makers, arguments.repeats)
     return results
@@ -245,7 +246,8 @@ def budgets(arguments: argparse.Namespace) -> object:
         town.name: measured(
             town,
             {f"eps {epsilon:g}": with_map(town, epsilon) for epsilon in (0.5, 1.0, 1.5, 2.0)}
-            | {f"eps {epsilon:g}, no map": without_map(town, epsilon) for epsilon in (0.5, 2.0)},
+            | {f"eps {epsilon:g}, no map": without_map(town, epsilon) for epsilon in (0.5, 2.0)}
+            | {"the map alone": map_alone(town)},
             arguments.repeats,
         )
         for town in towns_of(arguments)
@@ -257,10 +259,9 @@ def crowds(arguments: argparse.Namespace) -> object:
     for town in towns_of(arguments):
         for users in (10_000, 100_000, 1_000_000):
             part = town.sample(users, 1)
+            makers = {"without the map": without_map(part), "with the map": with_map(part)}
             results[f"{town.name}, {users}"] = measured(
-                part,
-                {"without the map": without_map(part), "with the map": with_map(part)},
-                arguments.repeats,
+                part, makers | {"the map alone": map_alone(part)}, arguments.repeats
             )
     return results
 
@@ -349,7 +350,10 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--data", type=Path, help="folder with the experiment files")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--cities", type=int, nargs="*", default=[21, 22])
+    parser.add_argument("--cities", type=int, nargs="*", default=[41, 42])
+    parser.add_argument(
+        "--towns", choices=("all", "cities"), default="all", help="cities: Oldenburg left out"
+    )
     parser.add_argument("--trips", type=int, default=200_000, help="trips of a made-up city")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()

@@ -101,12 +101,7 @@ class RouteModel(MobilityModel):
             tell(0.1)
             for drawn, done, goal in ((few, 0.1, 0.3), (drawing, 0.3, 1.0)):
                 lean = Lean.towards(fitted.routes, fitted.weights, grid, places_of(grid))
-                routes = drawn.draw(
-                    roads,
-                    rng,
-                    lean=lean,
-                    progress=lambda share, done=done, goal=goal: tell(done + (goal - done) * share),
-                )
+                routes = drawn.draw(roads, rng, lean=lean, progress=_part(tell, done, goal))
                 fitted = _Fitted.of(routes, estimates, observations, rng, fitted)
         else:
             fitted = _Fitted.of(public, estimates, observations, rng)
@@ -277,6 +272,11 @@ class RouteModel(MobilityModel):
         )
         scales = dict(header["scales"]) or None
         return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan)
+
+
+def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
+    """Progress of a part of the work, told as progress of all of it."""
+    return lambda share: tell(start + (goal - start) * share)
 
 
 def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:
