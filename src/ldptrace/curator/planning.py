@@ -32,7 +32,8 @@ TRIP = 0.5
 # How far a cell is from evenly filled; measured on generated cities (benchmarks/granularity.py).
 UNEVENNESS = 0.2
 QUERY = 1 / 9
-# Grids that nest in the 6 x 6 cells on which the literature measures, so that results compare.
+# Grids that nest in the 6 x 6 cells on which the literature measures. Others are no better where the prediction prefers
+# them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/explanation/one-report.md).
 GRIDS = (6, 12, 18, 24)
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
