@@ -32,6 +32,7 @@ def test_a_private_plan_stands(honest: Audit) -> None:
     assert "The promise stood" in honest.summary()
 
 
+@pytest.mark.slow
 def test_the_document_is_plain_json(honest: Audit) -> None:
     document = json.loads(honest.to_json())
     assert document["format"] == "ldptrace-audit"

@@ -44,6 +44,7 @@ def files(tmp_path: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_table_json_and_page(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
     made = [str(tmp_path / name) for name in ("card.json", "card.html")]
     options = ["--bounds", "0,0,10,10", "--seed", "3", "--json", made[0], "--html", made[1], "--no-samples"]
@@ -82,6 +83,7 @@ def test_attack(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
     assert [item["name"] for item in document["sets"]] == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_a_road_network_adds_its_metrics_and_controls(
     app: typer.Typer, files: list[str], tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_network_of_two_tables(tmp_path: Path) -> None:
     assert len(read(output)) == 9
 
 
+@pytest.mark.slow
 def test_campus_with_its_places(tmp_path: Path) -> None:
     output, places = tmp_path / "campus.parquet", tmp_path / "places.csv"
     result = run("campus", "-o", output, "--pois", places, "-n", 30, "--seed", 3, "--visits", 2, 4)

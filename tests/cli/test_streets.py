@@ -55,6 +55,7 @@ def on_streets(trips: lt.Trajectories) -> float:
     return float((off < 1e-6).mean())
 
 
+@pytest.mark.slow
 def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     options = [
@@ -83,6 +84,7 @@ def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
     assert on_streets(lt.read(out)) > 0.8
 
 
+@pytest.mark.slow
 def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> None:
     plan_file = tmp_path / "plan.json"
     run(

@@ -33,6 +33,7 @@ BOUNDS = "0,0,20000,20000"
 SECRET = 918273645564738291
 
 
+@pytest.mark.slow
 def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
     out, model = tmp_path / "synthetic.parquet", tmp_path / "model.npz"
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--method", "paper", "--seed", 1, "--grid", 6)

@@ -70,6 +70,7 @@ def run(folder: Path) -> list[str]:
     return [*done.stdout.splitlines(), *done.stderr.splitlines()]
 
 
+@pytest.mark.slow
 def test_what_was_compiled_once_is_loaded_without_the_compiler(tmp_path: Path) -> None:
     first, second = run(tmp_path), run(tmp_path)
     expected = np.random.default_rng(1).random(4).sum() + 12

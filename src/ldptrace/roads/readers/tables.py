@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from ldptrace.core.arrow import pc
+from ldptrace.core.columns import GEOGRAPHIC, PLANAR
 from ldptrace.errors import FormatError, InputError
 
 Floats = NDArray[np.float64]
-
-X_NAMES = ("x", "easting", "x_coord", "pos_x")
-Y_NAMES = ("y", "northing", "y_coord", "pos_y")
-LON_NAMES = ("lon", "lng", "long", "longitude")
-LAT_NAMES = ("lat", "latitude")
 
 
 def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:
@@ -87,10 +83,10 @@ def optional_numbers(table: pa.Table, name: str, path: str | Path) -> Floats:
 
 def positions(table: pa.Table, path: str | Path) -> tuple[Floats, Floats, bool]:
     """Coordinates of the rows, and whether they are degrees of longitude and latitude."""
-    x, y = find(table, X_NAMES), find(table, Y_NAMES)
+    x, y = (find(table, names) for names in PLANAR)
     if x is not None and y is not None:
         return numbers(table, x, path), numbers(table, y, path), False
-    lon, lat = find(table, LON_NAMES), find(table, LAT_NAMES)
+    lon, lat = (find(table, names) for names in GEOGRAPHIC)
     if lon is None or lat is None:
         raise FormatError(
             f"{path} has no columns x and y or lon and lat; its columns are {', '.join(table.column_names)}"
