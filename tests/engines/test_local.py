@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 import ldptrace as lt
 from ldptrace.core.parallel import CHUNK
@@ -121,8 +122,6 @@ def test_points_are_assembled_into_trips(tmp_path: Path, order: str, kind: str, 
     )
     source = tmp_path / f"points.{kind}"
     if kind == "csv":
-        from pyarrow.csv import write_csv
-
         write_csv(table, source)
     else:
         pq.write_table(table, source, row_group_size=500)
@@ -135,6 +134,39 @@ def test_points_are_assembled_into_trips(tmp_path: Path, order: str, kind: str, 
     assert parts.t is not None
     assert np.array_equal(parts.t, whole.t)
     assert batches.expected == 700
+
+
+@pytest.mark.parametrize("kind", ["trips.parquet", "points.parquet", "points.csv"])
+def test_a_trip_larger_than_memory_is_told(tmp_path: Path, kind: str) -> None:
+    """Short trips around a long one: all are read where it fits, and it is named where it does not."""
+    sizes = [3] * 40 + [4000] + [3] * 40
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    trips = Trajectories(np.linspace(0, 1, offsets[-1]), np.linspace(0, 1, offsets[-1]), offsets)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    table = pa.table({"trip": owner, "x": trips.x, "y": trips.y})
+    source = tmp_path / kind
+    if kind == "trips.parquet":
+        lt.write(trips, source)
+    elif kind == "points.csv":
+        write_csv(table, source)
+    else:
+        pq.write_table(table, source, row_group_size=500)
+    batches = opened(source, 1 << 18)
+    assert np.array_equal(Trajectories.concat(list(batches)).offsets, offsets)
+    batches.close()
+    with pytest.raises(
+        InputError, match="one trajectory has 4,000 points, 0 MB, and only 0 MB may be in memory"
+    ):
+        list(opened(source, 1 << 16))
+
+
+def test_blocks_of_dense_trips_are_drawn_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldptrace.engines.local._DRAWN", 10)
+    labels = {"crs": None, "provenance": None}
+    Local().write(lambda count, number: walks(count, number), 2 * CHUNK + 5, tmp_path / "out.parquet", labels)
+    assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
+    found = lt.read(tmp_path / "out.parquet")
+    assert np.array_equal(found.x[-5:], walks(5, 2).x[-5:])
 
 
 def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path) -> None:

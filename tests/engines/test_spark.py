@@ -1,7 +1,11 @@
-"""The Spark engine on a standalone cluster with two workers on this machine, one of which is killed."""
+"""The Spark engine on a standalone cluster with two workers on this machine, one of which is killed.
+
+One test for all that needs the cluster, because starting it takes longest.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -9,7 +13,10 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,23 +24,32 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark
 import pytest
+from typer.testing import CliRunner
 
 import ldptrace as lt
+from ldptrace.cli import application
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.receive import Receiver
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.spark import Spark, SparkCrowd, address
-from ldptrace.errors import InputError
+from ldptrace.device import Reporter
+from ldptrace.engines.base import Crowd
+from ldptrace.engines.reports import all_ids, receive_files
+from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
+from ldptrace.engines.spark_crowd import SparkCrowd
+from ldptrace.errors import FitWarning, InputError
+from ldptrace.evaluation import evaluate
+from ldptrace.methods import Drawing
+from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
-from ldptrace.synthesis import run_files
+from ldptrace.synthesis import run_files, run_method
+from road_kit import lattice_roads
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
-
-
-pytestmark = pytest.mark.slow
 
 
 def free_port() -> int:
@@ -66,11 +82,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-@pytest.fixture(scope="session")
-def cluster(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[Spark, list[subprocess.Popen[bytes]]]]:
-    folder, port = tmp_path_factory.mktemp("cluster"), free_port()
+@contextmanager
+def cluster(folder: Path) -> Iterator[tuple[Spark, list[subprocess.Popen[bytes]]]]:
+    port = free_port()
     url = f"spark://127.0.0.1:{port}"
     processes = [
         launched("master.Master", folder, "--host", "127.0.0.1", "--port", port, "--webui-port", free_port())
@@ -82,7 +96,7 @@ def cluster(
         patch.setenv(
             "PYSPARK_SUBMIT_ARGS",
             "--conf spark.ui.enabled=false --conf spark.executor.memory=512m --conf spark.executor.cores=1 "
-            "--conf spark.task.maxFailures=8 --conf spark.sql.shuffle.partitions=4 "
+            "--conf spark.task.maxFailures=8 --conf spark.sql.shuffle.partitions=2 "
             f"--conf spark.executorEnv.PYTHONPATH={SOURCE} --driver-memory 512m pyspark-shell",
         )
         try:
@@ -101,80 +115,170 @@ def cluster(
 
 
 def walks(count: int, seed: int = 1) -> Trajectories:
+    """Trips of one to five points with times of a day."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 6, count))))
-    return Trajectories(rng.random(offsets[-1]), rng.random(offsets[-1]), offsets)
+    sizes = np.diff(offsets)
+    leave = np.repeat(rng.random(count) * 80_000, sizes)
+    t = leave + 60.0 * (np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes))
+    return Trajectories(rng.random(offsets[-1]), rng.random(offsets[-1]), offsets, t=t)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three files; Spark makes a partition of each or more."""
     target = tmp_path_factory.mktemp("walks")
-    trips = walks(CHUNK + 20_000)
-    for number, start in enumerate(range(0, len(trips), 15_000)):
-        part = trips.part(start, min(start + 15_000, len(trips)))
-        pq.write_table(part.to_arrow(), target / f"{number}.parquet")
+    for number in range(3):
+        lt.write(walks(700, number), target / f"{number}.parquet")
     return target
 
 
-def test_from_files_to_files_with_a_lost_worker(
-    cluster: tuple[Spark, list[subprocess.Popen[bytes]]], folder: Path, tmp_path: Path
-) -> None:
-    spark, workers = cluster
-    plan, _ = choose_plan(50_000, 1.0, BOUNDS, n=4)
-    collection = Collection(plan, np.random.default_rng(3).spawn(1)[0])
-    crowd = SparkCrowd(spark, str(folder), BOUNDS)
-    assert crowd.users == CHUNK + 20_000
-    quiet = crowd.add_up(collection, collection.nothing)
-    assert sum(quiet.users) == crowd.users
+@pytest.mark.slow
+def test_on_a_cluster_that_loses_a_worker(folder: Path, tmp_path: Path) -> None:
+    with cluster(tmp_path) as (spark, workers):
+        quiet = everything(spark, folder, tmp_path / "quiet")
+        points_and_users(spark, tmp_path)
+        along_streets(spark, tmp_path)
+        commands(folder, tmp_path)
+        what_is_not_written(spark, tmp_path)
+        tallies_are_the_same_when_a_worker_is_killed(spark, workers[0], folder)
+        assert everything(spark, folder, tmp_path / "disturbed") == quiet
 
-    first = run_files(
-        crowd, tmp_path / "first", 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10
+
+def everything(spark: Spark, folder: Path, target: Path) -> list[object]:
+    """What a cluster makes of the same files, for comparison with itself later and with this machine now."""
+    target.mkdir()
+    return [*synthesized(spark, folder, target), evaluated(spark, folder), tallied(spark, target)]
+
+
+def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
+    """From files to files, with times."""
+    crowd = SparkCrowd(spark, str(folder), BOUNDS)
+    assert crowd.timed
+    run = run_files(
+        crowd, target / "made", 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10
     )
-    made = lt.read(tmp_path / "first")
-    assert len(made) == first.count == CHUNK + 10
+    assert run.users == 2100
+    made = lt.read(target / "made")
+    assert len(made) == run.count == CHUNK + 10
     assert made.ids is not None
     assert np.array_equal(np.sort(made.ids), np.arange(CHUNK + 10))
-    assert dict(made.provenance or {})["plan_id"] == first.privacy()["plan_id"]
-
-    killed: list[float] = []
-
-    def kill() -> None:
-        time.sleep(2)
-        end(workers[0])
-        killed.append(time.monotonic())
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-
-    def slow(block: Trajectories, number: int) -> Tally:
-        time.sleep(3)
-        return collection(block, number)
-
-    disturbed = crowd.add_up(slow, collection.nothing)
-    assert killed
-    assert killed[0] < time.monotonic()
-    thread.join()
-    assert disturbed == quiet
-    run_files(crowd, tmp_path / "again", 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10)
-    again = lt.read(tmp_path / "again")
-    assert np.array_equal(made.x, again.x)
+    assert made.t is not None
+    assert dict(made.provenance or {})["plan_id"] == run.privacy()["plan_id"]
+    assert any(ask.question.name == "departure" for ask in run.synthesis.plan.rounds[0].asks)  # type: ignore[union-attr]
+    return [made.x.tobytes(), made.t.tobytes()]
 
 
-def test_points_and_users(cluster: tuple[Spark, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
+def along_streets(spark: Spark, tmp_path: Path) -> None:
+    """A model of streets draws on a cluster what it draws here."""
+    roads = lattice_roads(5, 0.2)
+    trips = Library(routes=200).draw(roads, np.random.default_rng(1)).points()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        run = run_method(trips, 5.0, bounds=BOUNDS, grid=4, seed=5, roads=roads, library=300, time="off")
+    here = run.synthesis.draw(60, np.random.default_rng(2))
+    labels = {"crs": None, "provenance": {"epsilon": "5"}}
+    spark.write(Drawing(run.synthesis, np.random.default_rng(2)), 60, tmp_path / "streets", labels)
+    there = lt.read(tmp_path / "streets")
+    assert np.array_equal(there.x, here.x)
+    assert np.array_equal(there.offsets, here.offsets)
+
+
+def evaluated(spark: Spark, folder: Path) -> str:
+    """What is not random in a scorecard is that of this machine, to the last digits; floors are equal in law."""
+    held = [lt.read(folder), walks(800, 9)]
+    other = folder.parent / f"{folder.name}-other.parquet"
+    lt.write(replace(held[1], provenance={"epsilon": "1"}), other)
+    crowds: list[Crowd] = [SparkCrowd(spark, str(path), None) for path in (folder, other)]
+    here, there = (
+        evaluate(*sets, bounds=BOUNDS, grid=4, seed=1, repeat=1, attacks=False) for sets in (held, crowds)
+    )
+    for name, value in here.sets[0].values.items():
+        # Squares and their points are drawn by the driver from the same tables and the same seed.
+        assert there.sets[0].values[name].mean == pytest.approx(value.mean, rel=1e-9, nan_ok=True), name
+    for name in ("density_error", "fine_density_error_24"):
+        floors = [card.sets[0].values[name].floor for card in (here, there)]
+        assert floors[0] == pytest.approx(floors[1], rel=0.5)
+    assert there.sets[0].privacy == {"epsilon": "1"}
+    return there.to_json()
+
+
+def tallied(spark: Spark, target: Path) -> str:
+    """Reports in files, one of them twice, one cut off, one of another plan."""
+    plan, _ = choose_plan(50, 1.0, BOUNDS, n=4)
+    reporter = Reporter(plan)
+    reports = [reporter.report([(0.1, 0.2), (0.9, 0.2)]) for _ in range(40)]
+    other = Reporter(choose_plan(50, 2.0, BOUNDS, n=4)[0]).report([(0.1, 0.2)])
+    files = {"a": b"".join(reports[:25]), "b": b"".join((*reports[20:], reports[3][:-1]))}
+    (target / "reports").mkdir()
+    for name, data in files.items():
+        (target / "reports" / name).write_bytes(data)
+    found = receive_files(spark, [str(target / "reports")], plan, known=_ids(plan, reports[0]), with_ids=True)
+    receiver = Receiver(plan, 0, _ids(plan, reports[0]))
+    codes = [*receiver.receive(files["a"]), *receiver.receive(files["b"])]
+    assert found.tally == receiver.tally
+    assert sorted(found.codes.elements()) == sorted(int(code) for code in codes)
+    ids = all_ids(found, _ids(plan, reports[0]))
+    assert sorted(_cut_in(ids, 16)) == sorted(_cut_in(receiver.ids, 16))
+    assert len(other) != len(reports[0]) or Receiver(plan).receive(other)[0] != 0
+    return f"{sum(found.tally.users)} of {sum(found.codes.values())}"
+
+
+def _ids(plan: Plan, report: bytes) -> bytes:
+    receiver = Receiver(plan)
+    receiver.receive(report)
+    return receiver.ids
+
+
+def _cut_in(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def commands(folder: Path, tmp_path: Path) -> None:
+    """`evaluate` and `tally` on the session that there is; what Spark cannot read is one clear sentence."""
+    plan, _ = choose_plan(50, 1.0, BOUNDS, n=4)
+    (tmp_path / "plan.json").write_text(plan.to_json())
+    (tmp_path / "answer").write_bytes(Reporter(plan).report([(0.1, 0.2)]))
+    tally = ["tally", tmp_path / "answer", "--plan", tmp_path / "plan.json", "--ids", tmp_path / "ids"]
+    tally += ["-o", tmp_path / "tally.json", "--engine", "spark"]
+    for counted in (1, 0):
+        result = CliRunner().invoke(
+            application("tally"), [str(word) for word in tally], catch_exceptions=False
+        )
+        assert f"{counted} of 1 report counted" in result.stderr
+    assert len((tmp_path / "ids").read_bytes()) == 16
+    evaluate_it = ["evaluate", folder, folder, "--engine", "spark", "--bounds", "0,0,1,1", "--no-attacks"]
+    evaluate_it += ["--repeat", 1, "--grid", 2, "--json", tmp_path / "card.json"]
+    result = CliRunner().invoke(
+        application("evaluate"), [str(word) for word in evaluate_it], catch_exceptions=False
+    )
+    assert "2,100 trajectories of 2,100 rows" in result.stderr
+    assert json.loads((tmp_path / "card.json").read_text())["metrics"]["density_error"]["value"] == 0.0
+    missing = ["evaluate", "nowhere", "nowhere", "--engine", "spark"]
+    with pytest.raises(InputError, match="Spark cannot read it"):
+        CliRunner().invoke(application("evaluate"), missing, catch_exceptions=False)
+
+
+def points_and_users(spark: Spark, tmp_path: Path) -> None:
     """One row per point, in any order; and one trajectory of each user."""
-    spark, _ = cluster
     trips = walks(300)
     owner = np.repeat(np.arange(300), trips.sizes)
     rows = np.random.default_rng(2).permutation(trips.points)
-    within = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
-    points = pa.table({"trip": owner[rows], "x": trips.x[rows], "y": trips.y[rows], "t": within[rows]})
+    points = pa.table(
+        {
+            "user_id": owner[rows] % 7,
+            "trip": owner[rows] // 7,
+            "x": trips.x[rows],
+            "y": trips.y[rows],
+            "t": trips.t[rows],
+        }  # type: ignore[index]
+    )
     pq.write_table(points, tmp_path / "points.parquet")
     plan, _ = choose_plan(300, 1.0, BOUNDS, n=4)
     collection = Collection(plan, np.random.default_rng(3))
     crowd = SparkCrowd(spark, str(tmp_path / "points.parquet"), BOUNDS)
     assert crowd.users == 300
     assert sum(crowd.add_up(collection, collection.nothing).users) == 300
-
     owned = trips.to_arrow().append_column("user_id", pa.array([number % 40 for number in range(300)]))
     pq.write_table(owned, tmp_path / "owned.parquet")
     crowd = SparkCrowd(spark, str(tmp_path / "owned.parquet"), BOUNDS)
@@ -182,11 +286,45 @@ def test_points_and_users(cluster: tuple[Spark, list[subprocess.Popen[bytes]]], 
     assert sum(crowd.add_up(collection, collection.nothing).users) == 40
 
 
-def test_what_a_cluster_does_not_write_is_refused(
-    cluster: tuple[Spark, list[subprocess.Popen[bytes]]], tmp_path: Path
-) -> None:
+def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="folder of Parquet"):
-        cluster[0].write(lambda count, _: walks(count), 5, tmp_path / "out.csv", {})
+        spark.write(lambda count, _: walks(count), 5, tmp_path / "out.csv", {})
+
+
+def tallies_are_the_same_when_a_worker_is_killed(
+    spark: Spark, worker: subprocess.Popen[bytes], folder: Path
+) -> None:
+    plan, _ = choose_plan(2100, 1.0, BOUNDS, n=4)
+    collection = Collection(plan, np.random.default_rng(3).spawn(1)[0])
+    crowd = SparkCrowd(spark, str(folder), BOUNDS)
+    quiet = crowd.add_up(collection, collection.nothing)
+    assert sum(quiet.users) == crowd.users == 2100
+    killed: list[float] = []
+
+    def kill() -> None:
+        time.sleep(1)
+        end(worker)
+        killed.append(time.monotonic())
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+
+    def slow(block: Trajectories, number: int) -> Tally:
+        time.sleep(2)
+        return collection(block, number)
+
+    disturbed = crowd.add_up(slow, collection.nothing)
+    assert killed
+    assert killed[0] < time.monotonic()
+    thread.join()
+    assert disturbed == quiet
+
+
+def test_sums_of_groups_are_made_in_order() -> None:
+    rows = [sum_row(number << 20, 1, 2, [number]) for number in range(5)]
+    table = pa.Table.from_batches(rows).append_column("group", pa.array([0, 0, 0, 1, 1]))
+    found = [batch.to_pylist()[0] for batch in _sum_groups(iter(table.to_batches()))]
+    assert [(row["number"] >> 20, row["kept"], row["rows"]) for row in found] == [(0, 3, 6), (3, 2, 4)]
 
 
 def test_addresses_stay_as_they_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:

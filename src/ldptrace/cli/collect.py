@@ -18,10 +18,14 @@ from ldptrace.cli.common import (
     table_console,
     write_text,
 )
+from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.decode import decode
 from ldptrace.errors import InputError, NothingUsable
 
 if TYPE_CHECKING:
+    from collections import Counter
+
+    from ldptrace.curator.tally import Tally
     from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
@@ -165,33 +169,28 @@ def tally(
         typer.Option("--ids", help="Ids of counted reports: read if it is there, updated afterwards."),
     ] = None,
     round_number: RoundOption = None,
+    engine: EngineOption = Engine.local,
 ) -> None:
-    """Count reports. What cannot be counted is left out one by one, with its problem."""
-    from collections import Counter
+    """Count reports. What cannot be counted is left out one by one, with its problem.
 
+    On a cluster REPORTS are files, folders or patterns by any name that Spark knows.
+    """
     from ldptrace.curator.checks import findings
-    from ldptrace.curator.receive import Receiver
     from ldptrace.io.atomic import atomic_path
     from ldptrace.io.report import count
     from ldptrace.protocol.problems import Problem
-    from ldptrace.protocol.reports import report_bytes
 
     chosen = read_plan(plan)
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = ids.read_bytes() if ids is not None and ids.exists() else b""
-    receiver = Receiver(chosen, number, known)
-    size = report_bytes(chosen.rounds[number])
-    codes: Counter[int] = Counter()
-    for path in reports:
-        with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
-            while batch := file.read(CHUNK // size * size or size):
-                values, times = _counted(receiver.receive(batch))
-                codes.update(dict(zip(values, times, strict=True)))
-    counted = receiver.tally
+    if engine is Engine.spark:
+        counted, codes, seen = _tally_on_cluster(reports, chosen, number, known, ids is not None)
+    else:
+        counted, codes, seen = _tally_here(reports, chosen, number, known)
     if ids is not None:
         with atomic_path(ids) as temporary:
-            temporary.write_bytes(receiver.ids)
+            temporary.write_bytes(seen)
     write_text(counted.to_json(), output)
     note(f"{codes[0]:,} of {count(sum(codes.values()), 'report')} counted")
     for code in sorted(code for code in codes if code):
@@ -199,6 +198,41 @@ def tally(
         note(f"  {codes[code]:,} left out, {problem.code}: {problem.sentence}")
     for finding in findings(chosen, counted):
         note(f"  suspicious: {finding}")
+
+
+def _tally_here(
+    reports: list[Path], plan: Plan, number: int, known: bytes
+) -> tuple[Tally, Counter[int], bytes]:
+    """The tally of files, how many reports had which problem (0: none), and the ids of all that were counted."""
+    from collections import Counter
+
+    from ldptrace.curator.receive import Receiver
+    from ldptrace.protocol.reports import report_bytes
+
+    receiver = Receiver(plan, number, known)
+    size = report_bytes(plan.rounds[number])
+    codes: Counter[int] = Counter()
+    for path in reports:
+        with sys.stdin.buffer if str(path) == "-" else open(path, "rb") as file:
+            while batch := file.read(CHUNK // size * size or size):
+                values, times = _counted(receiver.receive(batch))
+                codes.update(dict(zip(values, times, strict=True)))
+    return receiver.tally, codes, receiver.ids
+
+
+def _tally_on_cluster(
+    reports: list[Path], plan: Plan, number: int, known: bytes, with_ids: bool
+) -> tuple[Tally, Counter[int], bytes]:
+    """The same by Spark."""
+    from ldptrace.engines.reports import all_ids, receive_files
+    from ldptrace.engines.spark import Spark, address
+
+    if any(str(path) == "-" for path in reports):
+        raise InputError("a cluster reads files, not standard input: give names that Spark knows")
+    with Spark.start() as spark:
+        names = [address(path) for path in reports]
+        found = receive_files(spark, names, plan, number, known, with_ids=with_ids)
+    return found.tally, found.codes, all_ids(found, known) if with_ids else b""
 
 
 def estimate(

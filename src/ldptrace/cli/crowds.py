@@ -47,7 +47,8 @@ def open_crowd(
     if engine is Engine.spark:
         if bounds is None:
             raise InputError("on a cluster, give the public --bounds and a method with a model")
-        from ldptrace.engines.spark import Spark, SparkCrowd, address
+        from ldptrace.engines.spark import Spark, address
+        from ldptrace.engines.spark_crowd import SparkCrowd
 
         spark = resources.enter_context(Spark.start())
         return SparkCrowd(spark, address(source), bounds, **reading), spark
@@ -82,7 +83,8 @@ def open_sets(
     columns = [names, *(Unnamed() for _ in synthetic)]
     opened: list[Crowd | Trajectories] = []
     if engine is Engine.spark:
-        from ldptrace.engines.spark import Spark, SparkCrowd, address
+        from ldptrace.engines.spark import Spark, address
+        from ldptrace.engines.spark_crowd import SparkCrowd
 
         spark = resources.enter_context(Spark.start())
         for path, named in zip((real, *synthetic), columns, strict=True):

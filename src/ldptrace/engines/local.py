@@ -36,6 +36,8 @@ from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
 
 # Blocks of a row group of a Parquet file.
 _GROUP = 4
+# Points that wait to be written, about: 200 MB.
+_DRAWN = 1 << 23
 
 
 class Memory(Crowd):
@@ -253,7 +255,7 @@ class Local(Engine):
             first = start
             for block in _drawn(draw, start, stop):
                 group.append(block)
-                if len(group) == _GROUP:
+                if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
                     first = _write_group(writer, group, first, labels)
                     group = []
             if group or first == start:
@@ -263,7 +265,17 @@ class Local(Engine):
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
     """Blocks of the trajectories from number `start` to before `stop`."""
     blocks = ((a + start, b + start) for a, b in chunks(stop - start))
-    return map_ordered(lambda block: draw(block[1] - block[0], block[0] // CHUNK), blocks, waiting=4)
+    first = next(blocks, None)
+    if first is None:
+        return
+    begun = draw(first[1] - first[0], first[0] // CHUNK)
+    # Trips with many points are drawn by fewer threads, so that no more is in memory.
+    waiting = max(1, min(_GROUP, _DRAWN // max(begun.points, 1)))
+    yield begun
+    del begun
+    yield from map_ordered(
+        lambda block: draw(block[1] - block[0], block[0] // CHUNK), blocks, waiting=waiting
+    )
 
 
 def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: dict[str, Any]) -> int:

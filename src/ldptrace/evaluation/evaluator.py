@@ -18,7 +18,7 @@ from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
-from ldptrace.evaluation.controls import usable_roads
+from ldptrace.evaluation.controls import ROUTED, usable_roads
 from ldptrace.evaluation.inputs import Census, Outside, align, choose_area
 from ldptrace.evaluation.judging import REPEAT, judge
 from ldptrace.evaluation.measuring import Bench, Look, Measured
@@ -29,8 +29,8 @@ from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
 
 GRID = 6
-# Trajectories of a set that are looked at one by one, about, and points of them: for attacks, streets and pictures.
-SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
+# Trajectories of a set that are looked at one by one, about: attacked, or else drawn; and points of them.
+SAMPLE, DRAWN, SAMPLE_POINTS = 100_000, 2_000, 4_000_000
 
 
 def evaluate(
@@ -76,9 +76,10 @@ def evaluate(
         streets = None if usable is None else StreetMap.of(usable)
     with stages("summarise"):
         sizes = [sets.size(number) for number in range(1, len(sets.crowds))]
+        few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
         rates = {size: size / sets.size(0) for size in sorted(set(sizes))}
         measured = [
-            Measured.by(sets.look(number, rng, rates if number == 0 else {}), crowd, streets, rng)
+            Measured.by(sets.look(number, rng, few, rates if number == 0 else {}), crowd, streets, rng)
             for number, crowd in enumerate(sets.crowds)
         ]
         bench = Bench.between(*measured[0], rng)
@@ -191,10 +192,10 @@ class Sets:
         """Trajectories of a set that are evaluated."""
         return self.census[number].kept(self.outside)[0]
 
-    def look(self, number: int, rng: np.random.Generator, rates: Mapping[int, float]) -> Look:
-        """How the blocks of a set are measured."""
+    def look(self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float]) -> Look:
+        """How the blocks of a set are measured, with about so many trajectories as a sample."""
         many, points = self.census[number].kept(self.outside)
-        share = min(1.0, SAMPLE / many, SAMPLE_POINTS / max(points, 1))
+        share = min(1.0, sample / many, SAMPLE_POINTS / max(points, 1))
         return Look(
             self.area,
             self.outside,
@@ -208,7 +209,7 @@ class Sets:
 
     def sample(self, number: int, rng: np.random.Generator) -> Trajectories:
         """What is looked at one by one of a set: all of it, or about so many at random."""
-        look = self.look(number, rng, {})
+        look = self.look(number, rng, SAMPLE, {})
         nothing: list[Trajectories] = []
         return Trajectories.concat(self.crowds[number].add_up(look.chosen, nothing))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import find_columns
-from ldptrace.errors import FormatError
+from ldptrace.errors import FormatError, InputError
 from ldptrace.io.report import Reading, naming
 from ldptrace.io.tables import from_points
 
@@ -28,6 +28,10 @@ Tables = Callable[[], Iterator[pa.Table]]
 ROW = "ldptrace:row"
 # Trips of a part that are read at a time when parts are merged, and trips of a table of the result.
 _READ, _WRITTEN = 1 << 11, 1 << 13
+# Bytes of a point with its time.
+POINT = 24
+# Bytes of a table at least, unless a single trip has more: smaller ones take longer than they spare memory.
+_PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,12 @@ def assemble(
         dealt = _deal(group, folder, number, int(parts), reading)
         runs = []
         for part in dealt:
-            run, labels = _assembled(part, reading)
+            _check_longest(part, reading, memory)
+            run, labels = _assembled(part, reading, memory // (16 * len(dealt)))
             crs, user = labels
             runs.append(run)
         target = folder / f"trips-{number}.arrow"
-        trips_found += _merge(runs, target)
+        trips_found += _merge(runs, target, memory // 16)
         files.append(target)
     return Assembled(files, trips_found, crs, user)
 
@@ -101,7 +106,37 @@ def _deal(
     return [path for path in paths if path.exists()]
 
 
-def _assembled(part: Path, reading: Reading) -> tuple[Path, tuple[str | None, str | None]]:
+def too_long(points: int, memory: int) -> InputError:
+    """What to say of a trajectory that is larger than the memory."""
+    return InputError(
+        f"one trajectory has {points:,} points, {points * POINT / 2**20:,.0f} MB, and only "
+        f"{memory / 2**20:,.0f} MB may be in memory: allow more (--memory), or cut it first where time jumps "
+        "(ldptrace convert --split-gap)"
+    )
+
+
+def _check_longest(part: Path, reading: Reading, memory: int) -> None:
+    """A part is much smaller than the memory, unless one of its trips is not."""
+    if part.stat().st_size <= memory:
+        return
+    numbers: list[Ints] = []
+    with pa.OSFile(str(part)) as file:
+        for batch in pa.ipc.open_stream(file):
+            table = pa.Table.from_batches([batch])
+            columns = find_columns(table.column_names, reading.names)
+            codes = sum(hashed(table[name]) for name in {columns.user, columns.id} - {None})
+            numbers.append(np.asarray(codes))
+    longest = int(np.unique(np.concatenate(numbers), return_counts=True)[1].max())
+    if longest * POINT > memory:
+        raise too_long(longest, memory)
+
+
+def _rows(table: pa.Table, most: int, bytes_: int) -> int:
+    """How many rows of a table are about so many bytes."""
+    return max(1, min(most, int(max(bytes_, _PIECE) * table.num_rows / max(table.nbytes, 1))))
+
+
+def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, tuple[str | None, str | None]]:
     """The trips of one part, each with the row of its first point, in that order."""
     with pa.OSFile(str(part)) as file:
         table = pa.ipc.open_stream(file).read_all()
@@ -122,12 +157,12 @@ def _assembled(part: Path, reading: Reading) -> tuple[Path, tuple[str | None, st
     found = found.append_column(ROW, pa.array(rows[first]))
     target = part.with_name(part.name.replace("points", "run"))
     with pa.ipc.new_stream(str(target), found.schema) as writer:
-        writer.write_table(found, max_chunksize=_READ)
+        writer.write_table(found, max_chunksize=_rows(found, _READ, piece))
     return target, (trajectories.crs, trajectories.user)
 
 
-def _merge(runs: Sequence[Path], target: Path) -> int:
-    """Trips of all runs by the row of their first point."""
+def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
+    """Trips of all runs by the row of their first point, in tables of about so many bytes."""
     files = [pa.OSFile(str(run)) for run in runs]
     streams = [iter(pa.ipc.open_stream(file)) for file in files]
     waiting: list[pa.Table | None] = [None] * len(runs)
@@ -156,7 +191,7 @@ def _merge(runs: Sequence[Path], target: Path) -> int:
             joined = joined.drop_columns([ROW]).combine_chunks()
             if writer is None:
                 writer = pa.ipc.new_stream(str(target), joined.schema)
-            writer.write_table(joined, max_chunksize=_WRITTEN)
+            writer.write_table(joined, max_chunksize=_rows(joined, _WRITTEN, piece))
             written += joined.num_rows
     finally:
         if writer is not None:

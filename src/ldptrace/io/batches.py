@@ -20,7 +20,7 @@ from ldptrace.core.parallel import CHUNK, threads
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
-from ldptrace.io.assembly import assemble, trips
+from ldptrace.io.assembly import POINT, assemble, too_long, trips
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.report import Parsed, Reading, ReadReport, naming, total
@@ -44,9 +44,9 @@ class Batches:
     expected: int
     crs: str | None
     user: str | None
-    # Files with one row per trajectory, and how many rows of each are read at a time.
+    # Files with one row per trajectory, and bytes of points in memory at a time.
     files: Sequence[Path]
-    rows: int
+    memory: int
     reading: Reading
     aside: ExitStack
     bounds: Bounds | None = None
@@ -55,6 +55,11 @@ class Batches:
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
     report: ReadReport | None = None
+
+    @property
+    def share(self) -> int:
+        """Bytes of a batch: one is read, one waits, and every thread has one."""
+        return self.memory // (threads() + 2) // 2
 
     def close(self) -> None:
         """Remove what was put aside."""
@@ -86,9 +91,10 @@ class Batches:
     def _parsed(self) -> Iterator[Parsed]:
         for path in self.files:
             with naming(path):
-                tables = trips(path) if path.suffix == ".arrow" else parquet.batches(path, self.rows)
+                tables = trips(path) if path.suffix == ".arrow" else parquet.batches(path, CHUNK, self.share)
                 for table in tables:
                     parsed = parquet.of_table(table, self.reading)
+                    check_longest(parsed.trajectories, self.memory)
                     kept = replace(
                         parsed.trajectories,
                         crs=self.crs,
@@ -102,6 +108,13 @@ class Batches:
                     else:
                         kept = replace(kept, extra=kept.extra.select([self.user]))
                     yield replace(parsed, trajectories=kept)
+
+
+def check_longest(trajectories: Trajectories, memory: int) -> None:
+    """A single trajectory that is larger than the memory is told: nothing can be done with a part of it."""
+    longest = int(trajectories.sizes.max()) if len(trajectories) else 0
+    if longest * POINT > memory:
+        raise too_long(longest, memory)
 
 
 def open_batches(
@@ -134,9 +147,6 @@ def open_batches(
             own = parquet.labels(schema)
             if own.x is not None and is_list(schema.field(own.x).type):
                 rows = sum(pq.read_metadata(file).num_rows for file in files)
-                # A batch is read, one waits, and every thread has one.
-                share = memory / (threads() + 2) / 2
-                batch = int(min(CHUNK, max(1, share * rows / max(size, 1))))
                 return Batches(
                     path,
                     kind.name,
@@ -144,7 +154,7 @@ def open_batches(
                     crs or own.crs,
                     reading.names.user or own.user,
                     files,
-                    batch,
+                    memory,
                     reading,
                     aside.pop_all(),
                     bounds,
@@ -168,7 +178,7 @@ def open_batches(
             crs or own.crs or found.crs,
             reading.names.user or found.user,
             found.files,
-            CHUNK,
+            memory,
             Reading(timezone=reading.timezone),
             aside.pop_all(),
             bounds,

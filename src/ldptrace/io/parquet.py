@@ -63,19 +63,29 @@ def size(path: Path) -> int:
             found = pq.read_metadata(path)
         except pa.ArrowInvalid:
             raise FormatError("this is not a Parquet file") from None
-    return sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
+    return sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
 
 
-def batches(path: Path, rows: int) -> Iterator[pa.Table]:
-    """Tables of at most so many rows, without the geometry that repeats x and y."""
+def _unpacked(group: pq.RowGroupMetaData) -> int:
+    """Bytes of a row group in memory: values that repeat take less in the file than there."""
+    columns = (group.column(number) for number in range(group.num_columns))
+    return sum(max(column.total_uncompressed_size, 8 * column.num_values) for column in columns)
+
+
+def batches(path: Path, rows: int, most: int | None = None) -> Iterator[pa.Table]:
+    """Tables of at most so many rows and about so many bytes, without the geometry that repeats x and y."""
     schema = pq.read_schema(path)
     columns = find_columns(schema.names)
     geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
     wanted = [name for name in schema.names if name != geometry or columns.x is None]
     # Without a buffer a whole column of a row group would be read at once.
     with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
-        for batch in file.iter_batches(rows, columns=wanted):
-            yield pa.Table.from_batches([batch])
+        for number in range(file.num_row_groups):
+            group = file.metadata.row_group(number)
+            # Long trajectories may be together: each group has its own measure.
+            fit = rows if most is None else int(most * group.num_rows / max(_unpacked(group), 1))
+            for batch in file.iter_batches(min(rows, max(fit, 1)), row_groups=[number], columns=wanted):
+                yield pa.Table.from_batches([batch])
 
 
 def of_table(table: pa.Table, reading: Reading) -> Parsed:

@@ -1,0 +1,113 @@
+"""Report files on a cluster: read by Spark, counted in its executors; the driver gets tallies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldptrace.curator.receive import Receiver
+from ldptrace.curator.tally import Tally
+from ldptrace.engines.spark import BLOCKS, SUM, Spark, known_to_spark, mapped, partition, sum_row, summed
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import ID_BYTES, report_bytes
+
+# Where the id of a report is, after version, plan, round and group.
+_ID = slice(19, 19 + ID_BYTES)
+_REPORT = "file string, place long, id binary, report binary"
+# Reports that are handed on at a time.
+_ROWS = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Received:
+    """What reports add up to: the tally, how many had which problem (0: none), and the ids if they are wanted."""
+
+    tally: Tally
+    codes: Counter[int]
+    ids: list[bytes]
+
+    def __add__(self, other: Received) -> Received:
+        return Received(self.tally + other.tally, self.codes + other.codes, self.ids + other.ids)
+
+
+def receive_files(
+    spark: Spark,
+    sources: Sequence[str],
+    plan: Plan,
+    round_number: int = 0,
+    known: bytes = b"",
+    *,
+    with_ids: bool = False,
+) -> Received:
+    """Count the reports of files, folders and patterns by names that Spark knows, each report once.
+
+    Reports with the same id are brought together, and the first of them by the name of its file and its place there is
+    counted. `known` are ids of reports that were counted before; those of all counted ones are returned on request.
+    """
+    Receiver(plan, round_number)
+    nothing = Received(Tally.zero(plan, round_number), Counter(), [])
+    with known_to_spark(", ".join(sources)):
+        reader = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true")
+        files = reader.load(list(sources))
+    size = report_bytes(plan.rounds[round_number])
+    reports = mapped(files.select("path", "content"), partial(_cut, size), _REPORT)
+    together = reports.repartition("id").sortWithinPartitions("file", "place")
+    counted = mapped(together, partial(_count, plan, round_number, known, with_ids), SUM)
+    return summed(counted, nothing)[0]
+
+
+def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The reports of files, with their ids; what is left at the end of a file is one that is too short."""
+    for batch in batches:
+        for path, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for first in range(0, len(content), _ROWS * size):
+                piece = content[first : first + _ROWS * size]
+                whole = len(piece) // size
+                data = np.frombuffer(piece, dtype=np.uint8, count=whole * size).reshape(whole, size)
+                reports, ids = _binary(data), _binary(data[:, _ID])
+                if rest := piece[whole * size :]:
+                    reports = pa.concat_arrays([reports, pa.array([rest], pa.binary())])
+                    ids = pa.concat_arrays([ids, pa.array([rest[_ID]], pa.binary())])
+                many = len(reports)
+                places = pa.array(first // size + np.arange(many))
+                names = pa.array([path]).take(pa.array(np.zeros(many, dtype=np.int64)))
+                yield pa.RecordBatch.from_arrays(
+                    [names, places, ids, reports], ["file", "place", "id", "report"]
+                )
+
+
+def _binary(rows: NDArray[np.uint8]) -> pa.Array:
+    """Rows of bytes as values."""
+    many, width = rows.shape
+    buffer = pa.py_buffer(np.ascontiguousarray(rows))
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), many, [None, buffer])
+    return fixed.cast(pa.binary())
+
+
+def _count(
+    plan: Plan, round_number: int, known: bytes, with_ids: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The tally of the reports of one partition."""
+    receiver, codes = Receiver(plan, round_number, known), Counter[int]()
+    size = report_bytes(plan.rounds[round_number])
+    for batch in batches:
+        reports = batch.column(3).to_pylist()
+        codes.update(receiver.receive(b"".join(report for report in reports if len(report) == size)).tolist())
+        for report in reports:
+            if len(report) != size:
+                codes.update(receiver.receive(report).tolist())
+    if codes:
+        found = Received(receiver.tally, codes, [receiver.ids] if with_ids else [])
+        yield sum_row(BLOCKS * partition(), 0, 0, found)
+
+
+def all_ids(found: Received, known: bytes) -> bytes:
+    """Ids of everything that was counted, now and before, each once."""
+    every = np.frombuffer(b"".join([known, *found.ids]), dtype=np.uint64).reshape(-1, 2)
+    return np.unique(every, axis=0).tobytes()

@@ -1,0 +1,327 @@
+"""Trajectories on a cluster: read by Spark, cut into blocks in its executors, worked on there."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ldptrace.core.columns import find_columns
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Aside, Crowd, S, T, Work
+from ldptrace.engines.blocks import in_blocks
+from ldptrace.engines.spark import (
+    BLOCKS,
+    SUM,
+    Spark,
+    known_to_spark,
+    mapped,
+    partition,
+    sum_row,
+    summed,
+)
+from ldptrace.errors import InputError
+from ldptrace.io import parquet
+from ldptrace.io.clean import clean
+from ldptrace.io.formats import locate
+from ldptrace.io.provenance import KEY, from_text
+from ldptrace.io.report import Reading
+from ldptrace.protocol.grid import Bounds
+from ldptrace.simulation.unit import Unit, unit_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NUMBERS = ("double", "float", "int", "bigint", "smallint", "string", "decimal")
+_BOTH = f"{SUM}, part binary"
+_BOTH_SCHEMA = pa.schema(
+    [
+        ("number", pa.int64()),
+        ("kept", pa.int64()),
+        ("rows", pa.int64()),
+        ("found", pa.binary()),
+        ("part", pa.binary()),
+    ]
+)
+# Order of the rows of a table of points, as they were read.
+_ROW = "ldptrace_row"
+
+
+class SparkCrowd(Crowd):
+    """Trajectories in whatever Spark reads by that name: one row per trajectory, or one per point."""
+
+    def __init__(
+        self,
+        spark: Spark,
+        source: str,
+        bounds: Bounds | None,
+        *,
+        format: str | None = None,
+        crs: str | None = None,
+        outside: str = "drop",
+        reading: Reading | None = None,
+        memory: int = 0,
+        always: bool = True,
+    ) -> None:
+        from pyspark.sql import functions
+
+        reading = reading or Reading()
+        csv = format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz"))
+        reader = spark.session.read
+        with known_to_spark(source):
+            frame = reader.csv(source, header=True, inferSchema=True) if csv else reader.parquet(source)
+        columns = find_columns(frame.columns, reading.names)
+        if columns.x is None or columns.y is None:
+            raise InputError(
+                f"{source}: a cluster needs columns x and y (name them with --x and --y); there are "
+                f"{', '.join(frame.columns)}"
+            )
+        said = {} if csv else _said(source, frame)
+        self._long = dict(frame.dtypes)[columns.x].startswith(_NUMBERS)
+        self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
+        if self._long:
+            if columns.id is None:
+                raise InputError(f"{source}: no column says which trajectory a point belongs to")
+            frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
+            frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW).drop(_ROW)
+        self.user = columns.user
+        self._frame, self._id, self._t = frame, columns.id, columns.t
+        self._crs = crs or said.get("crs") or columns.crs
+        self._zone = reading.timezone or said.get("timezone")
+        self._promise = said.get("promise")
+        self._source = source
+        self._parse = partial(_trajectories, reading, self._crs, self._zone, bounds, outside)
+        self._kept: int | None = None
+        self._rows = 0
+
+    @property
+    def users(self) -> int:
+        if self._kept is None:
+            counted = self._frame.select(*self._keys).distinct() if self._long else self._frame
+            return counted.count()
+        return self._kept
+
+    @property
+    def account(self) -> str:
+        return f"{self._source}: {self.users:,} trajectories of {self._rows:,} rows"
+
+    @property
+    def crs(self) -> str | None:
+        return self._crs
+
+    @property
+    def timezone(self) -> str | None:
+        return self._zone
+
+    @property
+    def provenance(self) -> Mapping[str, Any] | None:
+        return self._promise
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether an executor finds times in the first rows; the rows stay there."""
+        if self._t is None:
+            return False
+        few = mapped(self._frame.limit(64), partial(_has_times, self._parse), "timed boolean")
+        return any(row.timed for row in few.collect())
+
+    def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
+        whose = unit_of(unit, self.user)
+        if whose.name == "user":
+            self._choose_one_each(int(rng.integers(1 << 62)))
+        return whose
+
+    def _choose_one_each(self, key: int) -> None:
+        """One row of each user, by a keyed hash of the row's own id."""
+        from pyspark.sql import Window, functions
+
+        if self._long or self._id is None or self.user is None:
+            raise InputError(
+                "on a cluster, one trajectory of each user needs rows of trajectories with an id"
+            )
+        drawn = functions.xxhash64(functions.lit(key), functions.col(self.user), functions.col(self._id))
+        order = Window.partitionBy(self.user).orderBy(drawn)
+        numbered = self._frame.withColumn("_place", functions.row_number().over(order))
+        self._frame = numbered.filter("_place = 1").drop("_place")
+
+    def add_up(self, work: Work[T], nothing: T) -> T:
+        found = mapped(self._frame, partial(_add_up, work, self._begin()), SUM)
+        total, self._kept, self._rows = summed(found, nothing)
+        return total
+
+    def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
+        from pyspark import StorageLevel
+
+        both = mapped(self._frame, partial(_put_aside, work, self._begin()), _BOTH)
+        both = both.persist(StorageLevel.DISK_ONLY)
+        found = both.filter("found is not null").select("number", "kept", "rows", "found")
+        total, self._kept, self._rows = summed(found, nothing)
+        return OnCluster(both), total
+
+    def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
+        return partial(_Task, self._parse, partial(_whole_trips, self._keys) if self._long else _as_they_come)
+
+
+class OnCluster(Aside[S]):
+    """Put aside on the disks of the executors; what is lost with one of them is found again from the source."""
+
+    def __init__(self, both: DataFrame) -> None:
+        self._frame = both.filter("part is not null").select("number", "part")
+        weakref.finalize(self, _forget, both)
+
+    def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
+        return summed(mapped(self._frame, partial(_add_up_parts, work), SUM), nothing)[0]
+
+
+def _forget(frame: DataFrame) -> None:
+    """Free the disks, if the cluster is still there."""
+    try:
+        frame.unpersist()
+    except Exception:  # the session has ended, and everything with it
+        return
+
+
+def _said(source: str, frame: DataFrame) -> dict[str, Any]:
+    """What the files say of their trajectories: files on this machine themselves, others in Spark's own schema."""
+    if Path(source).exists():
+        _, files = locate(Path(source), "parquet")
+        own = parquet.labels(pq.read_schema(files[0]))
+        return {"crs": own.crs, "timezone": own.timezone, "promise": parquet.promise(files)}
+    written = {name: text for field in frame.schema.fields for name, text in field.metadata.items()}
+    own = json.loads(written.get(parquet.OWN_KEY, "{}"))
+    promise = from_text(written[KEY].encode()) if KEY in written else None
+    return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
+
+
+def _trajectories(
+    reading: Reading,
+    crs: str | None,
+    timezone: str | None,
+    bounds: Bounds | None,
+    outside: str,
+    table: pa.Table,
+) -> Trajectories:
+    """Cleaned trajectories of a table, without anything but their points."""
+    parsed = parquet.of_table(table, reading)
+    plain = replace(
+        parsed.trajectories, crs=crs, timezone=timezone, ids=None, extra=None, user=None, provenance=None
+    )
+    return clean(
+        replace(parsed, trajectories=plain), bounds=bounds, outside=outside, min_points=1, whole=False
+    ).trajectories
+
+
+def _has_times(
+    parse: Callable[[pa.Table], Trajectories], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if batch.num_rows:
+            yield pa.RecordBatch.from_pydict({"timed": [parse(pa.Table.from_batches([batch])).t is not None]})
+
+
+class _Task:
+    """The blocks of one partition, with their numbers; and how many rows and trajectories passed."""
+
+    def __init__(
+        self,
+        parse: Callable[[pa.Table], Trajectories],
+        whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
+        batches: Iterator[pa.RecordBatch],
+    ) -> None:
+        self.first, self.rows, self.kept = BLOCKS * partition(), 0, 0
+        self._tables, self._parse = whole(batches), parse
+
+    def __iter__(self) -> Iterator[tuple[Trajectories, int]]:
+        for place, block in enumerate(in_blocks(self._parsed())):
+            self.kept += len(block)
+            yield block, self.first + place
+
+    def _parsed(self) -> Iterator[Trajectories]:
+        for table in self._tables:
+            self.rows += table.num_rows
+            yield self._parse(table)
+
+
+def _add_up(
+    work: Work[T], begin: Callable[[Iterator[pa.RecordBatch]], _Task], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """What the rows of one partition add up to, if there are any."""
+    task, total = begin(batches), None
+    for block, number in task:
+        found = work(block, number)
+        total = found if total is None else total + found
+    if total is not None:
+        yield sum_row(task.first, task.kept, task.rows, total)
+
+
+def _put_aside(
+    work: Callable[[Trajectories, int], tuple[S, T]],
+    begin: Callable[[Iterator[pa.RecordBatch]], _Task],
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """A row for each block of one partition, and one for what they add up to."""
+    task, total = begin(batches), None
+    for block, number in task:
+        part, found = work(block, number)
+        total = found if total is None else total + found
+        yield _both_row(number, 0, 0, None, pickle.dumps(part))
+    if total is not None:
+        yield _both_row(task.first, task.kept, task.rows, pickle.dumps(total), None)
+
+
+def _both_row(number: int, kept: int, rows: int, found: bytes | None, part: bytes | None) -> pa.RecordBatch:
+    values = {"number": [number], "kept": [kept], "rows": [rows], "found": [found], "part": [part]}
+    return pa.RecordBatch.from_pydict(values, _BOTH_SCHEMA)
+
+
+def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What was put aside of one partition, worked on in the order of its blocks."""
+    total, first = None, 0
+    for batch in batches:
+        for number, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found = work(pickle.loads(part), number)
+            total, first = (found, number) if total is None else (total + found, first)
+    if total is not None:
+        yield sum_row(first, 0, 0, total)
+
+
+def _as_they_come(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    return (pa.Table.from_batches([batch]) for batch in batches)
+
+
+def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Tables that end where a trip ends; rows come sorted by trip."""
+    begun: list[pa.Table] = []
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        if table.num_rows == 0:
+            continue
+        other = np.zeros(table.num_rows, dtype=np.bool_)
+        for name in keys:
+            codes = pc.dictionary_encode(table[name].combine_chunks(), null_encoding="encode").indices
+            other |= codes.to_numpy() != codes[-1].as_py()
+        end = int(np.flatnonzero(other)[-1]) + 1 if other.any() else 0
+        if begun and (end or not _same(keys, begun[-1], table)):
+            # Whatever has begun ends in this batch, or has ended before it.
+            yield pa.concat_tables([*begun, table.slice(0, end)])
+            begun = []
+        elif end:
+            yield table.slice(0, end)
+        begun.append(table.slice(end))
+    if begun:
+        yield pa.concat_tables(begun)
+
+
+def _same(keys: list[str], first: pa.Table, second: pa.Table) -> bool:
+    """Whether the last row of one table and the last of the next are of one trip."""
+    return all(first[name][-1].equals(second[name][-1]) for name in keys)

@@ -1,0 +1,49 @@
+"""What the tasks of a cluster do with report files, without one."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import pyarrow as pa
+
+from ldptrace.curator.receive import Receiver
+from ldptrace.device import Reporter
+from ldptrace.engines.reports import Received, _count, _cut, all_ids
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import report_bytes
+
+PLAN = Plan.single_report(Grid((0, 0, 1, 1), 4), 1.0)
+SIZE = report_bytes(PLAN.rounds[0])
+
+
+def test_files_are_cut_into_reports_and_counted() -> None:
+    reporter = Reporter(PLAN)
+    reports = [reporter.report([(0.1, 0.1), (0.9, 0.9)]) for _ in range(6)]
+    content = b"".join((*reports, reports[2], reports[4][:20]))
+    files = pa.RecordBatch.from_pydict({"path": ["a", "b"], "content": [content, b""]})
+    cut = list(_cut(SIZE, iter([files])))
+    rows = pa.Table.from_batches(cut).to_pylist()
+    assert [row["place"] for row in rows] == list(range(8))
+    assert [row["report"] for row in rows] == [*reports, reports[2], reports[4][:20]]
+    assert len({row["id"] for row in rows[:7]}) == 6
+    (found,) = (
+        pickle.loads(batch.to_pylist()[0]["found"]) for batch in _count(PLAN, 0, b"", True, iter(cut))
+    )
+    receiver = Receiver(PLAN)
+    codes = receiver.receive(content)
+    assert found.tally == receiver.tally
+    assert found.codes == Counter(codes.tolist())
+    assert sorted(all_ids(found, b"")) == sorted(receiver.ids)
+    assert list(_count(PLAN, 0, b"", True, iter([]))) == []
+
+
+def test_what_was_received_adds_up() -> None:
+    receiver = Receiver(PLAN)
+    receiver.receive(Reporter(PLAN).report([(0.5, 0.5)]))
+    one = Received(receiver.tally, Counter({0: 1}), [receiver.ids])
+    both = one + one
+    assert (sum(both.tally.users), both.codes[0]) == (2, 2)
+    # The same id twice is one id.
+    assert all_ids(both, receiver.ids) == receiver.ids

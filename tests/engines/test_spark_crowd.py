@@ -1,0 +1,84 @@
+"""What the tasks of a cluster do, without one."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.spark_crowd import (
+    _add_up,
+    _add_up_parts,
+    _as_they_come,
+    _has_times,
+    _put_aside,
+    _Task,
+    _trajectories,
+    _whole_trips,
+)
+from ldptrace.io.report import Reading
+
+PARSE = partial(_trajectories, Reading(), "EPSG:3857", None, None, "drop")
+
+
+def rows(trips: Trajectories, size: int) -> list[pa.RecordBatch]:
+    return trips.to_arrow().combine_chunks().to_batches(max_chunksize=size)
+
+
+def walks(count: int) -> Trajectories:
+    rng = np.random.default_rng(count)
+    offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 6, count))))
+    return Trajectories(rng.random(offsets[-1]), rng.random(offsets[-1]), offsets)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=20), st.integers(1, 12))
+def test_tables_end_where_trips_end(sizes: list[int], batch: int) -> None:
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    table = pa.table({"user": owner // 3, "trip": owner % 3, "row": np.arange(len(owner))})
+    found = list(_whole_trips(["user", "trip"], iter(table.to_batches(max_chunksize=batch))))
+    assert pa.concat_tables(found)["row"].to_pylist() == list(range(len(owner)))
+    trips = [set(zip(part["user"].to_pylist(), part["trip"].to_pylist(), strict=True)) for part in found]
+    assert sum(len(names) for names in trips) == len(sizes)
+
+
+def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ldptrace.engines.blocks.CHUNK", 8)
+    trips = walks(30)
+
+    def lengths(block: Trajectories, number: int) -> list[tuple[int, int]]:
+        return [(number, len(block))]
+
+    for size in (3, 100):
+        begin = partial(_Task, PARSE, _as_they_come)
+        (found,) = _add_up(lengths, begin, iter(rows(trips, size)))
+        (row,) = found.to_pylist()
+        assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
+        assert (row["kept"], row["rows"]) == (30, 30)
+    assert list(_add_up(lengths, partial(_Task, PARSE, _as_they_come), iter([]))) == []
+
+
+def test_parts_are_put_aside_and_found_again() -> None:
+    trips = walks(20)
+    work = lambda block, number: (block.x.sum(), [block.points])  # noqa: E731
+    made = list(_put_aside(work, partial(_Task, PARSE, _as_they_come), iter(rows(trips, 6))))
+    table = pa.Table.from_batches(made).to_pylist()
+    assert [row["part"] is None for row in table] == [False, True]
+    assert pickle.loads(table[1]["found"]) == [trips.points]
+    aside = pa.Table.from_batches(made[:1]).select(["number", "part"]).to_batches()
+    (total,) = _add_up_parts(lambda part, number: [(part, number)], iter(aside))
+    assert pickle.loads(total.to_pylist()[0]["found"]) == [(pytest.approx(trips.x.sum()), 0)]
+    assert list(_add_up_parts(work, iter([]))) == []
+
+
+def test_times_are_looked_for_where_the_rows_are() -> None:
+    plain = walks(5)
+    timed = Trajectories(plain.x, plain.y, plain.offsets, t=np.arange(plain.points))
+    for trips, expected in ((plain, [False]), (timed, [True])):
+        found = [batch.to_pylist()[0]["timed"] for batch in _has_times(PARSE, iter(rows(trips, 100)))]
+        assert found == expected
