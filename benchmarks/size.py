@@ -1,58 +1,80 @@
-"""Cost against size: time and peak memory of `synthesize` from folder to folder, and of fits on fine grids.
+"""Cost against size: time and peak memory of `synthesize` and `evaluate` on folders, and of fits on fine grids.
 
-    python -m benchmarks.size [--largest 20000000] [--engine local|spark] [--grids 6,12,24,48] [--data FOLDER]
+    python -m benchmarks.size [--sizes 500000,2000000,8000000] [--engines local,memory,spark]
+                              [--tasks synthesize,evaluate] [--grids 6,12,24,48] [--data FOLDER] [--work FOLDER]
 
-Each run is a process of its own, from its start to its end. The folders are generated in a temporary place, one at a
-time, and removed. Peak memory must not grow with the number of trajectories; time per trajectory must not either.
+Each run is a process of its own that starts its engine, does the same with few trajectories, and is measured from then
+on: seconds of the clock, of the processors (its own and those of all processes it started), and the peak of each kind
+of process. `local` is the default setting, `memory` reads everything first, `spark` is local[2]. The folders are
+generated one at a time, and removed. Neither peak memory nor time per trajectory may grow with the number of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
+from ldptrace.cli.crowds import Engine, open_crowd, open_sets
+from ldptrace.core.columns import Names
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan
+from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning
+from ldptrace.evaluation import evaluate
 from ldptrace.generators import city
+from ldptrace.io import read
+from ldptrace.io.report import Reading
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import collect
+from ldptrace.synthesis import run_files
 
-PART = 500_000
+PART, FEW = 500_000, 20_000
+BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
+MEMORY = {"local": 512 << 20, "memory": 1 << 40, "spark": 512 << 20}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--largest", type=int, default=2_000_000)
-    parser.add_argument("--engine", choices=("local", "spark"), default="local")
+    parser.add_argument("--sizes", default="200000,2000000", help="trajectories of the folders")
+    parser.add_argument("--engines", default="local,memory")
+    parser.add_argument("--tasks", default="synthesize,evaluate")
     parser.add_argument("--grids", default="6,12,24,48", help="cells per side of the fits; empty: none")
     parser.add_argument("--data", type=Path, help="folder with the Oldenburg files, for the fits")
+    parser.add_argument("--work", type=Path, help="where folders are generated; else the temporary folder")
+    parser.add_argument("--one", nargs=4, metavar=("TASK", "ENGINE", "FEW", "MANY"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    sizes = [size for size in (arguments.largest // 100, arguments.largest // 10, arguments.largest) if size]
-    print(f"{'trajectories':>13}{'how':>12}{'s':>9}{'CPU s':>9}{'us each':>9}{'peak GiB':>10}")
-    for size in sizes:
-        with tempfile.TemporaryDirectory(prefix="ldptrace-size-") as name:
-            source = Path(name, "real")
-            generate(source, size)
-            for memory in ("512M", "1T") if arguments.engine == "local" and size <= 2_000_000 else ("512M",):
-                target = Path(name, f"out-{memory}" + (".parquet" if memory == "1T" else ""))
-                how = "in memory" if memory == "1T" else arguments.engine
-                report(size, how, *measured(source, target, arguments.engine, memory))
+    if arguments.one:
+        one(*arguments.one)
+        return
+    print(
+        f"{'trajectories':>13} {'task':<11}{'engine':<8}{'s':>8}{'CPU s':>8}{'us each':>9}{'CPU us':>8}  peak GiB"
+    )
+    for size in [int(text) for text in arguments.sizes.split(",") if text]:
+        with tempfile.TemporaryDirectory(prefix="ldptrace-size-", dir=arguments.work) as name:
+            few, many = Path(name, "few"), Path(name, "many")
+            generate(few, min(size, FEW))
+            generate(many, size)
+            for task in arguments.tasks.split(","):
+                for engine in arguments.engines.split(","):
+                    report(size, task, engine, few, many)
     for n in [int(text) for text in arguments.grids.split(",") if text]:
         fit(n, arguments.data)
 
@@ -66,25 +88,86 @@ def generate(folder: Path, count: int) -> None:
         pq.write_table(base.take(chosen).to_arrow(), folder / f"part-{number:05d}.parquet")
 
 
-def measured(source: Path, target: Path, engine: str, memory: str) -> tuple[float, float, float]:
-    """Seconds, seconds of the processors, and peak GiB of one command."""
-    command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "synthesize", source]
-    command += ["-o", target, "--epsilon", "1"]
-    command += ["--bounds", f"0,0,{CITY_SIDE:g},{CITY_SIDE:g}", "--seed", "1", "--grid", "6"]
-    command += ["--engine", engine, "--memory", memory, "--outside", "clamp"]
-    begin = time.perf_counter()
-    process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"the command failed with status {status}")
-    return time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024**2
-
-
-def report(size: int, how: str, seconds: float, processor: float, peak: float) -> None:
+def report(size: int, task: str, engine: str, few: Path, many: Path) -> None:
+    """Measure one task in a process of its own, and print it."""
+    command = [sys.executable, "-m", "benchmarks.size", "--one", task, engine, few, many]
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    peaks = ", ".join(f"{name} {peak / 2**20:.2f}" for name, peak in found["peaks"].items())
+    seconds, processor = found["seconds"], found["processor"]
     print(
-        f"{size:>13,}{how:>12}{seconds:>9.2f}{processor:>9.2f}{1e6 * seconds / size:>9.2f}{peak:>10.2f}",
+        f"{size:>13,} {task:<11}{engine:<8}{seconds:>8.1f}{processor:>8.1f}{1e6 * seconds / size:>9.2f}"
+        f"{1e6 * processor / size:>8.2f}  {peaks}",
         flush=True,
     )
+
+
+def one(task: str, engine: str, few: str, many: str) -> None:
+    """Start the engine, do the task with few trajectories, and measure it with many."""
+    os.environ.setdefault("SPARK_MASTER_URL", "local[2]")
+    warnings.simplefilter("ignore")
+    with ExitStack() as resources:
+        if engine == "spark":
+            from ldptrace.engines.spark import Spark
+
+            resources.enter_context(Spark.start())
+        work = {"synthesize": synthesized, "evaluate": evaluated}[task]
+        work(engine, Path(few))
+        begin, used = time.perf_counter(), tree(os.getpid())[0]
+        work(engine, Path(many))
+        seconds = time.perf_counter() - begin
+        processor, peaks = tree(os.getpid())
+    print(json.dumps({"seconds": seconds, "processor": processor - used, "peaks": peaks}))
+
+
+def synthesized(engine: str, source: Path) -> None:
+    """From folder to folder."""
+    kind = Engine.spark if engine == "spark" else Engine.local
+    target = source.with_name(f"{source.name}-{engine}")
+    shutil.rmtree(target, ignore_errors=True)
+    with ExitStack() as resources:
+        reading = {"memory": MEMORY[engine], "outside": "clamp", "reading": Reading()}
+        crowd, runner = open_crowd(kind, source, BOUNDS, resources, always=engine != "memory", **reading)
+        crowd = crowd or Memory(read(source, bounds=BOUNDS, outside="clamp"))
+        run_files(crowd, target, 1.0, engine=runner, bounds=BOUNDS, grid=6, seed=1)
+
+
+def evaluated(engine: str, source: Path) -> None:
+    """The folder beside what the local engine makes of it."""
+    made = source.with_name(f"{source.name}-local")
+    if not made.exists():
+        synthesized("local", source)
+    kind = Engine.spark if engine == "spark" else Engine.local
+    with ExitStack() as resources:
+        sets = open_sets(kind, source, [made], resources, memory=MEMORY[engine], names=Names())
+        evaluate(*sets, bounds=BOUNDS, outside="clamp", seed=1)
+
+
+def tree(process: int) -> tuple[float, dict[str, int]]:
+    """Seconds of the processors of a process and all below it, and the peak in kB of each kind of process."""
+    below: dict[int, list[int]] = {}
+    seconds, peaks = {}, {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            name, rest = (entry / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+            status = dict(
+                line.split(":", 1) for line in (entry / "status").read_text().splitlines() if ":" in line
+            )
+        except (OSError, IndexError):
+            continue
+        fields, number = rest.split(), int(entry.name)
+        below.setdefault(int(fields[1]), []).append(number)
+        seconds[number] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        peaks[number] = (name, int(status.get("VmHWM", "0 kB").split()[0]))
+    waiting, total, largest = [process], 0.0, dict[str, int]()
+    while waiting:
+        number = waiting.pop()
+        total += seconds.get(number, 0.0)
+        name, peak = peaks.get(number, ("gone", 0))
+        name = "this process" if number == process else name
+        largest[name] = max(largest.get(name, 0), peak)
+        waiting += below.get(number, [])
+    return total, largest
 
 
 def fit(n: int, folder: Path | None) -> None:

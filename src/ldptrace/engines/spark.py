@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Blocks that a partition may have: numbers of blocks are partition * this + place.
 BLOCKS = 1 << 20
-# Sums that come to the driver, at most; each is that of the tasks of a group.
-_GROUPS = 8
+# Sums that come to the driver, at most: each is that of the tasks of a group.
+_GROUPS = 16
 _SUM = pa.schema([("number", pa.int64()), ("kept", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
 SUM = "number long, kept long, rows long, found binary"
 # Bytes of rows that are handed to Python at a time.
@@ -144,8 +144,9 @@ def summed(frame: DataFrame, nothing: T) -> tuple[T, int, int]:
     """
     from pyspark.sql import functions
 
-    group = functions.shiftright("number", 20) % _GROUPS
-    grouped = frame.withColumn("group", group).repartition(_GROUPS, "group")
+    groups = min(_GROUPS, int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or _GROUPS))
+    group = functions.shiftright("number", 20) % groups
+    grouped = frame.withColumn("group", group).repartition(groups, "group")
     grouped = grouped.sortWithinPartitions("group", "number")
     total, kept, rows = nothing, 0, 0
     for row in sorted(mapped(grouped, _sum_groups, SUM).collect(), key=lambda row: row.number):
