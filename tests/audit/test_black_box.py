@@ -12,12 +12,14 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomness import Source
 
 
+@pytest.mark.slow
 def test_the_attacks_find_something_and_not_too_much() -> None:
     """Where there is much to find, a few hundred messages prove a good part of it, and never more than is there."""
     attacks = black_box(Plan.single_report(GRID, 4.0), 400)
     assert 1.0 < max(attack.epsilon_at_least for attack in attacks) <= 4.0
 
 
+@pytest.mark.slow
 def test_attackers_see_it_too() -> None:
     """Without looking at the randomizer at all."""
     tiny = Plan.paper(GRID, "0.5")
@@ -36,6 +38,7 @@ def test_worst_inputs_differ_and_cover_the_ends_of_the_domain() -> None:
             assert {0, ask.question.domain - 1} <= named
 
 
+@pytest.mark.slow
 def test_black_box_sees_a_leak_in_any_bit_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the named items do not show it: the last bit of the padding."""
     honest = Reporter.draw

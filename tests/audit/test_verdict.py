@@ -42,12 +42,14 @@ def test_the_document_is_plain_json(honest: Audit) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_paper_padded_stands() -> None:
     plan = Plan.paper(GRID, 1.0).paper_second_round(3)
     assert all(finding.stands for finding in exact_findings(plan))
     assert all(finding.stands for finding in structural_findings(plan))
 
 
+@pytest.mark.slow
 def test_the_paper_unpadded_falls() -> None:
     found = audit(Plan.paper(GRID, 1.0, method="paper-unpadded").paper_second_round(3), trials=200)
     assert not found.stands
@@ -56,6 +58,7 @@ def test_the_paper_unpadded_falls() -> None:
     assert "The promise FELL" in found.summary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [LastBitKept, TrueBitNeverCleared])
 def test_broken_bits_fall(broken: type[OUE]) -> None:
     plan = with_channel(broken, ONE_OUE)

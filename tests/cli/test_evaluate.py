@@ -124,6 +124,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert not made.exists()
 
 
+@pytest.mark.slow
 def test_sets_larger_than_memory(app: typer.Typer, files: list[str], tmp_path: Path) -> None:
     """The same documents, and an account of what was read."""
     for command in ("evaluate", "attack"):

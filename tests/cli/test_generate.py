@@ -34,6 +34,7 @@ def test_city_is_the_city_of_the_seed(tmp_path: Path) -> None:
     assert (tmp_path / "c.png").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_presets_can_be_overridden(tmp_path: Path) -> None:
     output = tmp_path / "city.csv"
     assert run("city", "-o", output, "-n", 5, "--preset", "porto", "--noise", 0, "--seed", 1).exit_code == 0

@@ -36,6 +36,7 @@ def estimates(tmp_path: Path, rng: np.random.Generator) -> Path:
     return tmp_path / "estimates.json"
 
 
+@pytest.mark.slow
 def test_from_estimates_to_trips(estimates: Path, tmp_path: Path) -> None:
     model, trips = str(tmp_path / "model.npz"), str(tmp_path / "trips.parquet")
     assert "chi2" in run("fit", str(estimates), "-o", model)

@@ -83,6 +83,7 @@ def test_points_stay_in_the_public_bounds(traffic: Traffic, trips: Trajectories)
     assert max(x1, y1) <= 20_000
 
 
+@pytest.mark.slow
 def test_the_seed_decides_everything() -> None:
     small = {"size": 5000.0, "minutes": 4.0}
     one, other = (generators.city(200, seed, **small) for seed in (5, 6))
@@ -109,6 +110,7 @@ def test_people_drive_by_day_and_to_the_centre_in_the_morning(traffic: Traffic) 
     assert away[hour < 9].mean() + 400 < away[(hour > 16) & (hour < 19)].mean()
 
 
+@pytest.mark.slow
 def test_trips_take_as_long_as_asked() -> None:
     trips = generators.city(4000, 3, minutes=6.0)
     assert (trips.sizes.mean() - 1.5) * 15 / 60 == pytest.approx(6.0, rel=0.08)

@@ -17,6 +17,7 @@ def town(request: pytest.FixtureRequest) -> CityMap:
     return CityMap.generate(SIZE, np.random.default_rng(request.param))
 
 
+@pytest.mark.slow
 def test_every_city_is_whole(town: CityMap) -> None:
     roads = town.roads
     assert connected_components(roads.adjacency)[0] == 1

@@ -22,6 +22,7 @@ def trips() -> Trajectories:
     return city(8000, seed=5)
 
 
+@pytest.mark.slow
 def test_the_pilot_finds_the_mean_trip(trips: Trajectories) -> None:
     truth = (CellPaths.from_trajectories(trips, Grid(BOUNDS, 6)).sizes.mean() - 1) / 6
     found = [

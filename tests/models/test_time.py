@@ -64,6 +64,7 @@ def hours_of(trips: Trajectories) -> np.ndarray:
     return np.bincount(Timing.of(trips).hours % 24, minlength=24)
 
 
+@pytest.mark.slow
 def test_with_exact_answers_synthetic_trips_leave_and_last_like_real_ones(
     model: TimedModel, trips: Trajectories, rng: np.random.Generator
 ) -> None:

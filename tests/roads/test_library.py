@@ -53,6 +53,7 @@ def test_progress_goes_from_little_to_all() -> None:
     assert told[-1] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.15])
 def test_weights_make_up_for_leaning(noise: float) -> None:
     """Weighted shares of zone pairs agree with the broad law's; without the weights they do not."""

@@ -18,6 +18,7 @@ from server_kit import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fold", "settle"), [(2, 7), (3, 1000), (1000, 5), (64, 1 << 15)])
 def test_ids_are_known_wherever_they_are(
     database: Database, monkeypatch: pytest.MonkeyPatch, fold: int, settle: int

@@ -182,6 +182,7 @@ def test_reconstruction_is_one_of_the_best_paths(rng: np.random.Generator, stay:
                 assert tuple(rebuilt(ngram, draws, rng)[0]) in best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stay", [True, False])
 def test_reconstruction_equals_the_integer_program(rng: np.random.Generator, stay: bool) -> None:
     """An independent solver on cases that listing all paths would not finish."""

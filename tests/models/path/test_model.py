@@ -109,6 +109,7 @@ def test_answers_that_contradict_each_other_are_told(walkers: CellPaths, rng: np
         PathModel.fit(Estimates(honest.plan, {**honest, "start": twisted}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "users", "epsilon"), [(2, 300, 1.0), (3, 1, 1.0), (4, 10, 0.1), (6, 2000, 0.1), (9, 50, 5.0)]
 )
