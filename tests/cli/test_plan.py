@@ -35,6 +35,8 @@ def test_a_plan_for_a_week_around_a_public_centre(tmp_path: Path, capsys: pytest
     assert questions["tides"].parameters()["centre"] == 30
     assert status(*facts, "--week") == 2
     assert "none of these is asked" in capsys.readouterr().err
+    assert status(*facts, "--time", "--method", "paper") == 2
+    assert "asks nothing about time" in capsys.readouterr().err
     assert status(*facts, "--time", "--centre", "here") == 2
     assert "two numbers X,Y" in capsys.readouterr().err
     assert status(*facts, "--time", "--centre", "1,99999") == 2

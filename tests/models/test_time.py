@@ -378,6 +378,7 @@ def test_times_stay_apart_in_every_format(degrees: Trajectories, tmp_path: Path,
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_geoparquet_opens_as_trips(degrees: Trajectories, tmp_path: Path) -> None:
     """As a stranger would: the file in geopandas, one line each; its points in movingpandas, one trip each."""
+    pytest.importorskip("movingpandas")
     geopandas = pytest.importorskip("geopandas")
     write(degrees, tmp_path / "trips.parquet")
     lines = geopandas.read_parquet(tmp_path / "trips.parquet")

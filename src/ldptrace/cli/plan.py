@@ -104,6 +104,8 @@ def plan(
             centre=parse_centre(centre),
             crs=crs,
         )
+    elif time or week or centre is not None:
+        raise InputError(f"method {method.value} asks nothing about time")
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)
     words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]
