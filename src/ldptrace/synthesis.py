@@ -358,11 +358,14 @@ def day_of(date: Date | str) -> Date:
 
 
 def _dated(run: Run, calendar: Calendar | None) -> Run:
-    """Its model draws for this calendar."""
-    model = run.synthesis.model
+    """Its model draws for this calendar; whose clocks these are goes with the data, whatever the format."""
+    model, notes = run.synthesis.model, run.synthesis.notes
     if not isinstance(model, TimedModel):
         return run
-    return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar)))
+    if calendar is not None:
+        clocks = f"Dates are by the clocks of {calendar.timezone or 'UTC'}"
+        notes = (*notes, f"{clocks}; as numbers, times are seconds since 1970 UTC.")
+    return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar), notes=notes))
 
 
 def _pilot_note(pilot: Pilot, rest: int) -> str:
