@@ -38,8 +38,9 @@ Floats = NDArray[np.float64]
 PathFit = Fit[Expectation] | Fit[Flow]
 # Potentials up to which the Jacobian is a matrix: those of 12 x 12 cells and their lengths.
 DENSE = 1500
-# What a fit of a large grid takes, for each state of a pass; told before it begins.
-SECONDS_PER_STATE = 3e-5
+# What a fit of a large grid takes, for each state of a pass, and how many times that with a large epsilon: answers that
+# are nearly exact need more products for a step, and more rounds. Told before it begins.
+SECONDS_PER_STATE, PRECISE = 3e-5, 6
 LOG = logging.getLogger(__name__)
 AREA = ("x", "y", "offsets", "polygon")
 
@@ -179,9 +180,10 @@ def fit_paths(
     zero = np.zeros(layout.size)
     if layout.size > DENSE:
         n, states = graph.grid.n, 8 * graph.cells * lengths
+        seconds = max(SECONDS_PER_STATE * states, 1.0)
         LOG.info(
-            "fitting %d x %d cells, %s potentials: about %.0f s on two cores",
-            *(n, n, f"{layout.size:,}", max(SECONDS_PER_STATE * states, 1.0)),
+            "fitting %d x %d cells, %s potentials: about %.0f s on two cores, up to %.0f s with a large epsilon",
+            *(n, n, f"{layout.size:,}", seconds, PRECISE * seconds),
         )
         begin = Flow.at(graph, lengths, zero)
         return fit_potentials(begin, prior, observations, _tell_round), prior
