@@ -43,7 +43,7 @@ FEW = 1000
 # Routes of a library for the smallest crowd, and of one that only says where to look.
 FEWEST, FIRST = 50_000, 5_000
 # Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
-CRUDE = 0.2
+CRUDE = 100.0
 # Routes that weigh less than this part of an equal share are never drawn; files need not hold them.
 _NOTHING = 1e-6
 
