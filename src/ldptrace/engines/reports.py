@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.spark import BLOCKS, SUM, Spark, known_to_spark, mapped, partition, sum_row, summed
+from ldptrace.engines.spark import (
+    BLOCKS,
+    SUM,
+    Spark,
+    groups_of,
+    known_to_spark,
+    mapped,
+    partition,
+    sum_row,
+    summed,
+)
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ID_BYTES, report_bytes
 
@@ -59,7 +69,7 @@ def receive_files(
     reports = mapped(files.select("path", "content"), partial(_cut, size), _REPORT)
     together = reports.repartition("id").sortWithinPartitions("file", "place")
     counted = mapped(together, partial(_count, plan, round_number, known, with_ids), SUM)
-    return summed(counted, nothing)[0]
+    return summed(counted, nothing, groups_of(files))[0]
 
 
 def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Blocks that a partition may have: numbers of blocks are partition * this + place.
 BLOCKS = 1 << 20
-# Sums that come to the driver, at most: each is that of the tasks of a group.
-_GROUPS = 16
+# Sums that come to the driver, at most: each is that of a group of tasks, which are of so many files at least.
+_GROUPS, _FILES = 16, 64
 _SUM = pa.schema([("number", pa.int64()), ("kept", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
 SUM = "number long, kept long, rows long, found binary"
 # Bytes of rows that are handed to Python at a time.
@@ -137,14 +137,18 @@ def sum_row(number: int, kept: int, rows: int, found: object) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(values, _SUM)
 
 
-def summed(frame: DataFrame, nothing: T) -> tuple[T, int, int]:
+def groups_of(frame: DataFrame) -> int:
+    """In how many groups the sums of the tasks that read these files are added up."""
+    return min(_GROUPS, 1 + len(frame.inputFiles()) // _FILES)
+
+
+def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, int, int]:
     """Rows of sums, added up by groups in the executors and then here; and the numbers kept and read.
 
     Always in the same order, so that rounding is the same too.
     """
     from pyspark.sql import functions
 
-    groups = min(_GROUPS, int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or _GROUPS))
     group = functions.shiftright("number", 20) % groups
     grouped = frame.withColumn("group", group).repartition(groups, "group")
     grouped = grouped.sortWithinPartitions("group", "number")

@@ -24,6 +24,7 @@ from ldptrace.engines.spark import (
     BLOCKS,
     SUM,
     Spark,
+    groups_of,
     known_to_spark,
     mapped,
     partition,
@@ -87,6 +88,7 @@ class SparkCrowd(Crowd):
                 f"{', '.join(frame.columns)}"
             )
         said = {} if csv else _said(source, frame)
+        self._groups = groups_of(frame)
         self._long = dict(frame.dtypes)[columns.x].startswith(_NUMBERS)
         self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
         if self._long:
@@ -156,7 +158,7 @@ class SparkCrowd(Crowd):
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = mapped(self._frame, partial(_add_up, work, self._begin()), SUM)
-        total, self._kept, self._rows = summed(found, nothing)
+        total, self._kept, self._rows = summed(found, nothing, self._groups)
         return total
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
@@ -165,8 +167,8 @@ class SparkCrowd(Crowd):
         both = mapped(self._frame, partial(_put_aside, work, self._begin()), _BOTH)
         both = both.persist(StorageLevel.DISK_ONLY)
         found = both.filter("found is not null").select("number", "kept", "rows", "found")
-        total, self._kept, self._rows = summed(found, nothing)
-        return OnCluster(both), total
+        total, self._kept, self._rows = summed(found, nothing, self._groups)
+        return OnCluster(both, self._groups), total
 
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
         return partial(_Task, self._parse, partial(_whole_trips, self._keys) if self._long else _as_they_come)
@@ -175,12 +177,13 @@ class SparkCrowd(Crowd):
 class OnCluster(Aside[S]):
     """Put aside on the disks of the executors; what is lost with one of them is found again from the source."""
 
-    def __init__(self, both: DataFrame) -> None:
+    def __init__(self, both: DataFrame, groups: int) -> None:
+        self._groups = groups
         self._frame = both.filter("part is not null").select("number", "part")
         weakref.finalize(self, _forget, both)
 
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
-        return summed(mapped(self._frame, partial(_add_up_parts, work), SUM), nothing)[0]
+        return summed(mapped(self._frame, partial(_add_up_parts, work), SUM), nothing, self._groups)[0]
 
 
 def _forget(frame: DataFrame) -> None:
