@@ -12,7 +12,7 @@ import numpy as np
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FitWarning, InputError, PrivacyWarning
+from ldptrace.errors import FitWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.evaluation.metrics import METRICS, Yardstick
@@ -44,9 +44,10 @@ class Bench:
         data = self.sets[cell.data]
         real = self._real(data, cell.users)
         with warnings.catch_warnings():
-            # Every table and plot names what is not private; a fit that is poor shows in its values.
+            # Every table and plot names what is not private; what is poor or noisy shows in its values.
             warnings.simplefilter("ignore", PrivacyWarning)
             warnings.simplefilter("ignore", FitWarning)
+            warnings.simplefilter("ignore", NoiseWarning)
             return _MEASURES[cell.measure](self, cell, data, real)
 
     def _metrics(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:

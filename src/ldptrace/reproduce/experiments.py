@@ -59,7 +59,7 @@ PAPER = Scale(
     lambdas=(0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     quantiles=(0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0),
     parts=(0.2, 0.4, 0.6, 0.8, 1.0),
-    timed_users=1_000_000,
+    timed_users=100_000,
     full_users=100_000,
 )
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}

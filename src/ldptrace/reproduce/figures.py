@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,8 +31,8 @@ STYLE: Any = {
 }
 
 
-def draw(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float] | None = None) -> str:
-    """The plot as SVG text."""
+def draw(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float] | None = None) -> str:
+    """The plot as SVG text, with a dotted line at the mark of each data set that has one."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
@@ -44,7 +44,7 @@ def draw(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float] | 
     return text.getvalue()
 
 
-def _lines(experiment: Experiment, rows: Sequence[Row], marks: dict[str, float]) -> Figure:
+def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, float]) -> Figure:
     sets = _different(row.data for row in rows)
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
     panels = [(metric, data) for metric in metrics for data in sets]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,13 @@ class Report:
     setup: Setup
     rows: list[Row]
     remarks: list[str]
-    plot: str
+    # Where a vertical line is drawn, by the title of the data set.
+    marks: dict[str, float]
+
+    @cached_property
+    def plot(self) -> str:
+        """The drawing as SVG text."""
+        return draw(self.experiment, self.rows, self.marks)
 
     def document(self) -> dict[str, Any]:
         """The experiment as plain data."""
@@ -46,6 +53,7 @@ class Report:
                 {"title": data.title, "key": data.key, "beside": data.beside} for data in self.setup.sets
             ],
             "remarks": self.remarks,
+            "marks": self.marks,
             "rows": to_plain(self.rows),
         }
 
@@ -81,8 +89,8 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
     _fill(store, cells, Bench({data.key: data for data in own.sets}), own, listener)
     rows = [row for point in points for row in _rows(point, own, store)] + experiment.published(own)
-    marks = experiment.marks(own) if experiment.marks else None
-    report = Report(experiment, own, rows, remarks(name, rows), draw(experiment, rows, marks))
+    marks = experiment.marks(own) if experiment.marks else {}
+    report = Report(experiment, own, rows, remarks(name, rows), marks)
     report.write(folder)
     return report
 

@@ -124,6 +124,18 @@ def terminal(table: SideBySide) -> Table:
     return drawn
 
 
+def markdown(table: SideBySide) -> str:
+    """For documents; the best is bold."""
+    axis = [table.axis] if table.axis else []
+    names = ["data", *axis, "metric", *table.columns]
+    lines = [names, ["---"] * (1 + len(axis)) + ["---"] + ["---:"] * len(table.columns)]
+    for line in table.lines:
+        place = [line.place] if table.axis else []
+        values = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
+        lines.append([line.data, *place, line.metric, *values])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def _best(own: Sequence[Row | None], metric: str) -> Row | None:
     """The best measured value of a method that publishes data under local privacy."""
     rivals = [
