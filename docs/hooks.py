@@ -10,6 +10,7 @@ from typing import Any
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 # Where documents of the repository stand in the site.
@@ -31,7 +32,46 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "reference/commands.md", content=commands()))
     for source in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
         files.append(File.generated(config, f"notebooks/{source.stem}.md", content=notebook(source)))
+    for name, source in results().items():
+        files.append(File.generated(config, f"explanation/experiments/{name}.svg", content=drawing(source)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Put the results of an experiment where a page says `<!-- results: NAME -->`."""
+    return re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), markdown)
+
+
+def results() -> dict[str, dict[str, Any]]:
+    """What `ldptrace reproduce all --scale paper` wrote, by experiment."""
+    folder = ROOT / "docs" / "results"
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+
+
+def drawing(document: dict[str, Any]) -> str:
+    """The figure of an experiment."""
+    from ldptrace.reproduce.experiments import EXPERIMENTS
+    from ldptrace.reproduce.figures import draw
+    from ldptrace.reproduce.results import from_plain
+
+    return draw(EXPERIMENTS[document["name"]], from_plain(document["rows"]), document["marks"])
+
+
+def experiment(name: str) -> str:
+    """An experiment as a part of a page: what it asks, what came out, figure and numbers."""
+    from ldptrace.reproduce.experiments import EXPERIMENTS
+    from ldptrace.reproduce.results import from_plain
+    from ldptrace.reproduce.tables import markdown, side_by_side
+
+    document = results()[name]
+    table = markdown(side_by_side(EXPERIMENTS[name], from_plain(document["rows"])))
+    parts = [
+        f"*{document['source']}.* {document['question']}",
+        "\n".join(f"- {sentence}" for sentence in document["remarks"]),
+        f"![{document['title']}](experiments/{name}.svg)",
+        '??? abstract "Numbers"\n\n' + "\n".join(f"    {line}" for line in table.splitlines()),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def notebook(source: Path) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.reproduce.results import Cell, Store
+from ldptrace.reproduce.results import Cell, Row, Store, from_plain, to_plain
 
 CELL = Cell("set", "paper", 1.0, 6, "metrics", 0, 1)
 
@@ -59,3 +60,14 @@ def test_other_files_are_not_taken_for_results(tmp_path: Path) -> None:
     path.write_text('{"some": "thing"}\n')
     with pytest.raises(InputError, match="not a file of results"):
         Store(path)
+
+
+def test_rows_can_be_read_back() -> None:
+    rows = [
+        Row.measured("a", "paper", 1.0, "x", [1.0, 3.0]),
+        Row.printed("a", "LDPTrace", 1.0, "x", 2.0),
+        Row.measured("a", "paper", 2.0, "x", [math.nan]),
+    ]
+    again = from_plain(json.loads(json.dumps(to_plain(rows))))
+    assert again[:2] == rows[:2]
+    assert math.isnan(again[2].mean)

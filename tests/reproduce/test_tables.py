@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ldptrace.reproduce.experiments import EXPERIMENTS
 from ldptrace.reproduce.results import Row
-from ldptrace.reproduce.tables import COLOURS, RIVALS, TITLES, Entry, side_by_side, terminal
+from ldptrace.reproduce.tables import COLOURS, RIVALS, TITLES, Entry, markdown, side_by_side, terminal
 
 UTILITY = EXPERIMENTS["utility"]
 
@@ -73,3 +73,14 @@ def test_the_axis_is_a_column_only_where_there_is_one() -> None:
 def test_every_method_has_a_title_and_a_colour() -> None:
     assert set(TITLES) >= RIVALS
     assert set(COLOURS) >= set(TITLES)
+
+
+def test_a_document_has_a_table_with_the_best_in_bold_and_the_axis_only_where_there_is_one() -> None:
+    rows = [row("single-report", [0.2]), row("paper", [0.3])]
+    lines = markdown(side_by_side(UTILITY, rows)).splitlines()
+    assert lines == [
+        "| data | epsilon | metric | one report | LDPTrace, padded |",
+        "| --- | --- | --- | ---: | ---: |",
+        "| Porto | 1 | Trip error | **0.2000** | 0.3000 |",
+    ]
+    assert "| Porto | Trip error |" in markdown(side_by_side(replace(UTILITY, axis=""), rows))
