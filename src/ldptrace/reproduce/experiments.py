@@ -29,7 +29,7 @@ class Scale:
     name: str
     repeats: int
     grids: tuple[int, ...]
-    # The path model is the slowest on fine grids; it is measured up to this many cells per side.
+    # The path model and NGRAM are the slowest on fine grids; they are measured up to this many cells per side.
     finest: int
     lambdas: tuple[float, ...]
     quantiles: tuple[float, ...]
@@ -55,7 +55,7 @@ PAPER = Scale(
     name="paper",
     repeats=5,
     grids=(2, 4, 6, 8, 10, 12, 14, 16, 18, 20),
-    finest=16,
+    finest=12,
     lambdas=(0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0),
     quantiles=(0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0),
     parts=(0.2, 0.4, 0.6, 0.8, 1.0),
@@ -237,7 +237,7 @@ def _granularity_points(setup: Setup) -> list[Point]:
         for data in setup.sets
         for grid in setup.scale.grids
         for method in (ONE_REPORT, PADDED, PRINTED, NGRAM)
-        if method != ONE_REPORT or grid <= setup.scale.finest
+        if method not in (ONE_REPORT, NGRAM) or grid <= setup.scale.finest
     ]
 
 
