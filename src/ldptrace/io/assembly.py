@@ -126,7 +126,7 @@ def _check_longest(part: Path, reading: Reading, memory: int) -> None:
             columns = find_columns(table.column_names, reading.names)
             codes = sum(hashed(table[name]) for name in {columns.user, columns.id} - {None})
             numbers.append(np.asarray(codes))
-    longest = int(np.unique(np.concatenate(numbers), return_counts=True)[1].max())
+    longest = int(np.unique(np.concatenate(numbers), return_counts=True)[1].max()) if numbers else 0
     if longest * POINT > memory:
         raise too_long(longest, memory)
 
