@@ -15,13 +15,16 @@ from ldptrace.io.assembly import assemble, hashed, trips
 from ldptrace.io.report import Reading
 from ldptrace.io.tables import from_points
 
+# Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.
+MEMORY = 1 << 16
+
 
 def assembled(table: pa.Table, folder: Path, parts: int) -> Trajectories:
     """The trips of a table of points that comes in batches of seven rows, through so many parts."""
     source = folder / "source"
-    source.write_bytes(bytes(8 * parts))
+    source.write_bytes(bytes(MEMORY // 8 * parts))
     batches = [table.slice(at, 7) for at in range(0, table.num_rows, 7)]
-    found = assemble([[(source, lambda: iter(batches))]], folder, Reading(), memory=64)
+    found = assemble([[(source, lambda: iter(batches))]], folder, Reading(), memory=MEMORY)
     tables = [part for file in found.files for part in trips(file)]
     assert found.trips == sum(part.num_rows for part in tables)
     return Trajectories.from_arrow(pa.concat_tables(tables))

@@ -88,7 +88,7 @@ class SquareQueries:
 
         Many points are not drawn one by one: how many of a cell's fall into each pair of slabs is multinomial.
 
-        >>> all_ = SquareQueries(*(np.array([v]) for v in (0.0, 1.0, 0.0, 1.0)))
+        >>> all_ = SquareQueries(*(np.array([v]) for v in (-1.0, 2.0, -1.0, 2.0)))
         >>> all_.scattered(np.array([5, 0, 1 << 21, 3]), Grid((0, 0, 1, 1), 2), np.random.default_rng(1)).tolist()
         [2097160]
         """
