@@ -117,7 +117,7 @@ def too_long(points: int, memory: int) -> InputError:
 
 def _check_longest(part: Path, reading: Reading, memory: int) -> None:
     """A part is much smaller than the memory, unless one of its trips is not."""
-    if part.stat().st_size <= memory:
+    if part.stat().st_size <= max(memory, _PIECE):
         return
     numbers: list[Ints] = []
     with pa.OSFile(str(part)) as file:
