@@ -358,13 +358,12 @@ def day_of(date: Date | str) -> Date:
 
 
 def _dated(run: Run, calendar: Calendar | None) -> Run:
-    """Its model draws for this calendar; whose clocks these are goes with the data, whatever the format."""
+    """Its model draws for this calendar, and its data say so."""
     model, notes = run.synthesis.model, run.synthesis.notes
     if not isinstance(model, TimedModel):
         return run
     if calendar is not None:
-        clocks = f"Dates are by the clocks of {calendar.timezone or 'UTC'}"
-        notes = (*notes, f"{clocks}; as numbers, times are seconds since 1970 UTC.")
+        notes = (*notes, calendar.words)
     return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar), notes=notes))
 
 

@@ -175,7 +175,10 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
     assert made.t is not None
     assert np.all(np.diff(made.t)[inner[1:]] > 0)
     assert status("sample", model, "-o", out, "--count", 50, "--date", "2026-07-14") == 0
-    assert lt.read(out).has_dates
+    drawn = lt.read(out)
+    assert drawn.has_dates
+    assert drawn.provenance is not None
+    assert "clocks of UTC" in drawn.provenance["notes"][0]
     assert status("sample", model, "-o", out, "--count", 50) == 0
     assert not lt.read(out).has_dates
     assert status("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0

@@ -76,6 +76,8 @@ def sample(
     to: ToOption = None,
 ) -> None:
     """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
+    from dataclasses import replace
+
     import numpy as np
 
     from ldptrace.io import write
@@ -100,6 +102,9 @@ def sample(
             drawn = found.sample(
                 count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
             )
+            if isinstance(found, TimedModel) and found.calendar is not None:
+                promised = {**(drawn.provenance or {}), "notes": [found.calendar.words]}
+                drawn = replace(drawn, provenance=promised)
         with stages("write"):
             write(drawn, output, format=to)
     note(f"{counted(len(drawn), 'synthetic trajectory')} from a {found.kind} model: {output}")

@@ -59,6 +59,11 @@ class Calendar:
         if self.timezone is not None:
             zone(self.timezone)
 
+    @property
+    def words(self) -> str:
+        """Whose clocks these are: goes with the data, whatever their format."""
+        return f"Dates are by the clocks of {self.timezone or 'UTC'}; as numbers, times are seconds since 1970 UTC."
+
     def midnights(self, weekdays: Floats | None, count: int) -> Floats:
         """Local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that date on.
 
