@@ -52,6 +52,7 @@ class Link(asyncio.Protocol):
         self._data = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
@@ -66,7 +67,7 @@ class Link(asyncio.Protocol):
 
     async def post(self, head: bytes, body: bytes) -> int:
         self._answer = asyncio.get_running_loop().create_future()
-        self._transport.write(head + body)  # type: ignore[attr-defined]
+        self._transport.write(head + body)
         return await self._answer
 
 

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
 from ldptrace.simulation import collect
 
 SIDES = (24, 96, 192)
@@ -159,16 +161,16 @@ def with_map(
     for_map: bool = True,
     second: bool = True,
     mixture: bool = True,
-    **library: object,
+    **library: Any,
 ) -> Callable[[int], Trajectories]:
     def make(seed: int) -> Trajectories:
         rng = np.random.default_rng(100 + seed)
         estimates = answered(town, epsilon, n, seed, for_map=for_map)
-        drawing = Library(**library) if library else None  # type: ignore[arg-type]
-        public: object = town.roads
+        drawing = Library(**library) if library else None
+        public: RoadNetwork | Routes = town.roads
         if not second:
             public = (drawing or Library()).draw(town.roads.clipped(town.bounds).largest_component(), rng)
-        model = RouteModel.fit(estimates, public, rng, library=drawing, mixture=mixture)  # type: ignore[arg-type]
+        model = RouteModel.fit(estimates, public, rng, library=drawing, mixture=mixture)
         if model.off_streets:
             print(f"    {model.off_streets:.0%} off the streets")
         return model.sample(len(town.trips), rng)

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 import ldptrace as lt
 from benchmarks.data import BOXES, DataSet, generated
+from ldptrace.core.plane import METRES_PER_DEGREE
 from ldptrace.core.timing import Timing
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.evaluation.metrics import Yardstick
@@ -26,6 +28,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import run_method
 
 PACIFIC = "America/Los_Angeles"
+TIMES: tuple[Literal["auto", "off"], ...] = ("auto", "off")
 # Ends of the bins: durations in seconds, speeds in km/h, equal factors apart.
 DURATIONS, SPEEDS = np.geomspace(30, 7200, 24), np.geomspace(2, 128, 25)
 # Grid of the nine metrics, and how often their queries are drawn for each synthetic set.
@@ -50,7 +53,7 @@ def statistics(trips: lt.Trajectories) -> tuple[np.ndarray, np.ndarray, np.ndarr
     timing, scale = Timing.of(trips), (1.0, 1.0)
     if trips.is_geographic:
         middle = np.radians(np.mean(trips.bounds()[1::2]))
-        scale = (111_195.0 * float(np.cos(middle)), 111_195.0)
+        scale = (METRES_PER_DEGREE * float(np.cos(middle)), METRES_PER_DEGREE)
     seconds = timing.seconds
     known = np.isfinite(seconds)
     speeds = 3.6 * timing.ways(*scale)[known] / seconds[known]
@@ -108,8 +111,8 @@ def compare(data: DataSet, seeds: int) -> None:
     errors = np.empty((2, len(NINE), seeds))
     for seed in range(seeds):
         rulers = [yardstick.redrawn(np.random.default_rng([seed, number])) for number in range(REDRAWN)]
-        for row, time in enumerate(("auto", "off")):
-            made = run_method(data.trajectories, 1.0, bounds=data.bounds, seed=seed, time=time)  # type: ignore[arg-type]
+        for row, time in enumerate(TIMES):
+            made = run_method(data.trajectories, 1.0, bounds=data.bounds, seed=seed, time=time)
             summary = Summary.of(made.trajectories, grid)
             scores = [ruler.score(summary) for ruler in rulers]
             for number, (name, up) in enumerate(NINE.items()):

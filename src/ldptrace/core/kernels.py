@@ -7,7 +7,6 @@ files meanwhile. Kernels call each other by name, as functions do.
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -79,19 +78,15 @@ def load() -> None:
 def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     numba = _numba()
     compiled = numba.njit(cache=True, nogil=True, **options)(function)
-    compiled._cache = _ready_cache()(function)
+    if hasattr(
+        numba.core.caching.FunctionCache, "_load_overload"
+    ):  # else another numba, which loads its own way
+        compiled._cache = _ready_cache()(function)
     return compiled
 
 
 def _numba() -> Any:
     """numba, which tells us what it compiles."""
-    if "numba" not in sys.modules and "coverage" not in sys.modules:
-        # Where the package coverage is installed, numba would load it, to serve it if it were measuring.
-        sys.modules["coverage"] = None  # type: ignore[assignment]
-        try:
-            import numba
-        finally:
-            del sys.modules["coverage"]
     import numba
     from numba.core.event import register
 
