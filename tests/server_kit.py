@@ -58,6 +58,22 @@ def telling_report(value: int) -> bytes:
     return Report(plan_prefix(TELLING), 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
 
 
+def streets(folder: Path) -> Path:
+    """A town of 7 x 7 crossings, 1 apart."""
+    folder.mkdir()
+    at = [(x, y) for x in range(7) for y in range(7)]
+    nodes = ["id,x,y", *(f"{7 * x + y},{x},{y}" for x, y in at)]
+    pairs = [
+        (7 * x + y, 7 * (x + dx) + y + dy)
+        for x, y in at
+        for dx, dy in ((0, 1), (1, 0))
+        if x + dx < 7 and y + dy < 7
+    ]
+    (folder / "nodes.csv").write_text("\n".join(nodes) + "\n")
+    (folder / "edges.csv").write_text("\n".join(["from,to", *(f"{a},{b}" for a, b in pairs)]) + "\n")
+    return folder
+
+
 def drawn(plan: Plan, count: int) -> list[bytes]:
     """Reports of devices that all made the same trip."""
     reporter = Reporter(plan)

@@ -71,11 +71,13 @@ def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
         "library=20000",
     ]
     source = str(town / "trips.parquet")
-    run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options)
+    said = run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options)
+    assert "The map alone, without any report, misses the answers" in said
     drawn = lt.read(out)
     assert len(drawn) == 20_000
     assert on_streets(drawn) > 0.99
     assert "public and costs no epsilon" in json.dumps(drawn.provenance)
+    assert "The map alone, without any report" in json.dumps(drawn.provenance)
     run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options, "--interval", "20")
     timed = lt.read(out)
     assert timed.t is not None
@@ -100,11 +102,13 @@ def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> N
     model, out = tmp_path / "model.npz", tmp_path / "out.parquet"
     text = run("fit", str(tmp_path / "estimates.json"), "-o", str(model), "--roads", str(town / "roads"))
     assert "effectively carry the weight" in text
+    assert "The map alone, without any report, misses the answers" in text
     run("sample", str(model), "-o", str(out), "--count", "500", "--interval", "15")
     drawn = lt.read(out)
     assert len(drawn) == 500
     assert drawn.t is not None
     assert on_streets(drawn) > 0.99
+    assert "The map alone, without any report" in json.dumps(drawn.provenance)
 
 
 def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path) -> None:

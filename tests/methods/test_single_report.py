@@ -62,6 +62,9 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads(), library=300, count=5)
     assert isinstance(run.synthesis.model, RouteModel)
     assert "is public and costs no epsilon" in run.synthesis.notes[0]
+    assert run.synthesis.notes[1] == run.synthesis.model.map_note
+    assert run.trajectories.provenance is not None
+    assert run.synthesis.model.map_note in run.trajectories.provenance["notes"]
     assert len(run.trajectories) == 5
 
 

@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ldptrace.curator.estimates import Estimate
 from ldptrace.errors import FitWarning
-from ldptrace.models.observation import Match, Observation, match_table, warn_of_misfit
+from ldptrace.models.observation import (
+    Match,
+    Observation,
+    beside_map,
+    beyond_noise,
+    match_table,
+    warn_of_misfit,
+)
 from ldptrace.protocol.questions import Visits
 
 
@@ -37,3 +45,18 @@ def test_noise_is_not_told_and_misfit_is() -> None:
         assert not warn_of_misfit([Match("visits", 1000, 100, 1.0, 2.5)], "path")
     with pytest.warns(FitWarning, match="worst 'visits' with 3.00"):
         assert warn_of_misfit([Match("visits", 1000, 100, 3.0, 6.0)], "path")
+
+
+def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
+    model = [Match("visits", 900, 36, 0.97, 2.4), Match("turns", 100, 4, 1.2, 1.5)]
+    poor, good = ([replace(match, chi2=chi2) for match in model] for chi2 in (8.4, 1.05))
+    lines = match_table(model, poor)
+    assert lines[1].split()[-3:] == ["map", "alone", "largest"]
+    assert lines[2].split() == ["visits", "900", "36", "0.97", "2.4", "se", "8.40", "2.4", "se"]
+    assert lines[-1] == beside_map(model, poor)
+    assert "chi2 8.40 per answer; with the reports it is 0.99" in lines[-1]
+    # What noise explains is no merit of the reports.
+    assert "do not show that the reports know more" in beside_map(model, good)
+    assert beyond_noise(poor)
+    assert not beyond_noise(good)
+    assert not beyond_noise([])

@@ -14,11 +14,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from ldptrace.protocol.reports import read_report
-from ldptrace.server import campaigns, tokens
+from ldptrace.server import campaigns, releases, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.storage import Database, open_database
-from server_kit import Server, drawn, opened, reports_counted, running
+from server_kit import Server, drawn, opened, reports_counted, running, streets
 
 pytestmark = pytest.mark.slow
 
@@ -320,7 +320,7 @@ def test_every_width(browser: Browser, server: Server, database: Database, width
 
 
 def test_an_operator_makes_a_campaign_and_watches_it(
-    browser: Browser, server: Server, database: Database
+    browser: Browser, server: Server, database: Database, tmp_path: Path
 ) -> None:
     text, _ = tokens.create_token(database, "*", "manage", "an operator", actor="test")
     with visit(browser, server) as tab:
@@ -352,6 +352,9 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         assert page.locator("#lengths rect.bar").count() > 5
         assert page.locator("#errors circle.dot").count() == 1
         expect(page.locator("#rejected")).to_contain_text("unknown-version")
+        town = streets(tmp_path / "streets")
+        files = {path.name: path.read_bytes() for path in town.iterdir()}
+        releases.keep_roads(database, "watched", files, actor="test")
         page.click("#close")
         page.click("#no")
         expect(page.locator("#state")).to_have_text("open")
@@ -362,6 +365,9 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         page.click("#yes")
         expect(page.locator("#release")).to_be_visible()
         expect(page.locator("#state")).to_have_text("published", timeout=120_000)
+        expect(page.locator("#fit-note")).to_contain_text("The map alone, without any report, misses")
+        expect(page.locator("#fit th")).to_have_text(["question", "answered by", "model", "map alone"])
+        assert "visits" in page.locator("#fit").inner_text()
         with page.expect_download() as download:
             page.get_by_role("button", name="synthetic.csv (").click()
         rows = Path(download.value.path()).read_text().splitlines()

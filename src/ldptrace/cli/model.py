@@ -103,7 +103,8 @@ def sample(
                 count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
             )
             if isinstance(found, TimedModel) and found.calendar is not None:
-                promised = {**(drawn.provenance or {}), "notes": [found.calendar.words]}
+                promised = dict(drawn.provenance or {})
+                promised["notes"] = [*promised.get("notes", ()), found.calendar.words]
                 drawn = replace(drawn, provenance=promised)
         with stages("write"):
             write(drawn, output, format=to)

@@ -275,6 +275,8 @@ def synthesize(
         f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
+    if run.synthesis.model is not None and run.synthesis.model.map_note:
+        note(run.synthesis.model.map_note)
     if run.noise:
         note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
     if run.seeded:

@@ -13,7 +13,7 @@ from ldptrace.errors import InputError
 from ldptrace.io import read
 from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.models import fit_model
+from ldptrace.models import MobilityModel, fit_model
 from ldptrace.protocol.plan import Plan, plan_crs
 
 if TYPE_CHECKING:
@@ -90,7 +90,12 @@ def _run(job: Job) -> Synthesis:
         )
     drawing = {name: options[name] for name in ("spacing", "interval") if options[name] is not None}
     return Synthesis(
-        plan, estimates, model, placement=options["placement"], notes=_notes(area, public), drawing=drawing
+        plan,
+        estimates,
+        model,
+        placement=options["placement"],
+        notes=_notes(area, public, model),
+        drawing=drawing,
     )
 
 
@@ -116,14 +121,13 @@ def public_routes(roads: object, routes: object) -> RoadNetwork | Routes | None:
     return roads if routes is None else routes
 
 
-def _notes(area: Area | None, public: RoadNetwork | Routes | None) -> tuple[str, ...]:
-    """Public knowledge is named as such."""
+def _notes(area: Area | None, public: RoadNetwork | Routes | None, model: MobilityModel) -> tuple[str, ...]:
+    """Public knowledge is named as such, and what it gives by itself."""
     notes = [] if area is None else [AREA_NOTE]
     if public is not None:
         roads: Any = getattr(public, "roads", public)
-        notes.append(
-            f"Trips follow {roads.name}, which is public and costs no epsilon: compare with what the map alone gives."
-        )
+        notes.append(f"Trips follow {roads.name}, which is public and costs no epsilon.")
+        notes += [model.map_note] if model.map_note else []
     return tuple(notes)
 
 

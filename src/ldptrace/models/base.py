@@ -19,6 +19,7 @@ from ldptrace.core.placement import Style, place, respace
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
+from ldptrace.models.observation import Match, beside_map
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
@@ -38,6 +39,9 @@ class MobilityModel(ABC):
     grid: Grid
     # The plan whose answers it was fitted to: coordinate system and promise of everything drawn from it.
     plan: Plan | None
+    # How it matches the answers that it was fitted to; on streets also how the public map does without any report.
+    matches: tuple[Match, ...] = ()
+    map_alone: tuple[Match, ...] = ()
 
     @abstractmethod
     def sample(
@@ -60,11 +64,17 @@ class MobilityModel(ABC):
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model with these contents, checked."""
 
+    @property
+    def map_note(self) -> str | None:
+        """What the map alone gives beside what the reports give, in a sentence, where trips follow a map."""
+        return beside_map(self.matches, self.map_alone) if self.map_alone else None
+
     def labelled(self, drawn: Trajectories) -> Trajectories:
-        """With the coordinate system of the plan, and what it promised."""
+        """With the coordinate system of the plan, what it promised, and what of it the map alone gives."""
         if self.plan is None:
             return drawn
-        return replace(drawn, crs=self.plan.crs, provenance=promise(self.plan))
+        notes = {} if self.map_note is None else {"notes": [self.map_note]}
+        return replace(drawn, crs=self.plan.crs, provenance=promise(self.plan) | notes)
 
     def explain(self) -> str:
         """How well the model matches what was asked."""

@@ -74,15 +74,30 @@ def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> No
             )
 
 
+def overall(matches: Sequence[Match]) -> float:
+    """Mean squared misfit of all answers together.
+
+    >>> overall([Match("start", 900, 30, 1.0, 2.0), Match("turns", 100, 10, 3.0, 2.5)])
+    1.5
+    """
+    return sum(match.chi2 * match.answers for match in matches) / sum(match.answers for match in matches)
+
+
+def beyond_noise(matches: Sequence[Match]) -> bool:
+    """Whether answers are missed by more than noise explains: noise alone says so once in 1 / `ALARM` collections."""
+    answers = sum(match.answers for match in matches)
+    # Laurent and Massart's bound of the tail of chi2 with so many degrees of freedom.
+    bound = answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM)
+    return answers > 0 and overall(matches) * answers > bound
+
+
 def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
     """Tell when a model misses the answers by more than noise explains; whether it was told."""
-    total = sum(match.chi2 * match.answers for match in matches)
-    answers = sum(match.answers for match in matches)
-    if total <= answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM):
+    if not beyond_noise(matches):
         return False
     worst = max(matches, key=lambda match: match.chi2)
     warnings.warn(
-        f"the {model} model misses the answers by more than noise explains (chi2 {total / answers:.2f} per answer, "
+        f"the {model} model misses the answers by more than noise explains (chi2 {overall(matches):.2f} per answer, "
         f"worst {worst.question!r} with {worst.chi2:.2f})",
         FitWarning,
         stacklevel=3,
@@ -90,12 +105,33 @@ def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
     return True
 
 
-def match_table(matches: Sequence[Match]) -> list[str]:
-    """Lines that say, question by question, how the model matches the answers."""
+def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
+    """What the map alone gives beside what the reports give, in a sentence.
+
+    >>> beside_map([Match("start", 9000, 36, 0.97, 2.4)], [Match("start", 9000, 36, 8.4, 11.0)])
+    'The map alone, without any report, misses the answers with chi2 8.40 per answer; with the reports it is 0.97.'
+    """
+    said = f"The map alone, without any report, misses the answers with chi2 {overall(alone):.2f} per answer"
+    if not beyond_noise(alone):
+        return (
+            f"{said}, which noise explains: the answers do not show that the reports know more than the map."
+        )
+    return f"{said}; with the reports it is {overall(matches):.2f}."
+
+
+def match_table(matches: Sequence[Match], alone: Sequence[Match] = ()) -> list[str]:
+    """Lines that say, question by question, how the model matches the answers, and how the map alone does."""
     lines = ["How the model matches the noisy answers (1.0: all misfit is noise)"]
     lines += [f"  {'question':<10}{'users':>10}{'answers':>9}{'chi2':>7}{'largest':>9}"]
     lines += [
         f"  {match.question:<10}{match.users:>10,}{match.answers:>9}{match.chi2:>7.2f}{match.largest:>7.1f} se"
         for match in matches
     ]
+    if alone:
+        lines[1] += f"{'map alone':>12}{'largest':>9}"
+        lines[2:] = [
+            f"{line}{match.chi2:>12.2f}{match.largest:>6.1f} se"
+            for line, match in zip(lines[2:], alone, strict=True)
+        ]
+        lines += [beside_map(matches, alone)]
     return lines

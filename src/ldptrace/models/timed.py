@@ -12,6 +12,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel
+from ldptrace.models.observation import Match
 from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -45,6 +46,18 @@ class TimedModel(MobilityModel):
     @property
     def plan(self) -> Plan | None:  # type: ignore[override]
         return self.space.plan
+
+    @property
+    def matches(self) -> tuple[Match, ...]:  # type: ignore[override]
+        return (*self.space.matches, *self.time.matches)
+
+    @property
+    def map_alone(self) -> tuple[Match, ...]:  # type: ignore[override]
+        return self.space.map_alone
+
+    @property
+    def map_note(self) -> str | None:
+        return self.space.map_note
 
     def on(self, calendar: Calendar | None) -> TimedModel:
         """The same model, drawing for this calendar."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
 from ldptrace.errors import FitWarning
 from ldptrace.io import write
-from ldptrace.models import MobilityModel, fit_model
+from ldptrace.models import fit_model
+from ldptrace.models.observation import Match
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
@@ -65,7 +66,9 @@ def write_release(
         "reports": reports,
         "trips": len(trips),
         "promise": promise(plan),
-        "fit": _fit(model),
+        "fit": _matches(model.matches),
+        "map_alone": _matches(model.map_alone),
+        "notes": [] if model.map_note is None else [model.map_note],
         "explanation": model.explain().splitlines(),
         "streets": list(network),
         "warnings": [str(one.message) for one in told if issubclass(one.category, FitWarning)],
@@ -106,9 +109,9 @@ def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
     return tally.users[0] if together else sum(tally.users)
 
 
-def _fit(model: MobilityModel) -> list[dict[str, Any]]:
-    """How well the model matches the answers to each question, in units of their standard errors."""
-    return [asdict(match) for match in getattr(model, "matches", ())]
+def _matches(matches: Sequence[Match]) -> list[dict[str, Any]]:
+    """How well the answers to each question are matched, in units of their standard errors."""
+    return [asdict(match) for match in matches]
 
 
 def _text(path: Path, text: str) -> None:

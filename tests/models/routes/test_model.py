@@ -14,9 +14,11 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.errors import FitWarning, FormatError, InputError
 from ldptrace.models import load_model
+from ldptrace.models.observation import overall
 from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.mixture import share_off_streets
-from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.model import FIRST, RouteModel, within
 from ldptrace.models.routes.strides import Strides
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -79,6 +81,47 @@ def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
     assert np.abs(public - truth).sum() > 0.6
     assert model.off_streets == 0
     assert model.effective > 2000
+
+
+def test_the_map_alone_stands_beside_what_was_learned(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    model = fitted[0]
+    assert [match.question for match in model.map_alone] == [match.question for match in model.matches]
+    assert overall(model.map_alone) > 10 > 1 > overall(model.matches)
+    assert model.map_note is not None
+    assert model.map_note in model.explain().splitlines()
+    drawn = model.sample(1, np.random.default_rng(0))
+    assert drawn.provenance is not None
+    assert drawn.provenance["notes"] == [model.map_note]
+
+
+def test_answers_that_say_nothing_leave_the_map_as_good_as_the_model() -> None:
+    rng = np.random.default_rng(4)
+    estimates = answered(odd_demand(with_speeds(), 20_000, rng), 0.01, rng)
+    model = RouteModel.fit(estimates, with_speeds(), rng, library=SMALL, mixture=False)
+    for learned, public in zip(model.matches, model.map_alone, strict=True):
+        assert learned.chi2 == pytest.approx(public.chi2, abs=0.1)
+    assert "do not show that the reports know more than the map" in str(model.map_note)
+
+
+def test_the_map_alone_is_the_first_library_which_no_answer_has_touched(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    estimates, roads = fitted[2], within(with_speeds(), GRID, None)
+    few = Library(routes=FIRST)
+    with warnings.catch_warnings():
+        # So few routes are told.
+        warnings.simplefilter("ignore", FitWarning)
+        model = RouteModel.fit(estimates, roads, np.random.default_rng(8), library=few, mixture=False)
+    rng = np.random.default_rng(8)
+    routes = few.draw(roads, rng)
+    strides = Strides.drawn(routes, GRID, rng)
+    most = estimates["visits"].question.capacity
+    table = PathTables(strides.cells(routes, GRID), lengths=1).answers("visits", most)
+    misfit = estimates["visits"].frequencies - table.T @ strides.weighted(routes.weights)
+    found = next(match for match in model.map_alone if match.question == "visits")
+    assert found.chi2 == pytest.approx(np.mean((misfit / estimates["visits"].std_errors) ** 2))
 
 
 def test_a_small_library_is_no_reason_to_leave_the_streets(
@@ -200,6 +243,19 @@ def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates
     np.savez(path, **{name: column for name, column in arrays.items() if name != "sizes"})
     with pytest.raises(FormatError):
         RouteModel.load(path)
+
+
+def test_a_file_of_before_says_nothing_of_the_map_alone(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    header, arrays = fitted[0].contents()
+    assert RouteModel.restored(GRID, None, header, arrays).map_alone == fitted[0].map_alone
+    with pytest.raises(ValueError, match="about the same questions"):
+        RouteModel.restored(GRID, None, {**header, "map_alone": header["map_alone"][:2]}, arrays)
+    del header["map_alone"]
+    before = RouteModel.restored(GRID, None, header, arrays)
+    assert before.map_note is None
+    assert "map alone" not in before.explain()
 
 
 def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:

@@ -61,12 +61,14 @@ class RouteModel(MobilityModel):
     routes: Routes
     strides: Strides
     matches: tuple[Match, ...] = ()
-    # How the streets alone match the answers.
+    # How the fitted streets match the answers, without the path model.
     on_streets: tuple[Match, ...] = ()
     scales: Mapping[str, float] | None = None
     off_streets: float = 0.0
     paths: PathModel | None = None
     plan: Plan | None = None
+    # How the first broad library, drawn before any answer was looked at, matches them with its public weights.
+    map_alone: tuple[Match, ...] = ()
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -98,6 +100,7 @@ class RouteModel(MobilityModel):
             # Small ones say where to look, the second where to look more closely.
             few = replace(drawing, routes=max(drawing.routes // 6, FIRST))
             fitted = _Fitted.of(few.draw(roads, rng), estimates, observations, rng)
+            alone = fitted.map_alone(observations)
             tell(0.1)
             for drawn, done, goal in ((few, 0.1, 0.3), (drawing, 0.3, 1.0)):
                 lean = Lean.towards(fitted.routes, fitted.weights, grid, places_of(grid))
@@ -105,7 +108,8 @@ class RouteModel(MobilityModel):
                 fitted = _Fitted.of(routes, estimates, observations, rng, fitted)
         else:
             fitted = _Fitted.of(public, estimates, observations, rng)
-        model = fitted.model(estimates, observations)
+            alone = fitted.map_alone(observations)
+        model = replace(fitted.model(estimates, observations), map_alone=alone)
         if mixture and observations:
             model = fitted.mixed(model, estimates, observations, area)
         _warn(model, fitted.fit)
@@ -231,12 +235,15 @@ class RouteModel(MobilityModel):
             ),
         ]
         if self.off_streets > 0:
-            lines += [f"Trips off the streets, by the path model: {self.off_streets:.0%}", "Streets alone:"]
-            lines += [*match_table(self.on_streets), "Streets and paths together:"]
-        lines += match_table(self.matches)
+            lines += [
+                f"Trips off the streets, by the path model: {self.off_streets:.0%}",
+                "Fitted streets without paths:",
+            ]
+            lines += [*match_table(self.on_streets), "Fitted streets and paths together:"]
+        lines += match_table(self.matches, self.map_alone)
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
-            lines += [f"  {name:<20}{scale:>7.3f}" for name, scale in self.scales.items()]
+            lines += [f"  {name:<26}{scale:>6.3f}" for name, scale in self.scales.items()]
         return "\n".join(lines)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -245,6 +252,7 @@ class RouteModel(MobilityModel):
         header |= {
             "matches": [asdict(match) for match in self.matches],
             "on_streets": [asdict(match) for match in self.on_streets],
+            "map_alone": [asdict(match) for match in self.map_alone],
             "scales": list((self.scales or {}).items()),
             "strides": {"apart": self.strides.apart.tolist(), "timed": self.strides.timed},
             "off_streets": self.off_streets,
@@ -267,11 +275,15 @@ class RouteModel(MobilityModel):
         share = float(header["off_streets"])
         if not 0 <= share <= 1 or (share > 0 and paths is None):
             raise ValueError(f"a share of {share} trips off the streets needs a path model")
-        matches, on_streets = (
-            tuple(Match(**match) for match in header[name]) for name in ("matches", "on_streets")
+        matches, on_streets, alone = (
+            tuple(Match(**match) for match in found)
+            # Files of before do not say what the map alone gives.
+            for found in (header["matches"], header["on_streets"], header.get("map_alone", ()))
         )
+        if alone and [match.question for match in alone] != [match.question for match in matches]:
+            raise ValueError("what the map alone gives must be about the same questions")
         scales = dict(header["scales"]) or None
-        return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan)
+        return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone)
 
 
 def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
@@ -338,6 +350,12 @@ class _Fitted:
     def weights(self) -> Floats:
         """Fitted weight of every route."""
         return self.fit.model.weights
+
+    def map_alone(self, observations: list[Observation]) -> tuple[Match, ...]:
+        """How the library matches the answers by its public weights, as if nobody had reported."""
+        public = self.fit.model.moved(-self.fit.model.potentials)
+        expected = public.answers({seen.name: seen.most for seen in observations})
+        return tuple(Match.of(seen, expected[seen.name]) for seen in observations)
 
     def model(self, estimates: Estimates, observations: list[Observation]) -> RouteModel:
         matches = tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)

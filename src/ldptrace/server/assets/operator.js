@@ -5,7 +5,7 @@ import { bars, errorCurve, GridMap, html, number, rounded } from "./drawing.js";
 const KEY = "ldptrace-token";
 const EVERY = 2000;
 const at = (id) => document.getElementById(id);
-const state = { campaigns: [], chosen: null, estimates: null, seen: null };
+const state = { campaigns: [], chosen: null, estimates: null, seen: null, card: null };
 
 class Failed extends Error {
   constructor(status, body) {
@@ -73,7 +73,7 @@ function list() {
 }
 
 function choose(name) {
-  Object.assign(state, { chosen: name, estimates: null, seen: null });
+  Object.assign(state, { chosen: name, estimates: null, seen: null, card: null });
   list();
   trying(show);
 }
@@ -106,6 +106,7 @@ async function show() {
   table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
   table("rounds", ["round", "state", "reports"], one.round_reports.map((round) => [round.round, round.state, round.reports]), "None was opened yet.");
   await estimates(one);
+  await fit(one);
 }
 
 function release(one) {
@@ -165,6 +166,22 @@ async function estimates(one) {
   at("hidden-yet").textContent = `A map is shown from ${number(one.min_reports)} reports on; there are ${number(one.reports)}. Until then there are counts and predicted errors only.`;
   at("map-choice").hidden = at("map-figure").hidden = at("map-table").hidden = !shown;
   at("lengths-card").hidden = !(shown && state.estimates.lengths);
+}
+
+/** How the model of a release matches the answers, beside what the map alone gives where trips follow one. */
+async function fit(one) {
+  const made = one.files.some((file) => file.name === "scorecard.json");
+  at("fit-card").hidden = !made || state.card !== one.name;
+  if (!made || state.card === one.name) return;
+  const card = await (await ask(`campaigns/${one.name}/files/scorecard.json`)).json();
+  if (state.chosen !== one.name) return;
+  state.card = one.name;
+  const alone = new Map((card.map_alone ?? []).map((match) => [match.question, match.chi2]));
+  const heads = ["question", "answered by", "model", ...(alone.size ? ["map alone"] : [])];
+  const rows = card.fit.map((match) => [match.question, match.users, match.chi2.toFixed(2), ...(alone.size ? [alone.get(match.question)?.toFixed(2) ?? ""] : [])]);
+  table("fit", heads, rows, "This kind of model was not compared with the answers.");
+  at("fit-note").textContent = (card.notes ?? []).join(" ");
+  at("fit-card").hidden = false;
 }
 
 function draw() {
