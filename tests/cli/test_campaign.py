@@ -53,6 +53,14 @@ def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
         ([], "needs --plan FILE, or --users"),
         (["--users", "9", "--epsilon", "1"], "needs --plan FILE, or --users"),
         (["--plan", "plan.json", "--epsilon", "1"], "not both"),
+        (["--plan", "plan.json", "--time"], "--time is what the plan says"),
+        (["--plan", "plan.json", "--method", "paper"], "--method is what the plan says"),
+        (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--week"], "questions about time"),
+        (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--time", "--centre", "3,3"], "centre"),
+        (
+            ["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--time", "--method", "paper"],
+            "about time",
+        ),
         (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1"], "bounds"),
         (["--users", "9", "--epsilon", "0", "--bounds", "0,0,1,1"], "epsilon"),
         (["--users", "9", "--epsilon", "1", "--bounds", "0,0,1,1", "--grid", "many"], "--grid"),
@@ -64,6 +72,15 @@ def test_facts_that_do_not_make_a_plan(options: list[str], words: str) -> None:
     assert isinstance(refused.exception, InputError), refused.output
     assert words in str(refused.exception)
     assert json.loads(run("list", "--json").stdout) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_campaign_from_facts_asks_about_time() -> None:
+    facts = ["--users", "900", "--epsilon", "1", "--bounds", "13,52,14,53", "--crs", "EPSG:4326"]
+    asked = ["--time", "--week", "--centre", "13.4,52.5", "--grid", "4"]
+    assert run("create", "town", *facts, *asked).exit_code == 0
+    planned = CliRunner().invoke(application(), ["plan", *facts, *asked, "--json", "-"])
+    assert shown("town")["plan"] == json.loads(planned.stdout)["plan_id"]
 
 
 @pytest.mark.usefixtures("folder")

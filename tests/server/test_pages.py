@@ -214,6 +214,27 @@ def test_strange_trips_are_answered_like_any_other(shared: Visit, text: str, say
     page.uncheck("#consent")
 
 
+def test_times_come_from_gpx_and_from_geojson(shared: Visit) -> None:
+    """As seconds of the clocks where the browser is: the first hour of a trip is the hour that the person saw."""
+    line = {"type": "Feature", "geometry": LINE, "properties": {"times": [1_772_352_000, 1_772_353_200]}}
+    dates = {**line, "properties": {"coordTimes": ["2026-03-01T08:00:00Z", "2026-03-01T08:20:00Z"]}}
+    of_day = {**line, "properties": {"times": [28_800, 30_000]}}
+    unknown = {**line, "properties": {"times": [28_800]}}
+    script = """async (text) => {
+        const { tripsIn } = await import("/assets/trips.js");
+        const [trip] = await tripsIn(new File([text], "trip"), { geographic: true });
+        return [trip.map((point) => point.length), trip.map((point) => point[2] % 86400)];
+    }"""
+    offset = 60 * shared.page.evaluate("() => new Date(1772352000000).getTimezoneOffset()")
+    clocks = [(28_800 - offset) % 86_400, (30_000 - offset) % 86_400]
+    for text in (GPX, json.dumps(line), json.dumps(dates)):
+        sizes, times = shared.page.evaluate(script, text)
+        assert set(sizes) == {3}
+        assert times[:2] == clocks
+    assert shared.page.evaluate(script, json.dumps(of_day))[1] == [28_800, 30_000]
+    assert shared.page.evaluate(script, json.dumps(unknown))[0] == [2, 2]
+
+
 @pytest.fixture(scope="module")
 def shared(browser: Browser, server: Server, database: Database) -> Iterator[Visit]:
     """One tab for all files, in which nothing is ever sent."""
@@ -334,6 +355,7 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         for field, value in {"name": "watched", "bounds": "0,0,6,6", "grid": "3", "users": "400"}.items():
             page.fill(f"#create [name={field}]", value)
         page.fill("#create [name=min_reports]", "200")
+        page.check("#create [name=time]")
         page.click("#create button")
         expect(page.locator("#state")).to_have_text("draft")
         page.click("#open")
@@ -342,6 +364,7 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(page.locator("#hidden-yet")).to_contain_text("from 200 reports on")
         with database.reading() as session:
             plan = campaigns.find(session, "watched").plan
+        assert {"departure", "pace", "tides"} <= {ask.question.name for ask in plan.rounds[0].asks}
         counter = Counter(database)
         counter.count("watched", [Submission(b"".join(drawn(plan, 199)))])
         expect(page.locator("#count")).to_have_text("199 reports counted")

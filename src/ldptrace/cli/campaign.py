@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ldptrace.cli.common import BoundsOption, CrsOption, Progress, note, parse_bounds
+from ldptrace.cli.common import (
+    BoundsOption,
+    CentreOption,
+    CrsOption,
+    Progress,
+    TimeOption,
+    WeekOption,
+    note,
+    parse_bounds,
+    parse_centre,
+)
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.errors import InputError
 
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.")]
+SINGLE = "single-report"
 TRIPS = (".parquet", ".csv", ".geojson")
 
 
@@ -58,7 +69,10 @@ def create(
     crs: CrsOption = None,
     method: Annotated[
         str, typer.Option("--method", help="single-report, or one of the paper's two-round methods.")
-    ] = "single-report",
+    ] = SINGLE,
+    time: TimeOption = False,
+    week: WeekOption = False,
+    centre: CentreOption = None,
     title: Annotated[str, typer.Option("--title", help="What contributors read above the page.")] = "",
     min_reports: Annotated[
         int, typer.Option("--min-reports", min=1, help="Below this, nothing but counts is shown or released.")
@@ -76,19 +90,40 @@ def create(
     from ldptrace.protocol.plan import Plan as Collection
     from ldptrace.server import campaigns, releases
 
-    facts = [
-        option
-        for option, value in (("--users", users), ("--epsilon", epsilon), ("--bounds", bounds))
-        if value
-    ]
     if plan is not None:
-        if epsilon is not None or bounds is not None or crs is not None or grid != "auto":
-            raise InputError("give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1, not both")
+        given: dict[str, object] = {
+            "--epsilon": epsilon,
+            "--bounds": bounds,
+            "--crs": crs,
+            "--centre": centre,
+        }
+        given |= {"--time": time or None, "--week": week or None}
+        given |= {
+            "--grid": None if grid == "auto" else grid,
+            "--method": None if method == SINGLE else method,
+        }
+        facts = [option for option, value in given.items() if value is not None]
+        if facts:
+            raise InputError(
+                "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and what belongs to them, not both: "
+                f"{facts[0]} is what the plan says"
+            )
         chosen = Collection.from_json(plan.read_bytes())
-    elif len(facts) < 3:
+    elif users is None or epsilon is None or bounds is None:
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
-        chosen = _planned(users or 1, epsilon or "", grid, bounds, crs, method, for_map=roads is not None)
+        chosen = _planned(
+            users,
+            epsilon,
+            grid,
+            bounds,
+            crs,
+            method,
+            for_map=roads is not None,
+            time=time,
+            week=week,
+            centre=parse_centre(centre),
+        )
     network = {} if roads is None else _network_files(roads)
     store = database_of(data, database)
     made = campaigns.create(
@@ -113,11 +148,10 @@ def _planned(
     users: int,
     epsilon: str,
     grid: str,
-    bounds: str | None,
+    bounds: str,
     crs: str | None,
     method: str,
-    *,
-    for_map: bool,
+    **asked: Any,
 ) -> Plan:
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.server.planning import plan_from_facts
@@ -125,7 +159,7 @@ def _planned(
     cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
     box = parse_bounds(bounds)
     assert box is not None
-    return plan_from_facts(users, epsilon, cells, box, crs, method, for_map=for_map)
+    return plan_from_facts(users, epsilon, cells, box, crs, method, **asked)
 
 
 def _network_files(path: Path) -> dict[str, bytes]:

@@ -101,6 +101,9 @@ DateOption = Annotated[
         "--date", metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; else no date."
     ),
 ]
+TimeOption = Annotated[
+    bool, typer.Option("--time", help="Ask some users when they leave and how fast they are.")
+]
 WeekOption = Annotated[
     bool, typer.Option("--week", help="Ask for the day of the week beside the hour; see --date.")
 ]

@@ -15,6 +15,7 @@ from ldptrace.cli.common import (
     CentreOption,
     CrsOption,
     JsonOption,
+    TimeOption,
     WeekOption,
     check_outputs,
     note,
@@ -58,9 +59,7 @@ def plan(
         bool,
         typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`)."),
     ] = False,
-    time: Annotated[
-        bool, typer.Option("--time", help="Ask some users when they leave and how fast they are.")
-    ] = False,
+    time: TimeOption = False,
     week: WeekOption = False,
     centre: CentreOption = None,
     crs: CrsOption = None,

@@ -18,7 +18,7 @@ from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.state import State
 from ldptrace.server.tokens import EVERY
 
-_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs", "for_map"})
+_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs", "for_map", "time", "week", "centre"})
 _KEYS = frozenset({"name", "title", "plan", "min_reports", "max_reports", *_FACTS})
 
 
@@ -197,11 +197,17 @@ def _planned(data: dict[str, Any]) -> Plan:
     crs = data.get("crs")
     if crs is not None and not isinstance(crs, str):
         raise Refused(ServerProblem.BAD_REQUEST, "crs is the name of a coordinate system")
-    for_map = data.get("for_map", False)
-    if not isinstance(for_map, bool):
-        raise Refused(ServerProblem.BAD_REQUEST, "for_map is true or false")
+    wishes = {key: data.get(key, False) for key in ("for_map", "time", "week")}
+    for key, value in wishes.items():
+        if not isinstance(value, bool):
+            raise Refused(ServerProblem.BAD_REQUEST, f"{key} is true or false")
+    centre = data.get("centre")
+    if centre is not None:
+        if not isinstance(centre, list) or len(centre) != 2 or not all(map(_is_number, centre)):
+            raise Refused(ServerProblem.BAD_REQUEST, "centre is two numbers [x, y]")
+        centre = (float(centre[0]), float(centre[1]))
     return plan_from_facts(
-        _integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs, for_map=for_map
+        _integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs, centre=centre, **wishes
     )
 
 

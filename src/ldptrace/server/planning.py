@@ -20,10 +20,15 @@ def plan_from_facts(
     method: str = "single-report",
     *,
     for_map: bool = False,
+    time: bool = False,
+    week: bool = False,
+    centre: tuple[float, float] | None = None,
 ) -> Plan:
     """The plan for so many expected users; N by the smallest predicted error unless it is given.
 
-    `for_map`: trips will follow a street map, so that fewer people are asked what the map tells already.
+    `for_map`: trips will follow a street map, so that fewer people are asked what the map tells already. `time`: some
+    are asked when they leave and how fast they are, with `week` on which day too, and whether their trips lead towards
+    a public `centre`.
 
     >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
     6
@@ -35,10 +40,22 @@ def plan_from_facts(
         raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")
     area = Grid(bounds, 6 if grid == "auto" else grid)
     if method in TWO_ROUNDS:
+        if time or week or centre is not None:
+            raise InputError(f"method {method} asks nothing about time")
         return Plan.paper(area, budget, method=method, crs=crs)
     if method != "single-report":
         raise InputError(
             f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
         )
-    plan, _ = choose_plan(users, budget, bounds, n=None if grid == "auto" else grid, for_map=for_map)
-    return plan if crs is None else plan.changed(crs=crs)
+    plan, _ = choose_plan(
+        users,
+        budget,
+        bounds,
+        n=None if grid == "auto" else grid,
+        for_map=for_map,
+        time=time,
+        week=week,
+        centre=centre,
+        crs=crs,
+    )
+    return plan

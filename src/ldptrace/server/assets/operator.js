@@ -259,6 +259,7 @@ async function create(event) {
   const text = (key) => String(form.get(key) ?? "").trim();
   const body = { name: text("name"), users: Number(text("users")), epsilon: text("epsilon"), bounds: text("bounds").split(",").map(Number), min_reports: Number(text("min_reports")) };
   body.grid = text("grid") === "auto" ? "auto" : Number(text("grid"));
+  if (form.has("time")) body.time = true;
   if (text("title")) body.title = text("title");
   if (text("crs")) body.crs = text("crs");
   await trying(async () => {

@@ -3,6 +3,8 @@
 import { localSeconds, Source } from "./client/index.js";
 
 const LARGEST = 50_000_000;
+// Where GeoJSON has the times of a line's points.
+const TIMES = ["times", "coordTimes", "datetimes"];
 
 /** A file that cannot be a trip; the message is for the person. */
 export class BadFile extends Error {}
@@ -41,8 +43,14 @@ function gpx(text) {
 
 function gpxPoint(element) {
   const [x, y] = ["lon", "lat"].map((name) => Number(element.getAttribute(name) ?? NaN));
-  const when = Date.parse(element.getElementsByTagNameNS("*", "time")[0]?.textContent ?? "");
-  return Number.isFinite(when) ? [x, y, localSeconds(when / 1000)] : [x, y];
+  return timed([x, y], element.getElementsByTagNameNS("*", "time")[0]?.textContent ?? "");
+}
+
+/** The point with its time, where that is known: a date, seconds since 1970, or below two days those of the local day. */
+function timed(point, when) {
+  const seconds = typeof when === "number" ? when : Date.parse(when) / 1000;
+  if (!Number.isFinite(seconds)) return point;
+  return [...point, typeof when === "number" && when < 2 * 86_400 ? when : localSeconds(seconds)];
 }
 
 function geojson(text) {
@@ -61,7 +69,12 @@ function geojson(text) {
     const lines = { Point: (c) => [[c]], MultiPoint: (c) => [c], LineString: (c) => [c], MultiLineString: (c) => c }[geometry?.type];
     known ||= feature?.type === "Feature" || lines !== undefined || typeof geometry?.type === "string";
     if (lines === undefined || !Array.isArray(geometry.coordinates)) continue;
-    for (const line of lines(geometry.coordinates)) if (Array.isArray(line)) trips.push(line.filter(Array.isArray).map(([x, y]) => [Number(x), Number(y)]));
+    const times = TIMES.map((name) => feature.properties?.[name]).find(Array.isArray) ?? [];
+    for (const line of lines(geometry.coordinates)) {
+      if (!Array.isArray(line)) continue;
+      const when = times.length === line.length ? times : [];
+      trips.push(line.flatMap((point, place) => (Array.isArray(point) ? [timed([Number(point[0]), Number(point[1])], when[place])] : [])));
+    }
   }
   if (!known) throw new BadFile("This is a JSON file, but not GeoJSON.");
   return trips.filter((trip) => trip.length > 0);
