@@ -1,6 +1,8 @@
-"""Sets of trajectories for property tests, and when two are the same."""
+"""Sets of trajectories for property tests, when two are the same, and files that hold some."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -71,3 +73,14 @@ def assert_same(
         assert (found.extra is None) == (wanted.extra is None)
         if found.extra is not None and wanted.extra is not None:
             assert found.extra.to_pydict() == wanted.extra.to_pydict()
+
+
+def geolife_log(folder: Path, user: str, name: str, rows: list[str]) -> None:
+    """A log in GeoLife's folders."""
+    header = (
+        "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n"
+        "0,2,255,My Track,0,0,2,8421376\r\n0\r\n"
+    )
+    place = folder / "Data" / user / "Trajectory"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"{name}.plt").write_text(header + "".join(row + "\r\n" for row in rows), newline="")

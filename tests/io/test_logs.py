@@ -6,17 +6,7 @@ import pytest
 
 from ldptrace.errors import FormatError
 from ldptrace.io import read, read_with_report
-
-HEADER = (
-    "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n"
-    "0,2,255,My Track,0,0,2,8421376\r\n0\r\n"
-)
-
-
-def plt(folder: Path, user: str, name: str, rows: list[str]) -> None:
-    place = folder / "Data" / user / "Trajectory"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / f"{name}.plt").write_text(HEADER + "".join(row + "\r\n" for row in rows), newline="")
+from trajectory_kit import geolife_log
 
 
 def test_geolife_folders(tmp_path: Path) -> None:
@@ -24,8 +14,8 @@ def test_geolife_folders(tmp_path: Path) -> None:
         "39.984702,116.318417,0,492,39744.1201851852,2008-10-23,02:53:04",
         "39.984683,116.31845,0,492,39744.1202546296,2008-10-23,02:53:10",
     ]
-    plt(tmp_path, "000", "20081023025304", first)
-    plt(tmp_path, "010", "20081024000000", ["40,116,0,0,39744.5,2008-10-23,12:00:00"])
+    geolife_log(tmp_path, "000", "20081023025304", first)
+    geolife_log(tmp_path, "010", "20081024000000", ["40,116,0,0,39744.5,2008-10-23,12:00:00"])
     (tmp_path / "readme.pdf").write_text("not a trajectory")
     found = read(tmp_path)
     assert found.crs == "EPSG:4326"
@@ -38,8 +28,8 @@ def test_geolife_folders(tmp_path: Path) -> None:
 
 
 def test_a_broken_plt_names_file_and_line(tmp_path: Path) -> None:
-    plt(tmp_path, "000", "a", ["40,116,0,0,39744.5,2008-10-23,12:00:00"])
-    plt(
+    geolife_log(tmp_path, "000", "a", ["40,116,0,0,39744.5,2008-10-23,12:00:00"])
+    geolife_log(
         tmp_path,
         "000",
         "b",

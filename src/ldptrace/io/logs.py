@@ -14,6 +14,7 @@ import pyarrow.csv as pacsv
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io.modes import geolife_modes
 from ldptrace.io.report import Parsed, Reading, naming
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import read_bytes
@@ -54,18 +55,21 @@ EPOCH_DAYS = 25569
 
 
 def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
-    """One trajectory per file; the user is the folder above `Trajectory`."""
+    """One trajectory per file; the user is the folder above `Trajectory`, whose `labels.txt` says how they went."""
     table, sizes = _parse(paths, GEOLIFE)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.
+    t = np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400)
     names = {"user": [_user(path) for path in paths], "name": [path.stem for path in paths]}
+    modes = geolife_modes(paths, offsets, t)
     return Parsed(
         Trajectories(
             table["lon"].to_numpy(),
             table["lat"].to_numpy(),
-            np.concatenate(([0], np.cumsum(sizes))),
-            # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.
-            t=np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400),
+            offsets,
+            t=t,
             crs=WGS84,
-            extra=pa.table(names),
+            extra=pa.table(names if modes is None else names | {"mode": pa.array(modes, pa.string())}),
             user="user",
             # The logs are in GMT, and nearly all of them of Beijing.
             timezone="Asia/Shanghai",
