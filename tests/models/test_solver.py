@@ -44,3 +44,16 @@ def test_misfits_are_in_standard_errors(rng: np.random.Generator) -> None:
     solver = DenseSolver(prior(), observations(truth, rng, noise=0.0))
     solver.linearise(truth)
     np.testing.assert_allclose(solver.misfit(truth), 0, atol=1e-9)
+
+
+def test_a_step_that_is_too_long_still_leads_downhill(rng: np.random.Generator) -> None:
+    """Two potentials that must move together, five to one: the longest step of each alone would tear them apart."""
+    together = np.array([[10.0, -50.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    truth = Line(np.array([5.0, 1.0, 0.0]), {"a": together, "b": np.eye(3)[:2]})
+    solver, here = DenseSolver(prior(), observations(truth, rng)), truth.moved(-truth.potentials)
+    logs = np.array([6.0])
+    for _ in range(8):
+        solver.linearise(here)
+        here, change = solver.descend(here, logs, 1.0)
+    assert change < 1e-6
+    np.testing.assert_allclose(here.potentials, truth.potentials, atol=0.2)

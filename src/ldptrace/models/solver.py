@@ -140,24 +140,38 @@ class DenseSolver(Solver[Model]):
         jacobian, precision = self.jacobian, self.prior.precision(np.exp(logs))
         curvature = cho_factor(precision + jacobian.T @ jacobian, overwrite_a=True)
         gap, pull = self.misfit(here), precision @ here.potentials
-        cost = gap @ gap + here.potentials @ pull
+        cost = float(gap @ gap + here.potentials @ pull)
         first = math.inf
         for number in range(CHORDS):
             step = cho_solve(curvature, jacobian.T @ gap - pull)
             change = float(np.abs(jacobian @ step).max())
             first = change if number == 0 else first
-            step, share = np.clip(step, -LONGEST_STEP, LONGEST_STEP), longest
-            while share > SHORTEST_SHARE:
-                there = here.moved(share * step)
-                new_gap, new_pull = self.misfit(there), precision @ there.potentials
-                new_cost = new_gap @ new_gap + there.potentials @ new_pull
-                if new_cost < cost:
-                    here, gap, pull, cost = there, new_gap, new_pull, new_cost
-                    break
-                share /= 2
+            # No potential moves far at once; where that turns the step uphill, the step is shortened as a whole.
+            bounded = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+            shortened = step / max(1, np.abs(step).max() / LONGEST_STEP)
+            better = self._better(here, bounded, precision, cost, longest) or self._better(
+                here, shortened, precision, cost, longest
+            )
+            if better is None:
+                break
+            share, here, gap, pull, cost = better
             if share < longest or change < SMALL:
                 break
         return here, first
+
+    def _better(
+        self, here: Model, step: Floats, precision: Floats, cost: float, longest: float
+    ) -> tuple[float, Model, Floats, Floats, float] | None:
+        """A step, halved until it costs less: the share of it that does, the model, misfit, pull and cost there."""
+        share = longest
+        while share > SHORTEST_SHARE:
+            there = here.moved(share * step)
+            gap, pull = self.misfit(there), precision @ there.potentials
+            new = float(gap @ gap + there.potentials @ pull)
+            if new < cost:
+                return share, there, gap, pull, new
+            share /= 2
+        return None
 
     def freedom(self, logs: Floats) -> float:
         square = self.jacobian.T @ self.jacobian
