@@ -121,15 +121,31 @@ export interface LedgerEntry {
   readonly report: readonly number[] | null;
 }
 
-/** What this person has said and what it cost, in a storage such as localStorage. */
+/** Where a ledger is kept: a change reads, decides and writes, and nobody else gets in between. */
+export interface LedgerStorage {
+  /** `work` gets the text under the key (null: none) and returns [text to keep (undefined: as it is), result]. */
+  change<T>(key: string, work: (text: string | null) => [text?: string, result?: T]): Promise<T>;
+}
+
+/** A ledger for all tabs of an origin, in the browser's database (IndexedDB). */
+export class BrowserStorage implements LedgerStorage {
+  constructor(options?: { name?: string });
+  change<T>(key: string, work: (text: string | null) => [text?: string, result?: T]): Promise<T>;
+}
+
+/** What this person has said and what it cost. */
 export class Ledger {
-  constructor(storage: Pick<Storage, "getItem" | "setItem">, options?: { limit?: string });
+  /** A storage with getItem and setItem must be this program's own; localStorage is refused, tabs share it. */
+  constructor(
+    storage: LedgerStorage | { getItem(key: string): string | null; setItem(key: string, text: string): void },
+    options?: { limit?: string },
+  );
   readonly limit: string;
-  readonly entries: readonly LedgerEntry[];
+  entries(): Promise<readonly LedgerEntry[]>;
   /** Epsilon given away so far, a decimal. */
-  readonly spent: string;
-  answer(plan: Plan, round: number, draw: () => Uint8Array): Uint8Array;
-  sent(plan: Plan, round: number): void;
+  spent(): Promise<string>;
+  answer(plan: Plan, round: number, draw: () => Uint8Array): Promise<Uint8Array>;
+  sent(plan: Plan, round: number): Promise<void>;
 }
 
 /** Answers the rounds of one plan. */
@@ -137,9 +153,9 @@ export class Reporter {
   constructor(plan: Plan, options?: { ledger?: Ledger | null; crs?: string | null });
   readonly plan: Plan;
   /** The bytes to send for this trajectory; the newest round if none is named. */
-  report(points: Iterable<Point>, round?: number): Uint8Array;
+  report(points: Iterable<Point>, round?: number): Promise<Uint8Array>;
   /** Tells the ledger that the report arrived. */
-  sent(round?: number): void;
+  sent(round?: number): Promise<void>;
   /** A fresh report, for measurements and tests. */
   draw(points: Iterable<Point>, round: number, source?: Source): Uint8Array;
 }

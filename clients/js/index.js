@@ -7,4 +7,5 @@ export { readPlan } from "./src/plan.js";
 export { PlanRefused, PROBLEMS, ReportRejected } from "./src/problems.js";
 export { Source, systemBytes } from "./src/randomness.js";
 export { Reporter } from "./src/reporter.js";
+export { BrowserStorage } from "./src/storage.js";
 export { readReport, tally } from "./src/reports.js";

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +32,41 @@ async () => {
   const failed = await check.deviceFailures(vectors);
   for (const file of check.FILES) failed.push(...(await check.failures(file, vectors)));
   failed.push(...(await properties.sourceFailures(vectors)));
-  for (let seed = 1; seed <= 20; seed += 1) failed.push(...(await properties.ledgerFailures(seed)).failed);
+  const { BrowserStorage, Ledger } = await import("/clients/js/index.js");
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const storage = seed <= 16 ? undefined : new BrowserStorage({ name: `history ${seed}` });
+    failed.push(...(await properties.ledgerFailures(seed, { storage })).failed);
+  }
+  if ((await check.problemOf(() => new Ledger(localStorage))) === null) failed.push("localStorage is taken");
   return { failed, tried: check.FILES.map((file) => vectors[file].length) };
+}
+"""
+
+
+# Both tabs begin at the same moment and answer the same plans, one after the other, as fast as they can.
+TAB = """
+async ({ moment, plans }) => {
+  const { BrowserStorage, Ledger, readPlan, Reporter } = await import("/clients/js/index.js");
+  const { hex, problemOf } = await import("/clients/js/test/check.js");
+  const ledger = new Ledger(new BrowserStorage(), { limit: "5" });
+  const read = await Promise.all(plans.map((document) => readPlan(document)));
+  const given = [];
+  while (Date.now() < moment) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const plan of read) {
+    let report = null;
+    const problem = await problemOf(async () => {
+      report = hex(await new Reporter(plan, { ledger }).report([[0.5, 0.5]]));
+    });
+    given.push(problem ?? report);
+  }
+  return given;
+}
+"""
+SPENT = """
+async () => {
+  const { BrowserStorage, Ledger } = await import("/clients/js/index.js");
+  const ledger = new Ledger(new BrowserStorage(), { limit: "5" });
+  return [(await ledger.entries()).length, await ledger.spent()];
 }
 """
 
@@ -48,36 +85,66 @@ def test_in_node() -> None:
     assert "# pass 14" in done.stdout
 
 
-@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="needs a Chromium")
-def test_in_a_browser() -> None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
-    browser_path = next(filter(None, map(shutil.which, BROWSERS)))
-
-    def serve(route: Any) -> None:
-        path = route.request.url.removeprefix("http://localhost/")
-        if path == "page.html":
-            route.fulfill(body=PAGE, content_type="text/html")
-            return
-        file = ROOT / path
-        kind = TYPES.get(file.suffix, "text/plain")
-        if file.is_file():
-            route.fulfill(body=file.read_bytes(), content_type=kind)
-        else:
-            route.fulfill(status=404, body="")
-
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("needs a Chromium")
     with playwright.sync_playwright() as session:
-        browser = session.chromium.launch(executable_path=browser_path, args=FLAGS)
-        try:
-            page = browser.new_page()
-            # Nothing is served: the browser's requests are answered from the folder.
-            page.route("**/*", serve)
-            page.goto("http://localhost/page.html")
-            page.set_default_timeout(240_000)
-            result = page.evaluate(SCRIPT)
-        finally:
-            browser.close()
+        found = session.chromium.launch(executable_path=path, args=FLAGS)
+        yield found
+        found.close()
+
+
+def tabs(browser: Any, count: int) -> list[Any]:
+    """Tabs of one person at one place, in processes of their own."""
+    context = browser.new_context()
+    # Nothing is served: the browser's requests are answered from the folder.
+    context.route("**/*", serve)
+    context.set_default_timeout(240_000)
+    pages = [context.new_page() for _ in range(count)]
+    for page in pages:
+        page.goto("http://localhost/page.html")
+    return pages
+
+
+def serve(route: Any) -> None:
+    path = route.request.url.removeprefix("http://localhost/")
+    if path == "page.html":
+        route.fulfill(body=PAGE, content_type="text/html")
+        return
+    file = ROOT / path
+    kind = TYPES.get(file.suffix, "text/plain")
+    if file.is_file():
+        route.fulfill(body=file.read_bytes(), content_type=kind)
+    else:
+        route.fulfill(status=404, body="")
+
+
+def test_in_a_browser(browser: Any) -> None:
+    [page] = tabs(browser, 1)
+    result = page.evaluate(SCRIPT)
     assert result["failed"] == []
     assert min(result["tried"]) > 0
+
+
+def test_two_tabs_give_one_answer(browser: Any) -> None:
+    """Of sixty plans that cost 0.1 each, with a limit of 5, to the first fifty: the same bytes in both tabs."""
+    pages = tabs(browser, 2)
+    plans = [
+        Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0 + number), 2), "0.1").to_json() for number in range(60)
+    ]
+    begin = f"(given) => {{ globalThis.given = ({TAB})(given); }}"
+    moment = pages[0].evaluate("() => Date.now()") + 2_000
+    for page in pages:
+        page.evaluate(begin, {"moment": moment, "plans": plans})
+    first, second = (page.evaluate("() => globalThis.given") for page in pages)
+    assert first == second
+    assert len(set(first[:50])) == 50
+    assert all(len(report) > 70 for report in first[:50])
+    assert first[50:] == ["plan-over-limit"] * 10
+    assert pages[1].evaluate(SPENT) == [50, "5"]
 
 
 def test_the_problems_are_those_of_the_protocol() -> None:

@@ -103,7 +103,12 @@ def agree_and_send(page: Page) -> None:
 
 
 def ledger(page: Page) -> Any:
-    return json.loads(page.evaluate("() => localStorage.getItem('ldptrace-ledger')") or "null")
+    """What the page's ledger holds, through the client that wrote it."""
+    script = """async () => {
+        const { BrowserStorage } = await import("/assets/client/index.js");
+        return new BrowserStorage().change("ldptrace-ledger", (text) => [undefined, text]);
+    }"""
+    return json.loads(page.evaluate(script) or "null")
 
 
 def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, database: Database) -> None:

@@ -17,7 +17,7 @@ export class Reporter {
   }
 
   /** The bytes to send for these [x, y] or [x, y, t] points; the newest round if none is named. */
-  report(points, round = this.plan.rounds.length - 1) {
+  async report(points, round = this.plan.rounds.length - 1) {
     if (!Number.isInteger(round) || round < 0 || round >= this.plan.rounds.length) {
       throw new PlanRefused("plan-no-such-round");
     }
@@ -26,8 +26,8 @@ export class Reporter {
   }
 
   /** Tells the ledger that the report arrived. */
-  sent(round = this.plan.rounds.length - 1) {
-    this.ledger?.sent(this.plan, round);
+  async sent(round = this.plan.rounds.length - 1) {
+    await this.ledger?.sent(this.plan, round);
   }
 
   /** A fresh report from this source of randomness. */

@@ -7,7 +7,7 @@ import { hex, memory, planOf, problemOf } from "./check.js";
 // -- the random source -------------------------------------------------------------------------------------
 
 /** Runs the action and returns its result with the bytes that the system handed out meanwhile. */
-export function watched(action) {
+export async function watched(action) {
   const { crypto } = globalThis;
   const real = crypto.getRandomValues.bind(crypto);
   const handed = [];
@@ -18,7 +18,7 @@ export function watched(action) {
   };
   Object.defineProperty(crypto, "getRandomValues", { value: take, configurable: true, writable: true });
   try {
-    return { result: action(), handed: Uint8Array.from(handed) };
+    return { result: await action(), handed: Uint8Array.from(handed) };
   } finally {
     delete crypto.getRandomValues;
   }
@@ -46,7 +46,7 @@ export async function sourceFailures(vectors) {
     const round = reporter.plan.rounds.length - 1;
     const seen = new Set();
     for (let draw = 0; draw < 12; draw += 1) {
-      const { result, handed } = watched(() => reporter.report(walk));
+      const { result, handed } = await watched(() => reporter.report(walk));
       try {
         if (!follows(reporter, walk, round, result, handed)) failed.push(`${name}: not from the system's bytes`);
       } catch (error) {
@@ -59,21 +59,14 @@ export async function sourceFailures(vectors) {
   const plan = await planOf("three questions", vectors);
   const ledger = new ldptrace.Ledger(memory());
   const reporter = new ldptrace.Reporter(plan, { ledger });
-  const first = hex(reporter.report(walk));
-  const retry = watched(() => hex(reporter.report([])));
-  if (retry.result !== first || retry.handed.length > 0) failed.push("a retry draws");
+  const first = hex(await reporter.report(walk));
+  const retry = await watched(() => reporter.report([]));
+  if (hex(retry.result) !== first || retry.handed.length > 0) failed.push("a retry draws");
   const poor = new ldptrace.Reporter(plan, { ledger: new ldptrace.Ledger(memory(), { limit: "0.5" }) });
-  let refused;
-  const { handed } = watched(() => {
-    try {
-      poor.report(walk);
-    } catch (error) {
-      refused = error.problem?.code;
-    }
-  });
+  const { result: refused, handed } = await watched(() => problemOf(() => poor.report(walk)));
   if (refused !== "plan-over-limit" || handed.length > 0) failed.push("a refusal draws");
   const pieces = [0, 1, 16, 495, 1, 511, 512, 513, 70000, 3, 700, 0, 5];
-  const stream = watched(() => {
+  const stream = await watched(() => {
     const take = ldptrace.systemBytes();
     return pieces.map((count) => [...take(count)]);
   });
@@ -147,11 +140,10 @@ function units(decimals) {
 }
 
 /** One random history: publish, extend, fork, ask, retry, confirm, restart, a storage that is full. */
-export async function ledgerFailures(seed, steps = 60) {
+export async function ledgerFailures(seed, { steps = 60, storage = memory() } = {}) {
   const draw = lottery(seed);
   const pick = (list) => list[draw(list.length)];
   const limit = pick(LIMITS);
-  const storage = memory();
   let ledger = new ldptrace.Ledger(storage, { limit });
   const plans = [];
   const answers = [];
@@ -181,19 +173,21 @@ export async function ledgerFailures(seed, steps = 60) {
       const round = retry?.round ?? Math.max(last - draw(3), 0);
       const wanted = predicted(known, round, answers, limit);
       let report = null;
-      const problem = await problemOf(() => {
-        report = hex(new ldptrace.Reporter(known.plan, { ledger }).report([[0.5, 0.5]], round));
+      const problem = await problemOf(async () => {
+        report = hex(await new ldptrace.Reporter(known.plan, { ledger }).report([[0.5, 0.5]], round));
       });
       const fresh = report !== null && !answers.some((one) => one.report === report);
       if (fresh) answers.push({ known, round, report, sent: false });
       if ((problem ?? (fresh ? "fresh" : report)) !== wanted) failed.push(`seed ${seed}, step ${step}: ${problem ?? report}, not ${wanted}`);
     } else if (what === 8 && answers.length > 0) {
       const answer = pick(answers);
-      new ldptrace.Reporter(answer.known.plan, { ledger }).sent(answer.round);
+      await new ldptrace.Reporter(answer.known.plan, { ledger }).sent(answer.round);
       answer.sent = true;
     } else {
       ledger = new ldptrace.Ledger(storage, { limit });
-      const full = { getItem: storage.getItem, setItem: () => { throw new Error("the storage is full"); } };
+      const fail = () => { throw new Error("the storage is full"); };
+      const change = (key, work) => storage.change(key, (text) => (work(text)[0] === undefined ? [] : fail()));
+      const full = storage.change ? { change } : { getItem: storage.getItem, setItem: fail };
       const known = pick(plans);
       const round = known.document.rounds.length - 1;
       if (predicted(known, round, answers, limit) === "fresh") {
@@ -203,13 +197,13 @@ export async function ledgerFailures(seed, steps = 60) {
       }
     }
     const roots = new Map(answers.map((one) => [firstOf(one.known), one.known.document.epsilon]));
-    if (units([ledger.spent]) !== units([...roots.values()])) failed.push(`seed ${seed}, step ${step}: spent`);
+    if (units([await ledger.spent()]) !== units([...roots.values()])) failed.push(`seed ${seed}, step ${step}: spent`);
     for (const [root, epsilon] of roots) {
       const given = answers.filter((one) => firstOf(one.known) === root);
       const budget = given.reduce((sum, one) => sum + budgetOf(one), 0);
       if (budget > Number(epsilon) + 1e-9) failed.push(`seed ${seed}, step ${step}: ${budget} answered of ${epsilon}`);
     }
-    const kept = ledger.entries.map((entry) => entry.report === null);
+    const kept = (await ledger.entries()).map((entry) => entry.report === null);
     if (kept.join() !== answers.map((one) => one.sent).join()) failed.push(`seed ${seed}, step ${step}: what was sent`);
   }
   return { failed, answers: answers.length };

@@ -1,6 +1,6 @@
 // The contributor's page: what is asked, the trip, agreement, the report. Only the report is ever sent.
 
-import { cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter } from "./client/index.js";
+import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter } from "./client/index.js";
 import { linkItem, moveItem } from "./client/src/grid.js";
 import { GridMap, html, number } from "./drawing.js";
 import { BadFile, chosen, tripsIn } from "./trips.js";
@@ -37,10 +37,10 @@ async function start() {
     say("This campaign is closed: reports are no longer counted.");
     return;
   }
-  state.ledger = new Ledger(localStorage, { limit: LIMIT });
+  state.ledger = new Ledger(new BrowserStorage(), { limit: LIMIT });
   state.reporter = new Reporter(plan, { ledger: state.ledger });
-  showLedger();
-  const entry = state.ledger.entries.find((one) => one.plan === plan.id && one.round === state.round);
+  await showLedger();
+  const entry = (await state.ledger.entries()).find((one) => one.plan === plan.id && one.round === state.round);
   if (entry?.report) {
     at("pending").hidden = false;
     at("admission-field").hidden = !campaign.admission;
@@ -68,9 +68,9 @@ function explain() {
   state.size = HEADER + plan.rounds[round].payloadBytes;
 }
 
-function showLedger() {
+async function showLedger() {
   const { ledger } = state;
-  at("ledger").textContent = `This browser has given away epsilon ${ledger.spent || "0"} so far, of ${ledger.limit} that it gives at most in all campaigns.`;
+  at("ledger").textContent = `This browser has given away epsilon ${(await ledger.spent()) || "0"} so far, of ${ledger.limit} that it gives at most in all campaigns.`;
 }
 
 /** Let the person choose a trip. */
@@ -174,20 +174,15 @@ async function send() {
   say("");
   let report;
   try {
-    report = await alone(() => reporter.report(points ?? [], round));
+    report = await reporter.report(points ?? [], round);
   } catch (error) {
-    if (!(error instanceof PlanRefused)) throw error;
-    say(`Nothing was sent. ${error.problem.sentence}`, "bad");
+    // What has no place in the ledger is not sent.
+    say(`Nothing was sent. ${error instanceof PlanRefused ? error.problem.sentence : `${error.message}.`}`, "bad");
     return;
   }
-  showLedger();
+  await showLedger();
   show(report);
   await post(report);
-}
-
-/** Two tabs must not draw at the same time: each would give an answer of its own. */
-function alone(draw) {
-  return navigator.locks ? navigator.locks.request("ldptrace-ledger", draw) : draw();
 }
 
 async function post(report) {
@@ -202,7 +197,7 @@ async function post(report) {
   }
   const body = await answer.json().catch(() => ({}));
   if (answer.ok || body.code === "duplicate") {
-    state.reporter.sent(state.round);
+    await state.reporter.sent(state.round);
     at("pending").hidden = true;
     at("outcome").textContent = "Your report was counted. Thank you.";
     return undefined;
