@@ -113,3 +113,14 @@ def test_tokens_are_shown_once_and_can_be_revoked() -> None:
     assert "revoked" in run("token", "--list").stdout
     codes = run("token", "town", "--admission", "3").stdout.split()
     assert len(set(codes)) == 3
+
+
+def test_nothing_is_made_by_looking_nor_by_a_campaign_that_cannot_be(folder: Path) -> None:
+    for command in (["show", "town"], ["open", "town"], ["close", "town"], ["publish", "town"], ["audit"]):
+        assert "there are no campaigns in" in str(run(*command).exception), command
+    assert json.loads(run("list", "--json").stdout) == []
+    refused = run("create", "Bad Name", "--plan", "plan.json")
+    assert "small letters, digits and hyphens" in str(refused.exception)
+    assert not (folder / "data").exists()
+    assert run("token", "*").exit_code == 0
+    assert (folder / "data").is_dir()

@@ -8,6 +8,7 @@ from cli_kit import PLAN, error_of
 from ldptrace.cli.decode import SHOWN, describe
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter
+from ldptrace.errors import FormatError
 from ldptrace.protocol.reports import report_bytes
 
 
@@ -45,3 +46,9 @@ def test_a_tally_names_its_questions_where_the_plan_is_known() -> None:
     assert describe(tally)[1].startswith("  question 0: 0 users")
     name = PLAN.rounds[0].asks[0].question.name
     assert describe(tally, PLAN)[1].startswith(f"  {name}: 0 users, 0 answers, 0 items named.")
+
+
+@pytest.mark.parametrize("data", [b"traj_id,x,y\n", b"PAR1", b"\x89PNG"])
+def test_a_file_of_another_kind_is_told(data: bytes) -> None:
+    with pytest.raises(FormatError, match="no file of the protocol"):
+        describe(data)

@@ -59,9 +59,9 @@ def test_the_same_in_three_lines_of_python(estimates: Path, rng: np.random.Gener
 def test_bad_input_writes_nothing(estimates: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     (tmp_path / "broken.json").write_text("{}")
-    with pytest.raises(FormatError, match="not a document of estimates"):
+    with pytest.raises(FormatError, match=r"broken.json: this is not a document of estimates"):
         run("fit", str(tmp_path / "broken.json"), "-o", str(out))
-    with pytest.raises(FormatError, match="not a saved model"):
+    with pytest.raises(FormatError, match="not a saved model: it is not the kind of archive"):
         run("sample", str(estimates), "-o", str(out), "--count", "5")
     run("fit", str(estimates), "-o", str(tmp_path / "model.npz"))
     with pytest.raises(InputError, match="--spacing must be above 0"):

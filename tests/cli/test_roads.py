@@ -52,6 +52,17 @@ def test_it_converts_and_draws(network: Path, tmp_path: Path) -> None:
     assert (tmp_path / "metres" / "nodes.csv").read_text().startswith("node_id,x,y\n")
 
 
+def test_what_is_neither_a_folder_nor_a_picture_is_refused(network: Path, tmp_path: Path) -> None:
+    for name, words in (("streets.docx", "written as a folder"), ("no/such.svg", "does not exist")):
+        result = run(network, "-o", tmp_path / name)
+        assert isinstance(result.exception, InputError), result.output
+        assert words in str(result.exception)
+        assert not (tmp_path / name).exists()
+    # A year is no extension.
+    assert run(network, "-o", tmp_path / "town.2024").exit_code == 0
+    assert (tmp_path / "town.2024" / "nodes.csv").is_file()
+
+
 def test_bounds_choose_a_part_and_bad_ones_write_nothing(network: Path, tmp_path: Path) -> None:
     result = run(network, "--bounds", "0,0,1,1", "-o", tmp_path / "none")
     assert isinstance(result.exception, InputError)

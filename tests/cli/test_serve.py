@@ -9,7 +9,10 @@ from ldptrace.errors import InputError
 
 
 def test_a_folder_or_an_address_but_not_both(tmp_path: Path) -> None:
-    database_of(tmp_path / "data", None).close_all()
+    with pytest.raises(InputError, match="there are no campaigns in"):
+        database_of(tmp_path / "data", None)
+    assert not (tmp_path / "data").exists()
+    database_of(tmp_path / "data", None, new=True).close_all()
     assert (tmp_path / "data").is_dir()
     with pytest.raises(InputError, match="not both"):
         database_of(tmp_path, "postgresql://host/name")

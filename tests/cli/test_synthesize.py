@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ldptrace as lt
-from cli_kit import status
+from cli_kit import error_of, status
 from ldptrace.generators import city
 from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
@@ -95,6 +95,7 @@ def test_a_seeded_run_says_that_it_is_no_release_and_not_its_seed(
         (("--epsilon", "1", "--bounds", BOUNDS, "--method", "magic"), "the methods are single-report"),
         (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x"), "NAME=VALUE"),
         (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x=1"), "no option 'x'"),
+        (("--epsilon", "1", "--bounds", BOUNDS, "--spacing", "-3"), "--spacing must be above 0"),
     ],
 )
 def test_a_wrong_step_gets_one_sentence_and_writes_nothing(
@@ -107,6 +108,17 @@ def test_a_wrong_step_gets_one_sentence_and_writes_nothing(
     assert len(errors) == 1
     assert message in errors[0]
     assert out.read_bytes() == b"before"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [("--grid", "1"), ("--spacing", "-3"), ("--interval", "0"), ("--date", "soon"), ("--roads", "nowhere")],
+)
+def test_what_cannot_be_is_told_before_the_data_are_read(wrong: tuple[str, str], tmp_path: Path) -> None:
+    said = error_of(
+        "synthesize", str(tmp_path / "none"), "-o", "out.csv", "--epsilon", "1", "--bounds", BOUNDS, *wrong
+    )
+    assert str(tmp_path / "none") not in said
 
 
 def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,12 @@ def test_impossible_facts_are_refused(users: int, trip: float) -> None:
         outlook(users, 1.0, 6, trip=trip)
 
 
+@pytest.mark.parametrize("n", [0, 1, -3, 257])
+def test_impossible_grids_are_refused(n: int) -> None:
+    with pytest.raises(InputError, match="from 2 to 256"):
+        outlook(1000, 1.0, n)
+
+
 def test_a_plan_says_who_sends_what() -> None:
     plan = Plan.single_report(Grid(BOUNDS, 6), 1.0)
     text = "\n".join(explain(plan, 100_000))

@@ -125,7 +125,8 @@ def create(
             centre=parse_centre(centre),
         )
     network = {} if roads is None else _network_files(roads)
-    store = database_of(data, database)
+    campaigns.check_new(name, chosen, title, min_reports, max_reports)
+    store = database_of(data, database, new=True)
     made = campaigns.create(
         store,
         name,
@@ -182,9 +183,12 @@ def list_all(
     from rich.table import Table
 
     from ldptrace.server import campaigns, views
+    from ldptrace.server.storage import is_database
 
-    with database_of(data, database).reading() as session:
-        shown = [views.overview(session, one) for one in campaigns.all_campaigns(session)]
+    shown = []
+    if is_database(data, database):
+        with database_of(data, database).reading() as session:
+            shown = [views.overview(session, one) for one in campaigns.all_campaigns(session)]
     if as_json:
         typer.echo(json.dumps(shown, indent=1))
         return
@@ -349,7 +353,7 @@ def token(
     """Make a token for an operator, printed once; list or revoke tokens; make admission tokens for devices."""
     from ldptrace.server import tokens
 
-    store = database_of(data, database)
+    store = database_of(data, database, new=revoke is None and not show_all)
     if revoke is not None:
         tokens.revoke_token(store, revoke, actor=actor())
         note(f"token {revoke} is revoked")

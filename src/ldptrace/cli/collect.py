@@ -14,6 +14,7 @@ from ldptrace.cli.common import (
     FormatOption,
     check_outputs,
     note,
+    read_as,
     read_document,
     table_console,
     write_text,
@@ -251,7 +252,7 @@ def estimate(
 
     check_outputs([output], [plan, *tallies])
     chosen = read_plan(plan)
-    estimates = Estimates.from_tallies(chosen, (Tally.from_json(read_document(path)) for path in tallies))
+    estimates = Estimates.from_tallies(chosen, (read_as(path, Tally.from_json) for path in tallies))
     if output is not None:
         write_text(estimates.to_json(), output)
     console = table_console(output)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
 from ldptrace.core.stages import Stages
-from ldptrace.errors import InputError
+from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Bounds, checked_bounds
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ldptrace.core.columns import Names
     from ldptrace.core.trajectories import Trajectories
+
+Document = TypeVar("Document")
 
 
 class Outside(StrEnum):
@@ -229,6 +231,21 @@ def load_meanwhile(*packages: str) -> None:
 def read_document(path: Path) -> bytes:
     """The bytes of a file, or of standard input."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
+    """What a document holds; what is wrong with its form is said with its name."""
+    try:
+        return reader(read_document(path))
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def check_positive(**options: float | None) -> None:
+    """Options that are numbers above 0, where they are given."""
+    for name, value in options.items():
+        if value is not None and not value > 0:
+            raise InputError(f"--{name} must be above 0, got {value:g}")
 
 
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:

@@ -73,6 +73,12 @@ def _reports(data: bytes, plan: Any) -> list[str]:
     from ldptrace.protocol.problems import ReportRejected
     from ldptrace.protocol.reports import Report, read_report, report_bytes
 
+    if data[0] >= ord(" "):
+        # Versions of reports are small numbers; letters are none.
+        raise FormatError(
+            "this is no file of the protocol: reports begin with a version, documents with a brace; "
+            "`ldptrace inspect` is for trajectory files"
+        )
     first = Report.decode(data)
     if plan is None or not 0 <= first.round < len(plan.rounds):
         return [

@@ -17,8 +17,9 @@ from ldptrace.cli.common import (
     ToOption,
     ZoneOption,
     check_outputs,
+    check_positive,
     note,
-    read_document,
+    read_as,
 )
 from ldptrace.errors import InputError
 
@@ -49,7 +50,7 @@ def fit(
     check_outputs([output], [estimates])
     with Progress() as stages:
         with stages("read"):
-            found = Estimates.from_json(read_document(estimates))
+            found = read_as(estimates, Estimates.from_json)
             public = public_routes(roads, routes)
         with stages("fit model"):
             model = fit_model(found, None if area is None else read_area(area), public, progress=stages.tell)
@@ -86,9 +87,7 @@ def sample(
     from ldptrace.models import Calendar, TimedModel, load_model
     from ldptrace.synthesis import day_of
 
-    for name, value in (("spacing", spacing), ("interval", interval)):
-        if value is not None and not value > 0:
-            raise InputError(f"--{name} must be above 0, got {value:g}")
+    check_positive(spacing=spacing, interval=interval)
     for_writing(output, to)
     check_outputs([output], [model])
     with Progress() as stages:

@@ -17,6 +17,7 @@ from ldptrace.cli.common import (
     parse_bounds,
     write_text,
 )
+from ldptrace.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +55,14 @@ def roads(
     from ldptrace.roads.summary import facts
 
     check_outputs([json_file], [network])
+    if output is not None:
+        suffix, folder = output.suffix.lower(), output.is_dir()
+        if suffix and suffix not in FORMATS and not suffix[1:].isdigit() and not folder:
+            raise InputError(
+                "a road network is written as a folder, with nodes.csv and edges.csv, or drawn as "
+                f"{', '.join(FORMATS)}; got {output}"
+            )
+        check_outputs([] if folder else [output], [network])
     box = parse_bounds(bounds)
     with Progress() as stages:
         with stages("read"):

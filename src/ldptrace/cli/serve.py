@@ -32,12 +32,17 @@ def register(app: typer.Typer) -> None:
     app.command()(serve)
 
 
-def database_of(data: Path | None, database: str | None) -> Database:
-    """The database that a command works on."""
+def database_of(data: Path | None, database: str | None, *, new: bool = False) -> Database:
+    """The database that a command works on; it is made only where it may be `new`."""
     try:
-        from ldptrace.server.storage import open_database
+        from ldptrace.server.storage import is_database, open_database
     except ImportError as error:
         raise missing(error) from None
+    if not new and not is_database(data, database):
+        raise InputError(
+            f"there are no campaigns in {data or database or 'ldptrace-data'}: `ldptrace campaign create` makes the "
+            "first one, --data or --database names another place"
+        )
     return open_database(data, database)
 
 
@@ -70,7 +75,7 @@ def serve(
     ] = "127.0.0.1",
 ) -> None:
     """Serve campaigns to devices, contributors and operators. Stop it with Ctrl-C: nothing accepted is lost."""
-    store = database_of(data, database)
+    store = database_of(data, database, new=True)
     try:
         from ldptrace.server.limits import Settings
         from ldptrace.server.run import serve as run

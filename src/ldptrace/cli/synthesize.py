@@ -36,6 +36,7 @@ from ldptrace.cli.common import (
     YOption,
     ZoneOption,
     check_outputs,
+    check_positive,
     load_meanwhile,
     note,
     parse_bounds,
@@ -169,9 +170,12 @@ def synthesize(
     from ldptrace.io.report import count as counted
     from ldptrace.methods import method as find_method
     from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.grid import checked_cells
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import run_files, run_method
+    from ldptrace.synthesis import day_of, run_files, run_method
 
+    if roads is not None:
+        from ldptrace.roads import read_roads
     recipe = find_method(method)
     given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
     given |= {"week": week or None, "centre": parse_centre(centre)}
@@ -187,7 +191,10 @@ def synthesize(
     elif not on_cluster:
         check_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
-    cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
+    cells: int | Literal["auto"] = "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid))
+    check_positive(spacing=spacing, interval=interval)
+    if date is not None:
+        day_of(date)
     box = parse_bounds(bounds)
     if box is None and not bounds_from_data:
         raise InputError(
@@ -198,6 +205,9 @@ def synthesize(
         options = parse_options(option or [])
         if area is not None:
             options["area"] = read_area(area)
+        if roads is not None:
+            with stages("read the map"):
+                public["roads"] = read_roads(roads)
         settings: dict[str, Any] = {
             "grid": cells,
             "pilot": pilot,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
-from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.grid import Bounds, Grid, checked_cells
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import DEFAULT_SHARES, Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
@@ -65,6 +65,7 @@ def outlook(
         raise InputError(f"a plan needs at least one user, got {users}")
     if not 0 < trip <= 10:
         raise InputError(f"the mean trip must be above 0 and at most 10 sides of the map, got {trip:g}")
+    n = checked_cells(n)
     ratio = ratio_at_most(epsilon_fraction(epsilon))
     law = moves_law(trip * n)
     domain = move_count(n)

@@ -148,7 +148,10 @@ class LatticeModel(MobilityModel):
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of a saved model of any kind."""
     try:
-        with np.load(BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+        data = Path(path).read_bytes()
+        if not data.startswith(b"PK"):
+            raise ValueError("it is not the kind of archive that `ldptrace fit` writes")
+        with np.load(BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header: dict[str, Any] = json.loads(arrays.pop("header").tobytes().decode())
     except FileNotFoundError:

@@ -35,6 +35,17 @@ def checked_bounds(bounds: Bounds) -> Bounds:
     return x0, y0, x1, y1
 
 
+def checked_cells(n: int) -> int:
+    """Cells per side of a grid: the one place where they are checked.
+
+    >>> checked_cells(6)
+    6
+    """
+    if isinstance(n, bool) or not hasattr(n, "__index__") or not 2 <= n <= MAX_N:
+        raise InputError(f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {n!r}")
+    return int(n)
+
+
 class Grid(Record):
     """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
 
@@ -49,13 +60,9 @@ class Grid(Record):
     n: int
 
     def __post_init__(self) -> None:
-        bounds = checked_bounds(self.bounds)
-        if isinstance(self.n, bool) or not hasattr(self.n, "__index__") or not 2 <= self.n <= MAX_N:
-            raise InputError(
-                f"the grid needs a whole number of cells per side from 2 to {MAX_N}, got {self.n!r}"
-            )
+        bounds, n = checked_bounds(self.bounds), checked_cells(self.n)
         object.__setattr__(self, "bounds", bounds)
-        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "n", n)
 
     @property
     def cells(self) -> int:

@@ -76,20 +76,7 @@ def create(
     users: int | None = None,
 ) -> Campaign:
     """A new campaign, in draft."""
-    if not re.fullmatch(NAME, name):
-        raise InputError(
-            f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
-        )
-    if len(title) > 200 or not title.isprintable():
-        raise InputError("a title has up to 200 printable characters")
-    if not 1 <= min_reports <= max_reports:
-        raise InputError(
-            f"the smallest number of reports must be from 1 to the largest, {max_reports:,}, got {min_reports:,}"
-        )
-    if not plan.is_private:
-        raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
-    if plan.extends is not None:
-        raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
+    check_new(name, plan, title, min_reports, max_reports)
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
             raise Refused(ServerProblem.CAMPAIGN_EXISTS, f"there is a campaign {name} already")
@@ -105,6 +92,24 @@ def create(
         )
         note(session, actor, "create", name, f"plan {plan.id}")
         return find(session, name)
+
+
+def check_new(name: str, plan: Plan, title: str, min_reports: int, max_reports: int) -> None:
+    """Refuse what cannot be a campaign."""
+    if not re.fullmatch(NAME, name):
+        raise InputError(
+            f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
+        )
+    if len(title) > 200 or not title.isprintable():
+        raise InputError("a title has up to 200 printable characters")
+    if not 1 <= min_reports <= max_reports:
+        raise InputError(
+            f"the smallest number of reports must be from 1 to the largest, {max_reports:,}, got {min_reports:,}"
+        )
+    if not plan.is_private:
+        raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
+    if plan.extends is not None:
+        raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
 
 
 def open_round(database: Database, name: str, *, actor: str) -> Campaign:

@@ -1,6 +1,6 @@
 """Where campaigns are kept: SQLite in a folder, or PostgreSQL. One set of tables and statements for both."""
 
 from ldptrace.server.storage.base import Database, Session, StorageUnavailable
-from ldptrace.server.storage.opening import open_database
+from ldptrace.server.storage.opening import is_database, open_database
 
-__all__ = ["Database", "Session", "StorageUnavailable", "open_database"]
+__all__ = ["Database", "Session", "StorageUnavailable", "is_database", "open_database"]

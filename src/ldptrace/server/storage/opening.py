@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from ldptrace.errors import InputError
 from ldptrace.server.storage.base import Database
 
 DEFAULT_FOLDER = "ldptrace-data"
+
+
+def is_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> bool:
+    """Whether a database is in the folder already; one at an address is taken to be there."""
+    if url is not None and "://" in url:
+        return True
+    from ldptrace.server.storage.sqlite import FILE
+
+    return (Path(data or url or DEFAULT_FOLDER) / FILE).exists()
 
 
 def open_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> Database:
