@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from ldptrace.models.iterative import IterativeSolver
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Predictor, Solver
+from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +32,6 @@ TOLERANCE = 0.5
 _RELAXED = 0.6
 # Variance of potentials that are held at zero.
 _HELD = 1e-6
-# Potentials from which matrix products are worth several threads.
-_LARGE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +56,9 @@ def fit_potentials(
     A model that offers products with its Jacobian instead of the Jacobian is fitted without any large matrix.
     `progress` is told, before each round, its number and the largest one there may be.
     """
-    # Threads inside small matrix products cost ten times what they save, beside the threads of `map_chunks`.
-    with threadpool_limits(_threads(here), "blas"):
+    # Threads inside matrix products of this size cost up to ten times what they save: they wait for each other, and
+    # for those of `map_chunks`, at full speed.
+    with threadpool_limits(1, "blas"):
         return _fitted(here, _answerable(prior, observations), observations, progress)
 
 
@@ -70,7 +69,7 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
     """
     solver = _solver(fit.model, prior, observations)
     logs = np.log([fit.variances[part.name] for part in prior.components])
-    with threadpool_limits(_threads(fit.model), "blas"):
+    with threadpool_limits(1, "blas"):
         solver.linearise(fit.model)
         return solver.misfit(fit.model), solver.freedom(logs)
 
@@ -99,11 +98,6 @@ def _fitted(
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
     return Fit(here, solver.expected(here), variances, number, change < TOLERANCE)
-
-
-def _threads(model: Predictor) -> int | None:
-    """Threads of matrix products: one where they are small, or the passes have the threads."""
-    return 1 if len(model.potentials) < _LARGE or isinstance(model, LargePredictor) else None
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:

@@ -26,11 +26,13 @@ from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
 Floats = NDArray[np.float64]
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
-PRODUCTS, LEFT_OVER = 60, 0.02
+PRODUCTS, LEFT_OVER = 60, 0.05
 # The part of an answer that the model cannot express.
 INEXACT = 0.03
 # How far a step may move a potential, and how often it is damped more, tenfold each time.
 FARTHEST, DAMPINGS = 2.0, 8
+# The part of all potentials that is held back one by one when it goes too far, and how strongly at first.
+FEW, FIRST_HOLD = 0.01, 0.1
 # Random vectors that a trace is estimated from.
 PROBES = 6
 
@@ -44,8 +46,8 @@ class IterativeSolver(Solver[Model]):
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping = 0.0
         self.coefficients = np.zeros(prior.basis.shape[1])
-        # Rows of the pooled answers by the coefficients, and their squares by component.
-        self._rows = np.zeros((0, prior.basis.shape[1]))
+        # Rows of the pooled answers by the potentials, and their squares by component.
+        self._rows = np.zeros((0, prior.basis.shape[0]))
         self._squares = np.zeros((len(prior.components), 0, 0))
 
     def linearise(self, here: Model) -> None:
@@ -73,16 +75,19 @@ class IterativeSolver(Solver[Model]):
     def likely(self, here: Model, logs: Floats) -> Floats:
         assert isinstance(here, LargePredictor)
         pooling = self._pooling(here)
-        rows = np.array(
+        self._rows = rows = np.array(
             map_chunks(
                 lambda number, *_: self.apply_transposed(pooling[[number]].toarray()[0]), pooling.shape[0], 1
             )
         )
         target = self.misfit(here) + self.apply(here.potentials)
         parts = self.prior.components
-        views = map_chunks(lambda number, *_: rows @ parts[number].basis, len(parts), 1)
-        squares = map_chunks(lambda number, *_: views[number] @ views[number].T, len(parts), 1)
-        self._rows, self._squares = np.hstack(views), np.array(squares)
+
+        def square(number: int, *_: int) -> Floats:
+            view: Floats = rows @ parts[number].basis
+            return view @ view.T
+
+        self._squares = np.array(map_chunks(square, len(parts), 1))
         return climbed(self.prior, logs, self._squares, pooling @ target)
 
     def _pooling(self, here: LargePredictor) -> csr_array:
@@ -100,7 +105,7 @@ class IterativeSolver(Solver[Model]):
         return csr_array((share, (pool, np.arange(len(pool)))), shape=(first, len(pool)))
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        first = math.inf
+        first, begin = math.inf, self._cost(here, logs)
         for number in range(CHORDS):
             if number:
                 self.linearise(here)
@@ -109,47 +114,81 @@ class IterativeSolver(Solver[Model]):
             if there is here or change < SMALL:
                 break
             here = there
-        return here, first
+        # Where single answers swing on, the fit has settled when all of them together are as likely as before.
+        gained = (begin - self._cost(here, logs)) / math.sqrt(2 * len(self.observed))
+        return here, min(first, max(gained, 0.0))
+
+    def _cost(self, here: Model, logs: Floats) -> float:
+        gap, own = self.misfit(here), self.coefficients / np.exp(logs / 2)[self.prior.owner]
+        return float(gap @ gap + own @ own)
 
     def _step(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
         """One step, or none where every step leads to worse, and by how much it wanted to change the answers.
 
         Where the answers are not linear as far as the step goes, it is damped, and so are the next ones, less and less.
+        Where only few potentials would go too far, such as those of places where nobody goes, they alone are held back.
         """
         basis, sizes = self.prior.basis, np.exp(logs / 2)[self.prior.owner]
         own = self.coefficients / sizes
-        gap = self.misfit(here)
-        cost = gap @ gap + own @ own
+        gap, cost = self.misfit(here), self._cost(here, logs)
         right = sizes * (basis.T @ self.apply_transposed(gap)) - own
-        change = 0.0
+        change, step, held = 0.0, np.zeros_like(right), np.zeros(basis.shape[0])
         for _ in range(DAMPINGS):
-            step = self._solved(right, logs, sizes)
+            step = self._solved(right, logs, sizes, step, held)
             moved = basis @ (sizes * step)
-            change = change or float(np.abs(self.apply(moved)).max())
-            if np.abs(moved).max() <= FARTHEST:
-                there = here.moved(longest * moved)
-                new_gap, new_own = self.misfit(there), own + longest * step
+            change = max(change, float(np.abs(self.apply(moved)).max()))
+            far = np.abs(moved) > FARTHEST
+            if far.any() and not _many(far):
+                least = FIRST_HOLD * (1 + self._damping)
+                held[far] = np.maximum(10 * held[far], least) * np.abs(moved[far]) / FARTHEST
+                continue
+            if not far.any():
+                there, new_own = here.moved(longest * moved), own + longest * step
+                new_gap = self.misfit(there)
                 if new_gap @ new_gap + new_own @ new_own < cost:
                     self.coefficients = sizes * new_own
                     self._damping = self._damping / 10 if self._damping > 1 else 0.0
                     return there, change
             self._damping = max(10 * self._damping, 1.0)
+            step, held = np.zeros_like(step), np.zeros_like(held)
         return here, change
 
-    def _solved(self, right: Floats, logs: Floats, sizes: Floats) -> Floats:
-        """The step of the coefficients, by conjugate gradients."""
+    def _solved(
+        self,
+        right: Floats,
+        logs: Floats,
+        sizes: Floats,
+        step: Floats | None = None,
+        held: Floats | None = None,
+    ) -> Floats:
+        """The step of the coefficients, by conjugate gradients, from another one; `held` resists single potentials.
+
+        It is not solved to the end where the step goes too far anyway.
+        """
         basis, inverse = self.prior.basis, self._preconditioner(logs, sizes)
-        step, rest = np.zeros_like(right), right
+        goal = LEFT_OVER**2 * (right @ inverse(right))
+
+        def bent(search: Floats) -> tuple[Floats, Floats]:
+            along = basis @ (sizes * search)
+            back = self.apply_transposed(self.apply(along))
+            if held is not None:
+                back += held * along
+            return along, (1 + self._damping) * search + sizes * (basis.T @ back)
+
+        rest, moved = right, np.zeros(basis.shape[0])
+        if step is None:
+            step = np.zeros_like(right)
+        elif step.any():
+            moved, product = bent(step)
+            rest = right - product
         search = inverse(rest)
         size = rest @ search
-        goal = LEFT_OVER**2 * size
         for _ in range(PRODUCTS):
-            if size <= goal:
+            if size <= goal or (held is not None and _many(np.abs(moved) > 1.5 * FARTHEST)):
                 break
-            change = self.apply(basis @ (sizes * search))
-            bent = (1 + self._damping) * search + sizes * (basis.T @ self.apply_transposed(change))
-            length = size / (search @ bent)
-            step, rest = step + length * search, rest - length * bent
+            along, product = bent(search)
+            length = size / (search @ product)
+            step, rest, moved = step + length * search, rest - length * product, moved + length * along
             ready = inverse(rest)
             size, last = rest @ ready, size
             search = ready + size / last * search
@@ -170,12 +209,17 @@ class IterativeSolver(Solver[Model]):
 
     def _preconditioner(self, logs: Floats, sizes: Floats) -> Callable[[Floats], Floats]:
         """The inverse of 1 + damping + R^T R, where R has the rows of the pooled answers only."""
-        rows, own = self._rows, 1 + self._damping
+        basis, rows, own = self.prior.basis, self._rows, 1 + self._damping
         square = np.tensordot(np.exp(logs), self._squares, 1)
         square[np.diag_indices_from(square)] += own
         factor = cho_factor(square)
 
         def inverse(values: Floats) -> Floats:
-            return (values - sizes * (rows.T @ cho_solve(factor, rows @ (sizes * values)))) / own
+            pooled = cho_solve(factor, rows @ (basis @ (sizes * values)))
+            return (values - sizes * (basis.T @ (rows.T @ pooled))) / own
 
         return inverse
+
+
+def _many(far: NDArray[np.bool_]) -> bool:
+    return int(far.sum()) > FEW * len(far)

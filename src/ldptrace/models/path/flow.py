@@ -25,6 +25,8 @@ from ldptrace.models.path.potentials import Layout, base_length, shifted, weight
 from ldptrace.protocol.lattice import TURNS
 
 Floats = NDArray[np.float64]
+# Products are of single precision: they need half the memory, and are twice as quick. What is expected is of double.
+Halves = NDArray[np.float32]
 # A path may lose this part of its answer to repeats at most; it only bites far from any fit.
 _LEAST = 0.2
 # Loops are found from every so many cells at once in both directions; what reaches other cells has random signs.
@@ -183,7 +185,7 @@ class _Kind:
 
     names: tuple[str, ...]
     weight: Floats
-    backward: Floats
+    backward: Halves
 
 
 class Products:
@@ -199,19 +201,21 @@ class Products:
         for name, weight in weights.items():
             if name not in ("length", "turns"):
                 groups.setdefault(weight.tobytes(), []).append(name)
-        self._kinds = [
-            _Kind(tuple(names), weights[names[0]], flow.backward(weights[names[0]]))
-            for names in groups.values()
-        ]
-        self._scratch = SimpleQueue[Floats]()
-        found = {"length": flow.length}
-        for kind in self._kinds:
-            features = flow.features(kind.weight, kind.backward)
-            found |= {name: ANSWERS[name].pooled(flow.graph, features) for name in kind.names}
+        tables = (flow.start, flow.move, flow.bend, flow.end, flow.forward)
+        self._start, self._move, self._bend, self._end, self._forward = map(_halved, tables)
+        self._scratch = SimpleQueue[Halves]()
+        self._kinds, found = list[_Kind](), {"length": flow.length}
+        for names in groups.values():
+            weight = weights[names[0]]
+            backward = flow.backward(weight)
+            self._kinds.append(_Kind(tuple(names), weight, _halved(backward)))
+            features = flow.features(weight, backward)
+            found |= {name: ANSWERS[name].pooled(flow.graph, features) for name in names}
         self._turn_rows = np.zeros((0, flow.layout.size))
         if "turns" in weights:
-            turning = _Kind(("turns",), weights["turns"], flow.backward(weights["turns"]))
-            found["turns"] = flow.features(turning.weight, turning.backward, turns=True).turns
+            backward = flow.backward(weights["turns"])
+            turning = _Kind(("turns",), weights["turns"], _halved(backward))
+            found["turns"] = flow.features(turning.weight, backward, turns=True).turns
             self._turn_rows = self._rows_of_turns(turning, found["turns"])
         self.answers = {name: found[name] for name in capacities}
         self.left = {name: flow.left(name, most, found[name]) for name, most in capacities.items()}
@@ -285,7 +289,7 @@ class Products:
         """Derivatives of the expected turns by all potentials."""
         flow, layout = self.flow, self.flow.layout
         rows = np.zeros((TURNS, layout.size))
-        tables = (flow.move, flow.bend, flow.shift, flow.scale)
+        tables = (self._move, self._bend, flow.shift, flow.scale)
         with self._buffer() as counted, self._buffer() as behind:
             for number, row in enumerate(rows):
                 along = replace(Features.zero(flow.graph), turns=np.eye(TURNS)[number])
@@ -293,72 +297,77 @@ class Products:
                 features = self._covariances(kind, along, counted, mean, behind)
                 row[layout.start], row[layout.end], row[layout.move], _ = features.blocks()
                 before = passes.turn_sums(*tables, counted, kind.backward)
-                row[layout.turn] = before + passes.turn_sums(*tables, flow.forward, behind)
+                row[layout.turn] = before + passes.turn_sums(*tables, self._forward, behind)
                 row[layout.turn][number] += expected[number]
                 row[layout.length] = kind.weight * mean - flow.length * expected[number]
         return rows
 
-    def _count(self, along: Features, counted: Floats) -> Floats:
+    def _count(self, along: Features, counted: Halves) -> Floats:
         """Fill in beginnings counted by the direction; its mean for every number of moves."""
         flow, mean = self.flow, np.zeros(len(self.flow.length))
         passes.counted_forward_pass(
-            flow.start,
-            flow.move,
-            flow.bend,
-            flow.end,
+            self._start,
+            self._move,
+            self._bend,
+            self._end,
             flow.shift,
-            flow.forward,
+            self._forward,
             flow.scale,
             flow.sums,
-            along.start,
+            _halved(along.start),
             self._leaving(along.moves),
-            along.turns,
-            along.end,
+            _halved(along.turns),
+            _halved(along.end),
             counted,
             mean,
         )
         return mean
 
     def _covariances(
-        self, kind: _Kind, along: Features, counted: Floats, centre: Floats, behind: Floats | None = None
+        self, kind: _Kind, along: Features, counted: Halves, centre: Floats, behind: Halves | None = None
     ) -> Features:
         """How first cells, last cells and moves go together with the direction, at fixed numbers of moves."""
         flow, cells = self.flow, self.flow.graph.cells
-        moves, starts, ends = np.zeros((8, cells)), np.zeros(cells), np.zeros(cells)
+        moves, starts, ends = (np.zeros(shape, np.float32) for shape in ((8, cells), cells, cells))
         alone = kind.weight[0] * flow.single * (along.start + along.end - centre[0])
         passes.counted_backward_pass(
-            flow.move,
-            flow.bend,
-            flow.end,
+            self._move,
+            self._bend,
+            self._end,
             flow.shift,
-            flow.forward,
+            self._forward,
             flow.scale,
             kind.weight / flow.sums,
             kind.backward,
             counted,
             centre,
             self._leaving(along.moves),
-            along.turns,
-            along.end,
-            np.empty((2, 8, cells)) if behind is None else behind,
+            _halved(along.turns),
+            _halved(along.end),
+            np.empty((2, 8, cells), np.float32) if behind is None else behind,
             moves,
             starts,
             ends,
         )
-        return Features(starts + alone, ends + alone, flow.of_moves(moves), np.zeros(TURNS))
+        of_moves = flow.of_moves(moves.astype(np.float64))
+        return Features(starts + alone, ends + alone, of_moves, np.zeros(TURNS))
 
-    def _leaving(self, moves: Floats) -> Floats:
+    def _leaving(self, moves: Floats) -> Halves:
         """Values of moves by direction and the cell they leave."""
-        table = np.zeros((8, self.flow.graph.cells))
+        table = np.zeros((8, self.flow.graph.cells), np.float32)
         table[self.flow.graph.direction, self.flow.graph.source] = moves
         return table
 
     @contextmanager
-    def _buffer(self) -> Iterator[Floats]:
+    def _buffer(self) -> Iterator[Halves]:
         """A table of states for one pass; fresh memory would cost as much as the pass."""
         try:
             table = self._scratch.get_nowait()
         except Empty:
-            table = np.empty_like(self.flow.forward)
+            table = np.empty_like(self._forward)
         yield table
         self._scratch.put(table)
+
+
+def _halved(table: Floats) -> Halves:
+    return table.astype(np.float32)

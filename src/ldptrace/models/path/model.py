@@ -36,11 +36,11 @@ from ldptrace.protocol.plan import Plan
 
 Floats = NDArray[np.float64]
 PathFit = Fit[Expectation] | Fit[Flow]
-# Potentials up to which the Jacobian is a matrix: those of 12 x 12 cells and their lengths.
-DENSE = 1500
+# Potentials up to which the Jacobian is a matrix: those of 10 x 10 cells and their lengths.
+DENSE = 1000
 # What a fit of a large grid takes, for each state of a pass, and how many times that with a large epsilon: answers that
 # are nearly exact need more products for a step, and more rounds. Told before it begins.
-SECONDS_PER_STATE, PRECISE = 3e-5, 6
+SECONDS_PER_STATE, PRECISE = 1.2e-5, 6
 LOG = logging.getLogger(__name__)
 AREA = ("x", "y", "offsets", "polygon")
 

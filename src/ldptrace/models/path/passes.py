@@ -4,7 +4,10 @@ States are (direction, cell): the last move of a beginning and the cell it arriv
 its move times that of its turn, so a step is a mixture of eight directions, the same in every cell, and a shift of the
 map: loops over cells without a branch, and without arithmetic on whole arrays, whose errors numba compiles for seconds.
 `move[d, c]` is the weight of the move in direction d out of cell c, 0 where it would leave the map. Every forward
-vector is divided by its sum, `scale`.
+vector is divided by its sum, `scale`. Counted passes run in the precision of their tables: single numbers go through
+`like`, because one of double precision would make loops over single precision twice as slow. A shift is a slice, not a
+sum in the index, which could be negative for all that the compiler knows: loops then run over four to sixteen cells at
+a time.
 """
 
 from __future__ import annotations
@@ -27,6 +30,12 @@ _TILE = 384
 def shifts(n: int) -> NDArray[np.int64]:
     """By how much each direction changes the number of the cell."""
     return np.array([di * n + dj for di, dj in zip(DIRECTION_DI, DIRECTION_DJ, strict=True)])
+
+
+@kernel
+def like(table, value):  # type: ignore[no-untyped-def]
+    """The number in the precision of the table."""
+    return table.dtype.type(value)
 
 
 @kernel(fastmath=True)
@@ -56,7 +65,7 @@ def _mix(bend, near, out):  # type: ignore[no-untyped-def]
 @kernel(fastmath=True)
 def _mix_more(bend, at_turn, near, room, out):  # type: ignore[no-untyped-def]
     """out[d] += the same, every turn counted as often as `at_turn` says; `room` is for the while."""
-    counted = np.empty(5)
+    counted = np.empty_like(bend)
     for t in range(5):
         counted[t] = bend[t] * at_turn[t]
     _mix(counted, near, room)
@@ -84,6 +93,16 @@ def _turning(at_turn):  # type: ignore[no-untyped-def]
     return most > 0.0
 
 
+@kernel
+def _clear_rim(row, low, high):  # type: ignore[no-untyped-def]
+    """Zeros before `low` and from `high` on, where no move of that direction leads."""
+    before, after = row[:low], row[high:]
+    for c in range(len(before)):
+        before[c] = 0.0
+    for c in range(len(after)):
+        after[c] = 0.0
+
+
 @kernel(fastmath=True)
 def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
     """Make the moves: out[d, c + shift] = mixed[d, c] * move[d, c] * factor."""
@@ -91,11 +110,10 @@ def _arrive(move, shift, mixed, factor, out):  # type: ignore[no-untyped-def]
     for d in range(8):
         by = shift[d]
         low, high = max(0, -by), min(cells, cells - by)
-        row, weight, there = mixed[d], move[d], out[d]
-        for c in range(cells):
-            there[c] = 0.0
-        for c in range(low, high):
-            there[c + by] = row[c] * weight[c] * factor
+        row, weight, there = mixed[d, low:high], move[d, low:high], out[d, low + by : high + by]
+        _clear_rim(out[d], low + by, high + by)
+        for c in range(len(row)):
+            there[c] = row[c] * weight[c] * factor
 
 
 @kernel(fastmath=True)
@@ -105,11 +123,10 @@ def _fetch(move, shift, ahead, factor, out):  # type: ignore[no-untyped-def]
     for d in range(8):
         by = shift[d]
         low, high = max(0, -by), min(cells, cells - by)
-        row, weight, there = out[d], move[d], ahead[d]
-        for c in range(cells):
-            row[c] = 0.0
-        for c in range(low, high):
-            row[c] = there[c + by] * weight[c] * factor
+        row, weight, there = out[d, low:high], move[d, low:high], ahead[d, low + by : high + by]
+        _clear_rim(out[d], low, high)
+        for c in range(len(row)):
+            row[c] = there[c] * weight[c] * factor
 
 
 @kernel(fastmath=True)
@@ -176,9 +193,9 @@ def counted_forward_pass(  # type: ignore[no-untyped-def]
 ):
     """As `forward_pass`, every beginning counted as often as the direction says; `mean[k]` is that of whole paths."""
     positions, _, cells = forward.shape
-    mixed, turned = np.empty((8, cells)), np.empty((8, cells))
+    mixed, turned = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
     turns = _turning(at_turn)
-    first, alone = np.empty(cells), 0.0
+    first, alone = np.empty_like(start), 0.0
     for c in range(cells):
         first[c] = start[c] * at_start[c]
         alone += start[c] * end[c] * (at_start[c] + at_end[c])
@@ -190,16 +207,20 @@ def counted_forward_pass(  # type: ignore[no-untyped-def]
             _mix(bend, counted[k - 1], mixed)
             if turns:
                 _mix_more(bend, at_turn, forward[k - 1], turned, mixed)
-        _arrive(move, shift, mixed, 1 / scale[k], counted[k])
+        _arrive(move, shift, mixed, like(move, 1 / scale[k]), counted[k])
         total = 0.0
         for d in range(8):
             by = shift[d]
             low, high = max(0, -by), min(cells, cells - by)
-            out, a, g = counted[k, d], forward[k, d], at_move[d]
-            for c in range(low, high):
-                out[c + by] += a[c + by] * g[c]
+            there, reached = counted[k, d, low + by : high + by], forward[k, d, low + by : high + by]
+            g = at_move[d, low:high]
+            for c in range(len(g)):
+                there[c] += reached[c] * g[c]
+            out, a = counted[k, d], forward[k, d]
+            part = like(end, 0)
             for c in range(cells):
-                total += (out[c] + a[c] * at_end[c]) * end[c]
+                part += (out[c] + a[c] * at_end[c]) * end[c]
+            total += part
         mean[k] = total / sums[k]
 
 
@@ -215,7 +236,8 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
     """
     positions, _, cells = forward.shape
     rows = len(behind)
-    near, plain, turned = np.empty((8, cells)), np.empty((8, cells)), np.empty((8, cells))
+    near, plain = np.empty((8, cells), forward.dtype), np.empty((8, cells), forward.dtype)
+    turned, last = np.empty((8, cells), forward.dtype), np.empty_like(end)
     turns = _turning(at_turn)
     for k in range(positions - 1, 0, -1):
         here, ahead = behind[k % rows], behind[(k + 1) % rows]
@@ -227,30 +249,35 @@ def counted_backward_pass(  # type: ignore[no-untyped-def]
             for d in range(8):
                 by = shift[d]
                 low, high = max(0, -by), min(cells, cells - by)
-                row, weights, gamma, beta, g = near[d], move[d], ahead[d], backward[k + 1, d], at_move[d]
-                for c in range(cells):
-                    row[c] = 0.0
-                factor = 1 / scale[k + 1]
-                for c in range(low, high):
-                    row[c] = (gamma[c + by] + g[c] * beta[c + by]) * weights[c] * factor
+                row, weights, g = near[d, low:high], move[d, low:high], at_move[d, low:high]
+                gamma, beta = ahead[d, low + by : high + by], backward[k + 1, d, low + by : high + by]
+                factor = like(move, 1 / scale[k + 1])
+                _clear_rim(near[d], low, high)
+                for c in range(len(row)):
+                    row[c] = (gamma[c] + g[c] * beta[c]) * weights[c] * factor
             _mix(bend, near, here)
             if turns:
-                _fetch(move, shift, backward[k + 1], 1 / scale[k + 1], plain)
+                _fetch(move, shift, backward[k + 1], like(move, 1 / scale[k + 1]), plain)
                 _mix_more(bend, at_turn, plain, turned, here)
-        w, mean = weight[k], centre[k]
+        w, mean = like(end, weight[k]), like(end, centre[k])
+        for c in range(cells):
+            last[c] = w * end[c] * (at_end[c] - mean)
         for d in range(8):
             gamma, g, a, beta, out = here[d], counted[k, d], forward[k, d], backward[k, d], moves[d]
             for c in range(cells):
-                last = w * end[c] * (at_end[c] - mean)
-                gamma[c] += last
+                gamma[c] += last[c]
+            for c in range(cells):
                 out[c] += g[c] * beta[c] + a[c] * gamma[c]
-                ends[c] += w * end[c] * g[c] + a[c] * last
+            for c in range(cells):
+                ends[c] += w * end[c] * g[c] + a[c] * last[c]
     for d in range(8):
         by = shift[d]
         low, high = max(0, -by), min(cells, cells - by)
-        for c in range(low, high):
-            t = c + by
-            starts[c] += counted[1, d, t] * backward[1, d, t] + forward[1, d, t] * behind[1 % rows, d, t]
+        there = slice(low + by, high + by)
+        g, beta = counted[1, d, there], backward[1, d, there]
+        a, gamma, out = forward[1, d, there], behind[1 % rows, d, there], starts[low:high]
+        for c in range(len(out)):
+            out[c] += g[c] * beta[c] + a[c] * gamma[c]
 
 
 @kernel(fastmath=True)
@@ -258,9 +285,9 @@ def turn_sums(move, bend, shift, scale, before, after):  # type: ignore[no-untyp
     """For each class of turns: `before` the turn times its weight times `after` it, over all positions."""
     positions, _, cells = before.shape
     sums = np.zeros(5)
-    near = np.empty((8, cells))
+    near = np.empty((8, cells), after.dtype)
     for k in range(1, positions - 1):
-        _fetch(move, shift, after[k + 1], 1 / scale[k + 1], near)
+        _fetch(move, shift, after[k + 1], like(move, 1 / scale[k + 1]), near)
         for d in range(8):
             ahead = near[d]
             for place in range(8):
