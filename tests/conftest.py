@@ -22,6 +22,21 @@ settings.register_profile("ldptrace", deadline=None, derandomize=True)
 settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
 settings.load_profile("ldptrace")
 
+# Rooms that have parts which only slow tests walk through.
+TRACED = {"cli", "engines", "server"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow tests come first, so that no core waits for the last of them.
+
+    Nor are their lines counted: elsewhere they run again and again what quick tests run too, and counting takes more
+    time than running.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if item.get_closest_marker("slow") and not TRACED & set(item.path.parts):
+            item.add_marker("no_cover")
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

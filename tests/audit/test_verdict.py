@@ -16,7 +16,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import OUE
 from ldptrace.protocol.randomness import Source
 
-TRIALS = 600
+TRIALS = 200
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from audit_kit import SINGLE
 from cli_kit import PLAN, error_of, run
 from ldptrace.cli.audit import METHODS, plan_of
 
@@ -12,6 +13,7 @@ from ldptrace.cli.audit import METHODS, plan_of
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_audit_of_a_plan_and_of_a_method() -> None:
+    Path("plan.json").write_text(SINGLE.to_json())
     result = run("audit", "plan.json", "--trials", "100", "--json", "audit.json")
     assert result.exit_code == 0, result.output
     assert "The promise stood" in result.stdout

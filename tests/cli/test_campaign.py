@@ -33,6 +33,7 @@ def shown(name: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
     made = run("create", "town", "--plan", "plan.json", "--title", "A town", "--min-reports", "7")

@@ -91,6 +91,7 @@ def test_whatever_is_in_a_trajectory_file_it_is_answered(name: str) -> None:
     assert len(Path("report").read_bytes()) == report_bytes(PLAN.rounds[0])
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3), st.lists))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, coordinates: object) -> None:

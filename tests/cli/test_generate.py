@@ -23,6 +23,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in ("generate", *arguments)])
 
 
+@pytest.mark.slow
 def test_city_is_the_city_of_the_seed(tmp_path: Path) -> None:
     output = tmp_path / "city.parquet"
     options = ("--seed", 7, "--interval", 9, "--size", 4000, "--minutes", 3, "--picture", tmp_path / "c.png")
@@ -96,6 +97,7 @@ def test_nothing_is_written_where_something_is_wrong(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_roads_of_a_city_are_written_beside_its_trips(tmp_path: Path) -> None:
     settings = ("-n", 20, "--size", 4000, "--minutes", 3, "--seed", 7)
     result = run("city", "-o", tmp_path / "city.parquet", *settings, "--roads-out", tmp_path / "roads")

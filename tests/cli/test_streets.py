@@ -132,6 +132,7 @@ def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path)
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_the_same_in_python(town: Path) -> None:
     real, roads = lt.read(town / "trips.parquet"), lt.read_roads(town / "roads")
     drawn = lt.synthesize(

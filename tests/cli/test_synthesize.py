@@ -45,6 +45,7 @@ def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
     assert len(lt.MarkovModel.load(model).sample_paths(10, np.random.default_rng(0))) == 10
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None:
     sets = []
     for name in ("a", "b"):
@@ -59,6 +60,7 @@ def test_the_same_seed_writes_the_same_data(trips: Path, tmp_path: Path) -> None
     assert np.array_equal(sets[0].x, sets[1].x)
 
 
+@pytest.mark.slow
 def test_a_seeded_run_says_that_it_is_no_release_and_not_its_seed(
     trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +148,7 @@ def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest
     assert not (tmp_path / "p.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_to_a_folder_and_a_file_give_the_same(tmp_path: Path) -> None:
     """Input larger than --memory comes in batches, and nothing of the result depends on that."""
     rng = np.random.default_rng(3)
@@ -174,6 +177,7 @@ def test_memory_that_is_no_size_is_refused(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--epsilon", 1, "--bounds", BOUNDS, "--grid", 6, "--seed", 1)
     out, model = tmp_path / "s.parquet", tmp_path / "model.npz"
@@ -216,7 +220,16 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing_behind(trips: Path, tmp_pa
     """The time of a long fit is told, then its rounds; a real signal ends it, and no file is begun or left over."""
     aside = tmp_path / "aside"
     aside.mkdir()
-    arguments = ["--epsilon", "10", "--bounds", BOUNDS, "--grid", "16", "--model", str(tmp_path / "model.npz")]
+    arguments = [
+        "--epsilon",
+        "10",
+        "--bounds",
+        BOUNDS,
+        "--grid",
+        "16",
+        "--model",
+        str(tmp_path / "model.npz"),
+    ]
     command = ["synthesize", str(trips), "-o", str(tmp_path / "out.parquet"), *arguments]
     running = subprocess.Popen(
         [sys.executable, "-c", "from ldptrace.cli import main; main()", *command],

@@ -162,6 +162,7 @@ def centre(cell: int) -> tuple[float, float]:
     return (x0 + x1) / 2, (y0 + y1) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_simulation_and_wire_agree(name: str, rng: np.random.Generator) -> None:
     """The same people, answered by devices over the wire and by the simulator: one distribution of the tally."""
@@ -249,6 +250,7 @@ def test_a_rejected_id_may_come_again_validly(name: str, at: int) -> None:
     assert receiver.ids == report[19:35]
 
 
+@pytest.mark.slow
 def test_counts_and_estimates_beyond_a_million_reports() -> None:
     """No counter overflows or rounds: a tally of many copies is the tally of one, times as many."""
     plan = Plan(

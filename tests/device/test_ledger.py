@@ -167,6 +167,7 @@ def _answer(path: str, results: multiprocessing.Queue) -> None:  # type: ignore[
     results.put(Reporter(PLAN, Ledger(path)).report([(1.0, 1.0)]))
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_give_one_answer(path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     results = context.Queue()

@@ -129,6 +129,7 @@ def test_one_message_fits_in_64_bytes_at_six_by_six() -> None:
     assert report_bytes(PLANS["single report"].rounds[0]) <= 64
 
 
+@pytest.mark.slow
 def test_groups_follow_the_shares_whatever_the_trajectory() -> None:
     plan = PLANS["single report"]
     reporter, trials = Reporter(plan), 4000

@@ -64,6 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["single-report", "paper"])
 @pytest.mark.parametrize("memory", [1 << 16, 1 << 30])
 def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str, memory: int) -> None:
@@ -81,6 +82,7 @@ def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str,
     assert "leaves the bounds" in crowd.account
 
 
+@pytest.mark.slow
 def test_a_pilot_from_files_is_that_of_memory(folder: Path, tmp_path: Path) -> None:
     settings = {"bounds": BOUNDS, "pilot": 0.2, "seed": 5, "count": 100}
     whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
@@ -169,6 +171,7 @@ def test_blocks_of_dense_trips_are_drawn_one_by_one(tmp_path: Path, monkeypatch:
     assert np.array_equal(found.x[-5:], walks(5, 2).x[-5:])
 
 
+@pytest.mark.slow
 def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path) -> None:
     source = tmp_path / "points.csv"
     rows = [f"{number},{0.5 if number > 899_000 else 0},0" for number in range(900_000)]
@@ -226,6 +229,7 @@ def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out", "out.parquet", "out.csv"])
 @pytest.mark.parametrize("count", [0, 5, CHUNK + 1])
 def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None:

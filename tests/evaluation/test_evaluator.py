@@ -66,6 +66,7 @@ def test_repeats_give_a_mean_and_a_spread(card: Scorecard) -> None:
     assert once.sets[0].values["query_error"].std is None
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_everything() -> None:
     real, synthetic = drifting_walks(80, 1), drifting_walks(80, 2)
     first, second, third = (
@@ -283,6 +284,7 @@ def timed_walks(count: int, seed: int) -> Trajectories:
     return replace(walks, t=np.repeat(leave, walks.sizes) + 60.0 * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bounds", "streets"), [((0.5, 0.5, 9.5, 9.5), False), (None, True)])
 def test_files_are_evaluated_as_memory_is(
     tables: list[Path], bounds: Bounds | None, streets: bool, monkeypatch: pytest.MonkeyPatch

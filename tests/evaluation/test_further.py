@@ -38,6 +38,7 @@ def sight(real: Trajectories, synthetic: Trajectories) -> Sight:
     return Sight(a, b, Queries.draw(np.random.default_rng(1), a, (1.0, 1.0)))
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 1000), st.integers(2, 9))
 def test_no_further_metric_depends_on_how_densely_a_trip_is_sampled(seed: int, more: int) -> None:
@@ -133,6 +134,7 @@ def test_drawing_places_and_hours_apart_loses_how_they_go_together() -> None:
     assert FURTHER["departure_error"].of(pair) == 0
 
 
+@pytest.mark.slow
 def test_hours_are_those_of_the_zone() -> None:
     base = timed(drifting_walks(200, 1), 1)
     day = 20_000 * 86_400.0

@@ -25,6 +25,7 @@ def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajector
     return replace(trajectories, t=leave + step * pace)
 
 
+@pytest.mark.slow
 def test_sets_of_many_blocks_are_judged_like_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
     expected = evaluate(real, synthetic, grid=GRID, seed=1, repeat=1, attacks=False)

@@ -77,6 +77,7 @@ def literal_query_error(real: Trajectories, synthetic: Trajectories, grid: Grid,
     return average_relative_error(yardstick.answers, answers, yardstick.points)
 
 
+@pytest.mark.slow
 def test_query_error_is_the_reference_s_on_sets_like_its_own() -> None:
     # The reference's synthetic sets are uniform points, one per cell: counting them as they are, or drawn again from
     # their cells, is the same up to chance. Means of twenty draws each, with a spread of about 0.004.

@@ -59,6 +59,7 @@ def test_resampling_puts_a_point_into_every_cell(paths: CellPaths, rng: np.rando
     assert np.array_equal(cells, np.repeat(paths.cells, repeats))
 
 
+@pytest.mark.slow
 def test_points_that_are_many_are_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same law either way, by the counts of 4000 draws in every square (`assert_same_law` says how sure)."""
     grid, rng = Grid((0, 0, 5, 2), 3), np.random.default_rng(3)

@@ -74,6 +74,7 @@ def test_turns_tell_who_turns_where(streets: StreetMap) -> None:
     assert turn_divergence(real, other) > 2 * turn_divergence(real, same)
 
 
+@pytest.mark.slow
 def test_a_scorecard_with_a_road_network() -> None:
     real = legs(600, 1, east_first=0.9)
     strokes = Trajectories(real.x, real.y, real.offsets).take(np.arange(600))
@@ -110,6 +111,7 @@ def test_a_scorecard_with_a_road_network() -> None:
     assert "Control: the map alone" in card.to_html()
 
 
+@pytest.mark.slow
 def test_fixes_that_are_far_apart_do_not_tell_turns() -> None:
     roads = chessboard()
     # Fixes 1 km apart: lines between them cut through blocks.

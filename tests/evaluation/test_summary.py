@@ -34,6 +34,7 @@ def test_visits_passages_and_trips_by_hand() -> None:
     assert summary.points == 4
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 1000), st.integers(1, 90))
 def test_blocks_make_the_whole(seed: int, points: int) -> None:

@@ -34,6 +34,7 @@ def warped(first: Line, second: Line) -> float:
     return float(table[-1, -1])
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_warping_distances_are_exact(seed: int) -> None:

@@ -48,6 +48,7 @@ def test_a_frame_is_taken_as_it_is(frame: object) -> None:
     assert card.document()["privacy"]["unit"] == "user"
 
 
+@pytest.mark.slow
 def test_all_that_people_hold(frame: object, tmp_path: Path) -> None:
     trips = lt.read(frame)
     points = geopandas.GeoDataFrame(

@@ -86,6 +86,7 @@ def test_the_person_is_the_unit(geolife: Path, tmp_path: Path) -> None:
     assert [item["privacy"]["unit"] for item in sets] == ["user", "trip"]
 
 
+@pytest.mark.slow
 def test_to_other_tools(geolife: Path, tmp_path: Path) -> None:
     geopandas = pytest.importorskip("geopandas")
     for name in ("a.parquet", "a.mfjson", "a.trips.geojson", "a.gpx", "a.csv", "a.geojson"):
@@ -99,6 +100,7 @@ def test_to_other_tools(geolife: Path, tmp_path: Path) -> None:
     assert t > 1.2e9
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_movingpandas_reads_our_mf_json(geolife: Path, tmp_path: Path) -> None:
     movingpandas = pytest.importorskip("movingpandas")

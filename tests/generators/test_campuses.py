@@ -88,6 +88,7 @@ def test_events_draw_a_crowd(walks: Walks) -> None:
         assert came > 250
 
 
+@pytest.mark.slow
 def test_the_seed_decides_everything() -> None:
     one, same, other = (generators.campus(50, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.x, same.x)

@@ -24,6 +24,7 @@ def test_lines_are_bright_on_black(tmp_path: Path) -> None:
     assert image[middle - 3 : middle + 3, : middle // 2].max() < 0.1
 
 
+@pytest.mark.slow
 def test_places_are_drawn_too(tmp_path: Path) -> None:
     walks = generators.campus_walks(1)
     trips = walks.trips(50, np.random.default_rng(1))

@@ -81,6 +81,7 @@ def test_events_lie_within_opening_hours() -> None:
     assert set(known.event_poi.tolist()) == {0, 3}
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
     days = []
     for cores in (1, 4):

@@ -45,6 +45,7 @@ def test_streets_are_dense_in_the_centre_and_sparse_outside(town: CityMap) -> No
     assert per_area[1] > 3 * per_area[2]
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_city() -> None:
     one, same, other = (CityMap.generate(5000.0, np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.roads.x, same.roads.x)

@@ -71,6 +71,7 @@ def test_what_a_file_states_about_privacy(tmp_path: Path) -> None:
         stated({"ldptrace": "not json"})
 
 
+@pytest.mark.slow
 def test_synthesize_then_evaluate_shows_the_promise(tmp_path: Path) -> None:
     real = Trajectories.from_lists([[(0.1, 0.1), (0.9, 0.9)], [(0.2, 0.8), (0.8, 0.2)]] * 200)
     synthetic = lt.synthesize(real, epsilon=1.0, bounds=(0, 0, 1, 1), grid=4, seed=1)

@@ -25,6 +25,7 @@ def real(grid: Grid, rng: np.random.Generator) -> Trajectories:
     return place(paths.take(paths.sizes > 0), rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["single-report", "paper", "ngram"])
 def test_what_is_published_does_not_determine_what_the_devices_drew(real: Trajectories, name: str) -> None:
     """Two releases with one `sample_seed` differ by their devices alone; `sample_seed` never reaches the devices."""

@@ -40,6 +40,7 @@ def test_nobody_answers_twice(trips: Trajectories, rng: np.random.Generator) -> 
     assert float(pilot_plan(1.0, BOUNDS).spent) <= 1
 
 
+@pytest.mark.slow
 def test_a_piloted_collection_says_so(trips: Trajectories) -> None:
     run = run_method(trips, 1.0, bounds=BOUNDS, pilot=0.2, seed=1)
     assert len(run.trajectories) == len(trips)

@@ -36,6 +36,7 @@ def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
         assert jensen_shannon(found.probabilities, DAY_PROFILE) < 0.02
 
 
+@pytest.mark.slow
 def test_more_answers_are_closer(rng: np.random.Generator) -> None:
     errors = []
     for noise in (0.03, 0.01, 0.003):

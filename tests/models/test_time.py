@@ -125,6 +125,7 @@ def test_nobody_asked_about_time_gets_public_profiles() -> None:
     assert "Nobody was asked" in time.explain()
 
 
+@pytest.mark.slow
 def test_devices_without_clocks_do_not_bend_the_day(trips: Trajectories) -> None:
     """Half of the people have no times: the other half stands for all."""
     assert trips.t is not None
@@ -226,6 +227,7 @@ def test_points_every_so_many_seconds(model: TimedModel, rng: np.random.Generato
         every(replace(drawn, t=None), 15.0)
 
 
+@pytest.mark.slow
 def test_synthesize_asks_for_times_where_there_are_any(trips: Trajectories) -> None:
     timed = synthesize(trips, 1.0, bounds=BOX, seed=1, timezone="Europe/Berlin")
     assert timed.t is not None
@@ -236,6 +238,7 @@ def test_synthesize_asks_for_times_where_there_are_any(trips: Trajectories) -> N
     assert synthesize(trips, 1.0, bounds=BOX, seed=1, method="paper").t is None
 
 
+@pytest.mark.slow
 def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
     dated = synthesize(
         trips, 1.0, bounds=BOX, seed=1, date="2026-07-14", timezone="Europe/Paris", interval=30.0
@@ -285,6 +288,7 @@ def test_weeks_and_centres_that_make_no_sense_are_told(
         synthesize(few, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_week_and_a_centre_are_in_the_plan(trips: Trajectories) -> None:
     few = trips.take(np.arange(300))
     assert few.t is not None
@@ -364,6 +368,7 @@ def degrees() -> Trajectories:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_times_stay_apart_in_every_format(degrees: Trajectories, tmp_path: Path, kind: str) -> None:
     assert increasing(degrees)
@@ -377,6 +382,7 @@ def test_times_stay_apart_in_every_format(degrees: Trajectories, tmp_path: Path,
     np.testing.assert_allclose(again.t, degrees.t, atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_geoparquet_opens_as_trips(degrees: Trajectories, tmp_path: Path) -> None:
     """As a stranger would: the file in geopandas, one line each; its points in movingpandas, one trip each."""

@@ -33,6 +33,7 @@ def model() -> TimedModel:
     return found
 
 
+@pytest.mark.slow
 def test_it_is_a_model_of_the_same_place_and_says_both_parts(model: TimedModel) -> None:
     assert (model.grid, model.plan) == (GRID, PLAN)
     assert model.questions == TIME_QUESTIONS

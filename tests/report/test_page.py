@@ -99,6 +99,7 @@ class Balance(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.slow
 def test_the_page_is_complete_in_itself(html: str) -> None:
     parser = Balance()
     parser.feed(html)

@@ -22,6 +22,7 @@ def test_published_values_stand_beside_the_set_they_belong_to(setup: Setup) -> N
     }
 
 
+@pytest.mark.slow
 def test_ngram_full_is_left_out_where_there_are_no_places(small: Setup) -> None:
     assert "ngram-full" not in {point.method for point in EXPERIMENTS["unmodified-ngram"].points(small)}
 

@@ -36,6 +36,7 @@ def test_every_experiment_writes_its_files(name: str, setup: Setup, folder: Path
     ET.parse(folder / f"{name}.svg")
 
 
+@pytest.mark.slow
 def test_nothing_is_measured_twice(small: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = reproduce("lambda", small, tmp_path)
 
@@ -46,6 +47,7 @@ def test_nothing_is_measured_twice(small: Setup, tmp_path: Path, monkeypatch: py
     assert reproduce("lambda", small, tmp_path).rows == first.rows
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_goes_on_where_it_stopped(
     small: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

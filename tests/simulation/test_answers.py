@@ -62,6 +62,7 @@ def test_compiled_answers_equal_the_device(
 CHOOSING: list[Question] = [Visits(4, 2), Moves(4, 2), Links(4, 2), Turns(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", CHOOSING, ids=lambda q: q.name)
 def test_random_choices_have_the_device_distribution(question: Question, rng: np.random.Generator) -> None:
     """A walk with repeated cells, links and moves: sets of one item and of two both occur."""

@@ -40,6 +40,7 @@ def enumerated(model: Expectation, name: str, most: int) -> np.ndarray:
     return np.asarray(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "lengths"), [(2, 4), (3, 4), (2, 1), (2, 2)])
 def test_expected_answers_are_exact(n: int, lengths: int, rng: np.random.Generator) -> None:
     model = random_expectation(n, lengths, rng)

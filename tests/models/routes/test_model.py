@@ -124,6 +124,7 @@ def test_the_map_alone_is_the_first_library_which_no_answer_has_touched(
     assert found.chi2 == pytest.approx(np.mean((misfit / estimates["visits"].std_errors) ** 2))
 
 
+@pytest.mark.slow
 def test_a_small_library_is_no_reason_to_leave_the_streets(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -265,6 +266,7 @@ def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) 
     assert "stride" in text
 
 
+@pytest.mark.slow
 def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
     """People walk on a diagonal of a town whose streets are somewhere else."""
     lines = [[(x, x + shift) for x in np.linspace(50, 1700, 40)] for shift in rng.uniform(0, 150, 4000)]
@@ -304,6 +306,7 @@ def test_streets_are_believed_unless_the_answers_are_clear(rng: np.random.Genera
     assert share_off_streets(noise + 2 * rng.standard_normal(400), 10, noise, 60) > 0.5
 
 
+@pytest.mark.slow
 def test_few_routes_are_told(rng: np.random.Generator) -> None:
     trips = odd_demand(with_speeds(), 5000, rng)
     with pytest.warns(FitWarning, match="effectively carry the weight"):
@@ -312,6 +315,7 @@ def test_few_routes_are_told(rng: np.random.Generator) -> None:
         )
 
 
+@pytest.mark.slow
 def test_public_trajectories_will_do_instead_of_a_map(rng: np.random.Generator) -> None:
     roads = with_speeds()
     trips = odd_demand(roads, 40_000, rng)
@@ -338,6 +342,7 @@ def test_roads_elsewhere_are_one_sentence(
         RouteModel.fit(fitted[2], replace(roads, x=roads.x + shift), rng)
 
 
+@pytest.mark.slow
 def test_the_source_decides_the_fit(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)

@@ -71,6 +71,7 @@ def test_derivatives_agree_with_finite_differences(
             assert np.all(left[name] == 1)
 
 
+@pytest.mark.slow
 def test_chance_is_what_other_routes_of_the_same_law_would_change(rng: np.random.Generator) -> None:
     """Libraries of 400 equally likely routes, drawn again and again: their answers vary as `chance` says."""
     grid = Grid((0, 0, 1, 1), 3)

@@ -41,6 +41,7 @@ def expected(channel: Randomizer, items: Sequence[int]) -> np.ndarray:
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 def test_every_output_is_named_as_often_as_it_should(channel: Randomizer) -> None:
     last = channel.domain - 1
@@ -69,6 +70,7 @@ class TrueBitNeverCleared(OUE):
         return tuple(sorted(named | set(items if source.below(2) else ())))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "broken", [OneItemTooRare(36, 2, E, 6), LastBitKept(36, 1, E), TrueBitNeverCleared(36, 1, E)], ids=repr
 )

@@ -116,6 +116,7 @@ def integer_program(full: NgramFull, drawn: NDArray[np.int32]) -> float:
     return float(solved.fun)
 
 
+@pytest.mark.slow
 def test_reconstruction_equals_the_integer_program(regions: Regions, rng: np.random.Generator) -> None:
     full = NgramFull(regions, 1.0)
     for _ in range(5):

@@ -48,6 +48,7 @@ def completions(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_popularity", [False, True])
 def test_every_feasible_completion_has_its_exact_chance(
     regions: Regions, rng: np.random.Generator, by_popularity: bool
