@@ -57,6 +57,10 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     assert "chi2 8.40 per answer; with the reports it is 0.99" in lines[-1]
     # What noise explains is no merit of the reports.
     assert "do not show that the reports know more" in beside_map(model, good)
+    # One question that the map clearly misses is enough, among many answers that say little.
+    many = [Match("moves", 100, 2000, 0.95, 3.0)]
+    assert not beyond_noise([*many, *poor[1:]])
+    assert "with the reports it is" in beside_map([*many, model[1]], [*many, replace(poor[1], chi2=14.0)])
     assert beyond_noise(poor)
     assert not beyond_noise(good)
     assert not beyond_noise([])

@@ -91,6 +91,8 @@ def visit(browser: Browser, server: Server, **options: Any) -> Iterator[Visit]:
 
 
 def choose(page: Page, name: str, text: str) -> None:
+    # Playwright fills in what is hidden, too, before the page has begun to listen.
+    expect(page.locator("#trip")).to_be_visible()
     page.set_input_files(
         "#file", {"name": name, "mimeType": "application/octet-stream", "buffer": text.encode()}
     )
@@ -259,6 +261,7 @@ def test_a_trip_drawn_with_the_mouse_and_one_with_the_keyboard(
         with visit(browser, server) as tab:
             page = tab.go("/c/drawing")
             figure = page.locator("#map")
+            expect(figure).to_be_visible()
             if keyboard:
                 figure.focus()
                 for key in ("Enter", "ArrowUp", "ArrowRight", "Enter", "ArrowUp", "Enter", "Backspace"):
@@ -276,6 +279,26 @@ def test_a_trip_drawn_with_the_mouse_and_one_with_the_keyboard(
             figure.click(position={"x": 50, "y": 50})
             agree_and_send(page)
             assert len(tab.sent()) == 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_point_is_drawn_where_the_person_clicked(
+    browser: Browser, server: Server, database: Database, width: int
+) -> None:
+    """On a map that is taller than wide, in a window that is wider than tall, and the other way round."""
+    with contextlib.suppress(Exception):
+        opened(database, "tall", WORLD)
+    with visit(browser, server, viewport={"width": width, "height": 700}) as tab:
+        page = tab.go("/c/tall")
+        figure = page.locator("#map")
+        figure.click(position={"x": 40, "y": 70})
+        spot, point = figure.bounding_box(), page.locator("#map circle.point").bounding_box()
+        assert spot is not None
+        assert point is not None
+        assert point["x"] + point["width"] / 2 - spot["x"] == pytest.approx(40, abs=2)
+        assert point["y"] + point["height"] / 2 - spot["y"] == pytest.approx(70, abs=2)
+        # The border is that of the map: nothing around it can be clicked.
+        assert spot["height"] / spot["width"] == pytest.approx(1 / 0.6088, rel=0.02)
 
 
 def test_admission_codes(browser: Browser, server: Server, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""A picture of a road network: fast roads bright and wide, small streets thin."""
+"""A picture of a road network: fast roads dark and wide, small streets pale and thin."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ export class GridMap {
     this.root = root;
     root.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     root.setAttribute("class", "map");
+    root.style.setProperty("--ratio", this.width / this.height);
     root.setAttribute("role", "img");
     root.setAttribute("aria-label", label);
     root.replaceChildren();
@@ -66,9 +67,9 @@ export class GridMap {
 
   /** The point of the map's coordinates under the pointer. */
   pointAt(event) {
-    const box = this.root.getBoundingClientRect();
-    const [u, v] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-    return [this.x0 + u * (this.x1 - this.x0), this.y1 - v * (this.y1 - this.y0)];
+    // By the matrix of the drawing: the element may be wider than what is drawn in it.
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.root.getScreenCTM().inverse());
+    return [this.x0 + (x / this.width) * (this.x1 - this.x0), this.y1 - (y / this.height) * (this.y1 - this.y0)];
   }
 
   /** The middle of a cell, as drawn. */
