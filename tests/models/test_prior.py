@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
-from ldptrace.models.prior import Prior, PriorComponent, inverse_of
+from ldptrace.models.prior import Prior, PriorComponent
 
 
 def prior(rng: np.random.Generator) -> Prior:
@@ -19,17 +18,3 @@ def test_the_covariance_adds_the_components(rng: np.random.Generator) -> None:
     expected = 0.3 * own @ own.T + 2.0 * smooth @ smooth.T
     np.testing.assert_allclose(belief.covariance(variances), expected)
     np.testing.assert_allclose(belief.precision(variances) @ expected, np.eye(5), atol=1e-10)
-
-
-def test_the_inverse_comes_with_its_factor(rng: np.random.Generator) -> None:
-    square = rng.normal(size=(6, 6))
-    matrix = square @ square.T + np.eye(6)
-    inverse, root = inverse_of(matrix)
-    np.testing.assert_allclose(inverse @ matrix, np.eye(6), atol=1e-10)
-    lower = np.tril(root)
-    np.testing.assert_allclose(lower @ lower.T, matrix)
-
-
-def test_a_matrix_that_is_no_covariance_is_an_error() -> None:
-    with pytest.raises(np.linalg.LinAlgError):
-        inverse_of(-np.eye(3))

@@ -159,7 +159,6 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
-    load_meanwhile("scipy.linalg", "scipy.sparse")
     from ldptrace.core.columns import Names
     from ldptrace.engines.local import Memory
     from ldptrace.io import write
@@ -176,6 +175,8 @@ def synthesize(
 
     if roads is not None:
         from ldptrace.roads import read_roads
+    # Not before: two threads that load packages wait for each other, and files are read later.
+    load_meanwhile("ldptrace.models.path.model")
     recipe = find_method(method)
     given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
     given |= {"week": week or None, "centre": parse_centre(centre)}

@@ -7,6 +7,7 @@ files meanwhile. Kernels call each other by name, as functions do.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -87,7 +88,16 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
 def _numba() -> Any:
     """numba, which tells us what it compiles."""
-    import numba
+    # It loads the package that measures which lines tests run, wherever that is installed: an eighth of its time.
+    hidden = "coverage" not in sys.modules and "numba" not in sys.modules
+    modules: dict[str, Any] = sys.modules
+    if hidden:
+        modules["coverage"] = None
+    try:
+        import numba
+    finally:
+        if hidden:
+            del modules["coverage"]
     from numba.core.event import register
 
     if not _ANNOUNCER:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
 
-from ldptrace.models.prior import Prior, inverse_of
+from ldptrace.models.linear import inverse_of
+from ldptrace.models.prior import Prior
 
 Floats = NDArray[np.float64]
 
 CLIMBS = 4
 # How far the variance of a component may be from its first guess: standard deviation of its logarithm.
 _SPREAD = 4.0
+# Directions of the potentials in which a step of one changes the answers by less than so much of their noise, squared,
+# say nothing about variances.
+_TOLD = 0.01
 # Marginal likelihood uses at most so many answers; more say little more about twenty variances.
 _ANSWERS = 600
 
@@ -32,8 +35,9 @@ def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Float
     """As `likely_variances`, from what each component adds to the covariance of the target."""
     first = np.log([component.variance for component in prior.components])
     free = np.array([not component.fixed for component in prior.components])
-    value, inverse, weighted = _evidence(shares, logs, target, first, free)
+    value, weighted, total = _evidence(shares, logs, target, first, free)
     for _ in range(CLIMBS):
+        inverse, _ = inverse_of(total)
         pushes = shares @ weighted
         traces = np.array([np.vdot(share, inverse) for share in shares])
         uphill = 0.5 * np.exp(logs) * (pushes @ weighted - traces)
@@ -54,7 +58,7 @@ def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Float
         if gain < 0:
             break
         logs = logs + share * step
-        value, inverse, weighted = new
+        value, weighted, total = new
         if gain < 0.1:
             break
     return logs
@@ -63,24 +67,25 @@ def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Float
 def _evidence(
     shares: Floats, logs: Floats, target: Floats, first: Floats, free: NDArray[np.bool_]
 ) -> tuple[float, Floats, Floats]:
-    """Log-probability of the target up to a constant, the inverse of its covariance, and that times the target."""
+    """Log-probability of the target up to a constant, what its covariance makes of it, and the covariance."""
     total = np.tensordot(np.exp(logs), shares, 1)
     total[np.diag_indices_from(total)] += 1
-    inverse, root = inverse_of(total)
-    weighted = inverse @ target
+    root = np.linalg.cholesky(total)
+    weighted: Floats = np.linalg.solve(total, target)
     far = ((logs - first)[free] / _SPREAD) ** 2
     value = -0.5 * target @ weighted - np.log(np.diag(root)).sum() - 0.5 * far.sum()
-    return float(value), inverse, weighted
+    return float(value), weighted, total
 
 
 def condensed(jacobian: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """Fewer rows that say the same, or, of very many, a fixed random choice."""
+    """Fewer rows that say as much, or, of very many, a fixed random choice."""
     if min(jacobian.shape) > _ANSWERS:
         chosen = np.random.default_rng(0).permutation(len(jacobian))[:_ANSWERS]
         jacobian, target = jacobian[chosen], target[chosen]
     if len(jacobian) > jacobian.shape[1]:
-        square = jacobian.T @ jacobian
-        square[np.diag_indices_from(square)] += 1e-9 * square.trace() / len(square)
-        root: Floats = cholesky(square, lower=True)
-        jacobian, target = root.T, solve_triangular(root, jacobian.T @ target, lower=True)
+        sizes, directions = np.linalg.eigh(jacobian.T @ jacobian)
+        told = sizes > max(_TOLD, 1e-9 * sizes[-1])
+        rows = directions[:, told].T
+        roots = np.sqrt(sizes[told])[:, None]
+        jacobian, target = roots * rows, rows @ (jacobian.T @ target) / roots[:, 0]
     return jacobian, target

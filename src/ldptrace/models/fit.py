@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ldptrace.models.iterative import IterativeSolver
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
@@ -101,8 +100,12 @@ def _fitted(
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:
-    kind: type[Solver[Model]] = IterativeSolver if isinstance(here, LargePredictor) else DenseSolver
-    return kind(prior, observations)
+    if not isinstance(here, LargePredictor):
+        return DenseSolver(prior, observations)
+    # Small grids start without what large ones need.
+    from ldptrace.models.iterative import IterativeSolver
+
+    return IterativeSolver(prior, observations)
 
 
 def _answerable(prior: Prior, observations: Sequence[Observation]) -> Prior:

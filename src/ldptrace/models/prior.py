@@ -6,7 +6,6 @@ themselves (`ldptrace.models.fit`); a component that the data does not speak for
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.linalg.lapack import dpotrf, dpotri
+
+from ldptrace.models.linear import inverse_of
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +41,10 @@ class Prior:
         self.components = tuple(components)
 
     @cached_property
-    def basis(self) -> sparse.csr_array:
-        """All bases side by side."""
+    def basis(self) -> Any:
+        """All bases side by side, as one sparse matrix."""
+        from scipy import sparse
+
         return sparse.hstack([sparse.csr_array(part.basis) for part in self.components], format="csr")
 
     @cached_property
@@ -52,12 +53,13 @@ class Prior:
         return np.repeat(np.arange(len(self.components)), [part.basis.shape[1] for part in self.components])
 
     @cached_property
-    def _sparse(self) -> dict[int, sparse.csr_array]:
-        return {
-            k: part.basis @ part.basis.T
-            for k, part in enumerate(self.components)
-            if sparse.issparse(part.basis)
-        }
+    def _dense(self) -> NDArray[np.bool_]:
+        return np.array([isinstance(part.basis, np.ndarray) for part in self.components])
+
+    @cached_property
+    def _squares(self) -> list[Any]:
+        """What each component adds to the covariance, per unit of its variance."""
+        return [part.basis @ part.basis.T for part in self.components]
 
     def precision(self, variances: Floats) -> Floats:
         """Inverse covariance of all potentials; every potential has a component of its own, so there is one."""
@@ -65,25 +67,11 @@ class Prior:
 
     def covariance(self, variances: Floats) -> Floats:
         """Covariance of all potentials."""
-        wide = np.hstack(
-            [
-                math.sqrt(variance) * part.basis
-                for variance, part in zip(variances, self.components, strict=True)
-                if not sparse.issparse(part.basis)
-            ]
-        )
-        total: Floats = wide @ wide.T
-        for k, block in self._sparse.items():
-            rows = np.repeat(np.arange(total.shape[0]), np.diff(block.indptr))
-            total[rows, block.indices] += variances[k] * block.data
+        total = np.zeros((self.components[0].basis.shape[0],) * 2)
+        for variance, dense, block in zip(variances, self._dense, self._squares, strict=True):
+            if dense:
+                total += variance * block
+            else:
+                rows = np.repeat(np.arange(total.shape[0]), np.diff(block.indptr))
+                total[rows, block.indices] += variance * block.data
         return total
-
-
-def inverse_of(matrix: Floats) -> tuple[Floats, Floats]:
-    """Inverse of a positive definite matrix, and its lower Cholesky factor."""
-    root, broken = dpotrf(matrix, lower=1)
-    if broken:
-        raise np.linalg.LinAlgError("the matrix is not positive definite")
-    half, _ = dpotri(root, lower=1)
-    lower = np.tril(half, -1)
-    return lower + lower.T + np.diag(half.diagonal()), root

@@ -13,9 +13,9 @@ from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from ldptrace.models.evidence import condensed, likely_variances
+from ldptrace.models.linear import solver_of
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
 
@@ -138,12 +138,12 @@ class DenseSolver(Solver[Model]):
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
         jacobian, precision = self.jacobian, self.prior.precision(np.exp(logs))
-        curvature = cho_factor(precision + jacobian.T @ jacobian, overwrite_a=True)
+        solved = solver_of(precision + jacobian.T @ jacobian)
         gap, pull = self.misfit(here), precision @ here.potentials
         cost = float(gap @ gap + here.potentials @ pull)
         first = math.inf
         for number in range(CHORDS):
-            step = cho_solve(curvature, jacobian.T @ gap - pull)
+            step = solved(jacobian.T @ gap - pull)
             change = float(np.abs(jacobian @ step).max())
             first = change if number == 0 else first
             # No potential moves far at once; where that turns the step uphill, the step is shortened as a whole.
@@ -175,7 +175,7 @@ class DenseSolver(Solver[Model]):
 
     def freedom(self, logs: Floats) -> float:
         square = self.jacobian.T @ self.jacobian
-        return float(np.trace(cho_solve(cho_factor(self.prior.precision(np.exp(logs)) + square), square)))
+        return float(np.trace(solver_of(self.prior.precision(np.exp(logs)) + square)(square)))
 
 
 def _optional(seen: Observation, which: int) -> list[Floats]:

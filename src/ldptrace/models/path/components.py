@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from ldptrace.models.linear import matrix_of
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import PriorComponent
@@ -25,8 +25,8 @@ _SPECTRUM = 1e-3
 def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
     """The components of the prior for a grid."""
     cells, moves = graph.cells, graph.moves
-    start = _placed(sparse.eye_array(cells), layout.start, layout)
-    end = _placed(sparse.eye_array(cells), layout.end, layout)
+    start = _placed(_own(cells), layout.start, layout)
+    end = _placed(_own(cells), layout.end, layout)
     into = _indicator(graph.target, cells)
     out = _indicator(graph.source, cells)
     through = _placed(into + out, layout.move, layout)
@@ -39,16 +39,18 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
     middle_i = (i[graph.source] + i[graph.target]) / 2
     middle_j = (j[graph.source] + j[graph.target]) / 2
 
-    def alike(group: NDArray[np.int64], groups: int) -> sparse.csr_array:
+    def alike(group: NDArray[np.int64], groups: int) -> Any:
         """Smooth over the places of moves, separately for each group of directions."""
-        blocks = []
+        entries, rows, columns, width = [], [], [], 0
         for number in range(groups):
             members = np.flatnonzero(group == number)
             root = smooth(middle_i[members], middle_j[members], _reach(n))
-            at = np.repeat(members, root.shape[1])
-            column = np.tile(np.arange(root.shape[1]), len(members))
-            blocks.append(sparse.coo_array((root.ravel(), (at, column)), shape=(moves, root.shape[1])))
-        return _placed(sparse.hstack(blocks), layout.move, layout)
+            entries.append(root.ravel())
+            rows.append(np.repeat(members, root.shape[1]))
+            columns.append(np.tile(width + np.arange(root.shape[1]), len(members)))
+            width += root.shape[1]
+        at = np.concatenate(rows), np.concatenate(columns)
+        return _placed(matrix_of(np.concatenate(entries), *at, (moves, width)), layout.move, layout)
 
     return (
         PriorComponent("popularity", start + end + through / 2),
@@ -64,10 +66,8 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
         PriorComponent("heading", _placed(_indicator(heading, 8), layout.move, layout)),
         PriorComponent("heading, smooth", alike(heading, 8)),
         PriorComponent("link", _placed(_indicator(graph.link, graph.links), layout.move, layout)),
-        PriorComponent("move", _placed(sparse.eye_array(moves), layout.move, layout)),
-        PriorComponent(
-            "turn", _placed(sparse.eye_array(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"
-        ),
+        PriorComponent("move", _placed(_own(moves), layout.move, layout)),
+        PriorComponent("turn", _placed(_own(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"),
         *_length_components(layout),
     )
 
@@ -82,20 +82,24 @@ def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
     return (
         PriorComponent("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
         PriorComponent("length, smooth", _placed(_root(smooth), layout.length, layout)),
-        PriorComponent("length", _placed(sparse.eye_array(layout.lengths), layout.length, layout), 0.01),
+        PriorComponent("length", _placed(_own(layout.lengths), layout.length, layout), 0.01),
     )
 
 
-def _indicator(group: NDArray[np.int64], groups: int) -> sparse.csr_array:
-    members = np.arange(len(group))
-    return sparse.csr_array((np.ones(len(group)), (members, group)), shape=(len(group), groups))
+def _indicator(group: NDArray[np.int64], groups: int) -> Any:
+    return matrix_of(np.ones(len(group)), np.arange(len(group)), group, (len(group), groups))
 
 
-def _placed(block: Any, rows: slice, layout: Layout) -> sparse.csr_array:
+def _own(size: int) -> Any:
+    """Each for itself."""
+    return _indicator(np.arange(size), size)
+
+
+def _placed(block: Any, rows: slice, layout: Layout) -> Any:
     """The block in the given rows of the vector of all potentials, zeros elsewhere."""
-    entries = sparse.coo_array(block)
-    at, column = entries.coords
-    return sparse.csr_array((entries.data, (at + rows.start, column)), shape=(layout.size, entries.shape[1]))
+    at, column = block.nonzero()
+    entries = np.asarray(block[at, column]).ravel()
+    return matrix_of(entries, at + rows.start, column, (layout.size, block.shape[1]))
 
 
 def _reach(n: int) -> float:

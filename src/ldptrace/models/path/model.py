@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays, checked_count
 from ldptrace.models.fit import Fit, fit_potentials
+from ldptrace.models.linear import SMALL
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
-from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.potentials import Layout, weights_of
@@ -34,10 +34,13 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS, move_count
 from ldptrace.protocol.plan import Plan
 
+if TYPE_CHECKING:
+    from ldptrace.models.path.flow import Flow
+
 Floats = NDArray[np.float64]
-PathFit = Fit[Expectation] | Fit[Flow]
-# Potentials up to which the Jacobian is a matrix: those of 10 x 10 cells and their lengths.
-DENSE = 1000
+PathFit: TypeAlias = "Fit[Expectation] | Fit[Flow]"
+# Potentials up to which the Jacobian is a matrix: those of 8 x 8 cells and their lengths.
+DENSE = SMALL
 # What a fit of a large grid takes, for each state of a pass, and how many times that with a large epsilon: answers that
 # are nearly exact need more products for a step, and more rounds. Told before it begins.
 SECONDS_PER_STATE, PRECISE = 1.2e-5, 6
@@ -185,6 +188,8 @@ def fit_paths(
             "fitting %d x %d cells, %s potentials: about %.0f s on two cores, up to %.0f s with a large epsilon",
             *(n, n, f"{layout.size:,}", seconds, PRECISE * seconds),
         )
+        from ldptrace.models.path.flow import Flow
+
         begin = Flow.at(graph, lengths, zero)
         return fit_potentials(begin, prior, observations, _tell_round), prior
     return fit_potentials(Expectation.at(graph, lengths, zero), prior, observations), prior

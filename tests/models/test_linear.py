@@ -1,0 +1,49 @@
+"""Matrices of both sizes: arrays and numpy for small ones, sparse ones and scipy for large ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ldptrace.models.linear import SMALL, inverse_of, matrix_of, solver_of
+
+SIZES = pytest.mark.parametrize("size", [6, SMALL + 1])
+
+
+def covariance(rng: np.random.Generator, size: int) -> np.ndarray:
+    square = rng.normal(size=(size, size))
+    return np.asarray(square @ square.T / size + np.eye(size))
+
+
+@SIZES
+def test_the_inverse_comes_with_its_factor(rng: np.random.Generator, size: int) -> None:
+    matrix = covariance(rng, size)
+    inverse, root = inverse_of(matrix)
+    np.testing.assert_allclose(inverse @ matrix, np.eye(size), atol=1e-10)
+    lower = np.tril(root)
+    np.testing.assert_allclose(lower @ lower.T, matrix, atol=1e-10)
+
+
+@SIZES
+def test_a_matrix_that_is_no_covariance_is_an_error(size: int) -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse_of(-np.eye(size))
+
+
+@SIZES
+def test_equations_are_solved_for_one_right_side_and_for_many(rng: np.random.Generator, size: int) -> None:
+    matrix, right = covariance(rng, size), rng.normal(size=(size, 3))
+    solved = solver_of(matrix)
+    np.testing.assert_allclose(matrix @ solved(right), right, atol=1e-9)
+    np.testing.assert_allclose(matrix @ solved(right[:, 0]), right[:, 0], atol=1e-9)
+
+
+@SIZES
+def test_a_large_matrix_is_sparse_and_holds_the_same(size: int) -> None:
+    rows, columns = np.array([0, 2, 5]), np.array([1, 0, 1])
+    matrix = matrix_of(np.array([1.0, 2.0, 3.0]), rows, columns, (size, 2))
+    assert sparse.issparse(matrix) == (size > SMALL)
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+    assert dense.sum() == 6
+    assert dense[rows, columns].tolist() == [1.0, 2.0, 3.0]
