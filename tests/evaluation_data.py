@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.roads.network import RoadNetwork
 
 # A chessboard of streets: junctions on a side, metres between them, and its bounds.
@@ -66,3 +68,27 @@ def legs(count: int, seed: int, *, east_first: float = 0.5, off: float = 0.0) ->
         corner = (x1, y0) if rng.random() < east_first else (x0, y1)
         lines.append([(x + off, y + off) for x, y in ((x0, y0), corner, (x1, y1))])
     return Trajectories.from_lists(lines)
+
+
+def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajectories:
+    """Trips that leave around an hour and take a few minutes per step."""
+    rng = np.random.default_rng(seed)
+    leave = np.repeat((rng.normal(peak, 2.0, len(trajectories)) % 24) * 3600, trajectories.sizes)
+    pace = np.repeat(rng.uniform(60, 900, len(trajectories)), trajectories.sizes)
+    step = np.arange(trajectories.points) - np.repeat(trajectories.offsets[:-1], trajectories.sizes)
+    return replace(trajectories, t=leave + step * pace)
+
+
+@cache
+def good_and_bad() -> Scorecard:
+    """Two sets beside a real one, one like it and one not; measured once for all tests."""
+    good, bad = drifting_walks(300, 2), drifting_walks(300, 3, pull=0.8)
+    return evaluate(
+        drifting_walks(300, 1),
+        good,
+        bad,
+        bounds=(0.0, 0.0, 10.0, 10.0),
+        seed=4,
+        names=["good", "bad"],
+        privacy=[{"epsilon": "1", "method": "made up"}, None],
+    )

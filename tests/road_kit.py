@@ -27,6 +27,18 @@ def lattice_roads(k: int = 5, block: float = 100.0, **more: object) -> RoadNetwo
     return RoadNetwork.of(i * block, j * block, np.r_[here, there], np.r_[there, here], **more)  # type: ignore[arg-type]
 
 
+def square(**more: object) -> RoadNetwork:
+    """Four corners 100 apart, both ways round, and a one-way street out to a fifth node."""
+    there, back = [0, 1, 2, 3], [1, 2, 3, 0]
+    return RoadNetwork.of(
+        [0, 100, 100, 0, 300],
+        [0, 0, 100, 100, 0],
+        [*there, *back, 1],
+        [*back, *there, 4],
+        **more,  # type: ignore[arg-type]
+    )
+
+
 def scattered_roads(nodes: int = 60, seed: int = 0, **more: object) -> RoadNetwork:
     """Junctions at random places of a square of 1000, each joined to its four nearest, strongly connected."""
     rng = np.random.default_rng(seed)

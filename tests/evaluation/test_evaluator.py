@@ -16,7 +16,7 @@ from pyarrow.csv import write_csv
 from rich.console import Console
 
 import ldptrace as lt
-from evaluation_data import drifting_walks
+from evaluation_data import drifting_walks, good_and_bad
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Files
 from ldptrace.errors import DataWarning, InputError
@@ -30,16 +30,7 @@ SQUARE = (0.0, 0.0, 10.0, 10.0)
 
 @pytest.fixture(scope="module")
 def card() -> Scorecard:
-    good, bad = drifting_walks(300, 2), drifting_walks(300, 3, pull=0.8)
-    return evaluate(
-        drifting_walks(300, 1),
-        good,
-        bad,
-        bounds=SQUARE,
-        seed=4,
-        names=["good", "bad"],
-        privacy=[{"epsilon": "1", "method": "made up"}, None],
-    )
+    return good_and_bad()
 
 
 def printed(card: Scorecard) -> str:

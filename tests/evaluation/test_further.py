@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_data import densified, drifting_walks
+from evaluation_data import densified, drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.further import FURTHER, Queries, Sight, log_divergence
@@ -22,15 +22,6 @@ SQUARE = (0.0, 0.0, 10.0, 10.0)
 GRID = Grid(SQUARE, 6)
 TABLES = [column.name for column in fields(Traces) if column.name not in {"grid", "fixes"}]
 POINTS = {"fix_density_error_24", "fix_density_error_96", "fix_density_error_192", "query_error_raw_points"}
-
-
-def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajectories:
-    """Trips that leave around an hour and take a few minutes per step."""
-    rng = np.random.default_rng(seed)
-    leave = np.repeat((rng.normal(peak, 2.0, len(trajectories)) % 24) * 3600, trajectories.sizes)
-    pace = np.repeat(rng.uniform(60, 900, len(trajectories)), trajectories.sizes)
-    step = np.arange(trajectories.points) - np.repeat(trajectories.offsets[:-1], trajectories.sizes)
-    return replace(trajectories, t=leave + step * pace)
 
 
 def sight(real: Trajectories, synthetic: Trajectories) -> Sight:

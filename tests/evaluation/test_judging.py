@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from evaluation_data import drifting_walks
-from ldptrace.core.trajectories import Trajectories
+from evaluation_data import drifting_walks, timed
 from ldptrace.evaluation import Bench, Measured, evaluate, judge
 from ldptrace.protocol.grid import Grid
 
@@ -14,15 +11,6 @@ SQUARE = (0.0, 0.0, 10.0, 10.0)
 
 
 GRID = Grid(SQUARE, 6)
-
-
-def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajectories:
-    """Trips that leave around an hour and take a few minutes per step."""
-    rng = np.random.default_rng(seed)
-    leave = np.repeat((rng.normal(peak, 2.0, len(trajectories)) % 24) * 3600, trajectories.sizes)
-    pace = np.repeat(rng.uniform(60, 900, len(trajectories)), trajectories.sizes)
-    step = np.arange(trajectories.points) - np.repeat(trajectories.offsets[:-1], trajectories.sizes)
-    return replace(trajectories, t=leave + step * pace)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evaluation_data import drifting_walks
+from evaluation_data import drifting_walks, good_and_bad
 from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.evaluation.corrected import CORRECTED
 
@@ -16,16 +16,7 @@ SQUARE = (0.0, 0.0, 10.0, 10.0)
 
 @pytest.fixture(scope="module")
 def card() -> Scorecard:
-    good, bad = drifting_walks(300, 2), drifting_walks(300, 3, pull=0.8)
-    return evaluate(
-        drifting_walks(300, 1),
-        good,
-        bad,
-        bounds=SQUARE,
-        seed=4,
-        names=["good", "bad"],
-        privacy=[{"epsilon": "1", "method": "made up"}, None],
-    )
+    return good_and_bad()
 
 
 def test_json_has_the_names_that_scripts_rely_on(card: Scorecard, tmp_path: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_data import drifting_walks
+from evaluation_data import drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.extents import travel_distances
 from ldptrace.evaluation.traces import FINE, Traces, coarser
@@ -22,15 +22,6 @@ GRID = Grid(SQUARE, 6)
 
 
 TABLES = [column.name for column in fields(Traces) if column.name not in {"grid", "fixes"}]
-
-
-def timed(trajectories: Trajectories, seed: int, peak: float = 8.0) -> Trajectories:
-    """Trips that leave around an hour and take a few minutes per step."""
-    rng = np.random.default_rng(seed)
-    leave = np.repeat((rng.normal(peak, 2.0, len(trajectories)) % 24) * 3600, trajectories.sizes)
-    pace = np.repeat(rng.uniform(60, 900, len(trajectories)), trajectories.sizes)
-    step = np.arange(trajectories.points) - np.repeat(trajectories.offsets[:-1], trajectories.sizes)
-    return replace(trajectories, t=leave + step * pace)
 
 
 @settings(max_examples=15)

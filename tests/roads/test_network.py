@@ -9,18 +9,7 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
-
-
-def square(**more: object) -> RoadNetwork:
-    """Four corners 100 apart, both ways round, and a one-way street out to a fifth node."""
-    there, back = [0, 1, 2, 3], [1, 2, 3, 0]
-    return RoadNetwork.of(
-        [0, 100, 100, 0, 300],
-        [0, 0, 100, 100, 0],
-        [*there, *back, 1],
-        [*back, *there, 4],
-        **more,  # type: ignore[arg-type]
-    )
+from road_kit import square
 
 
 def test_largest_component_is_strong_and_counts_what_it_leaves_out() -> None:

@@ -5,20 +5,8 @@ import json
 import pytest
 
 from ldptrace.roads import explain_roads
-from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.summary import facts
-
-
-def square(**more: object) -> RoadNetwork:
-    """Four corners 100 apart, both ways round, and a one-way street out to a fifth node."""
-    there, back = [0, 1, 2, 3], [1, 2, 3, 0]
-    return RoadNetwork.of(
-        [0, 100, 100, 0, 300],
-        [0, 0, 100, 100, 0],
-        [*there, *back, 1],
-        [*back, *there, 4],
-        **more,  # type: ignore[arg-type]
-    )
+from road_kit import square
 
 
 def test_explanations_name_classes_and_speeds() -> None:

@@ -136,6 +136,7 @@ def _likelier(readings: dict[str, Floats], zoned: bool) -> tuple[Floats, bool, l
 
 
 def _of_clocks(column: pa.ChunkedArray) -> Floats:
+    """Seconds of the day from clocks such as 8:05 or 08:05:30."""
     parts = pc.split_pattern(column, ":").to_pylist()
     return np.array(
         [

@@ -283,6 +283,7 @@ def timed_walks(walks: Trajectories, real: Traces, rng: np.random.Generator) -> 
 
 
 def _values(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
+    """Each metric of a real set beside a synthetic one."""
     return {name: metric.of(pair) for name, metric in metrics.items()}
 
 

@@ -25,6 +25,7 @@ DESTINATIONS, PILOT = 640, 4000
 TABLE = 20_000_000  # entries of the tables by destination and node: large networks get fewer destinations
 ROUTE_SPREAD = 0.3  # of the travel times as drivers feel them
 LEAST, MOST = 1.0, 1e5  # seconds of patience
+WALKED = 0.15  # of the patience: trips much shorter than this are walked
 BUSIEST = 160  # places that stand for all when a mean is sought
 THROUGH_SHARE = 0.05  # of all trips that enter or leave the map on a motorway
 
@@ -67,7 +68,7 @@ class Gravity:
         # Relative to the nearest other node, so that small patience does not turn every weight into zero.
         far = ratio / self.fame[places, None].astype(np.float32)
         nearest = np.where(far > 0, far, np.inf).min(axis=1, keepdims=True)
-        near = np.exp(-np.maximum(far - nearest, 0)) * -np.expm1(-ratio / np.float32(0.15))
+        near = np.exp(-np.maximum(far - nearest, 0)) * -np.expm1(-ratio / np.float32(WALKED))
         weights: NDArray[np.float32] = self.homes.astype(np.float32) * near
         return weights
 

@@ -67,17 +67,24 @@ def classes(
         for bucket, value in enumerate(item.values):
             x, y = LEFT + bucket * width, _height(value or 0.0, top)
             places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
-        if not places:
-            continue
-        if order == 0:
-            ground = HEIGHT - BOTTOM
-            outline = f"{LEFT},{ground} {' '.join(places)} {WIDTH - RIGHT:.1f},{ground}"
-            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
-        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+        parts += _outline(item, places, filled=order == 0, inset=0.0)
     every = max(1, math.ceil(len(edges) / 5))
     for edge in range(0, len(edges), every):
         parts.append(_tick(LEFT + (edge + 1) * width, label(edges[edge])))
     return _svg(parts)
+
+
+def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
+    """A line through the places; if it is `filled`, down to the ground, so far from the sides of the chart."""
+    if not places:
+        return []
+    line = " ".join(places)
+    parts = [f'<polyline class="line {item.style}" points="{line}"/>']
+    if filled:
+        ground = HEIGHT - BOTTOM
+        around = f"{LEFT + inset:.1f},{ground} {line} {WIDTH - RIGHT - inset:.1f},{ground}"
+        parts.insert(0, f'<polygon class="area {item.style}" points="{around}"/>')
+    return parts
 
 
 def day(series: Sequence[Series], title: str) -> Markup:
@@ -90,13 +97,7 @@ def day(series: Sequence[Series], title: str) -> Markup:
             f"{LEFT + (hour + 0.5) * step:.1f},{_height(value or 0.0, top):.1f}"
             for hour, value in enumerate(item.values)
         ]
-        if not places:
-            continue
-        if order == 0:
-            ground = HEIGHT - BOTTOM
-            outline = f"{LEFT + step / 2},{ground} {' '.join(places)} {WIDTH - RIGHT - step / 2:.1f},{ground}"
-            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
-        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+        parts += _outline(item, places, filled=order == 0, inset=step / 2)
     parts += [_tick(LEFT + hour * step, f"{hour}") for hour in range(0, 25, 6)]
     return _svg(parts)
 

@@ -108,7 +108,9 @@ async def publish(request: Request) -> Response:
         raise Refused(ServerProblem.BAD_REQUEST, "known are count, an integer, and again, true or false")
     count = _integer(data, "count", 0)
     if not 0 <= count <= releases.MAX_COUNT:
-        raise Refused(ServerProblem.BAD_REQUEST, f"count is from 1 to {releases.MAX_COUNT:,}")
+        raise Refused(
+            ServerProblem.BAD_REQUEST, f"count is up to {releases.MAX_COUNT:,}; 0: as many as reports"
+        )
     again = bool(data.get("again"))
     attempt = await state.call(lambda: releases.begin(state.database, name, actor=token.actor, again=again))
     state.start_release(name, attempt, count)
