@@ -12,6 +12,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+# What goes to the end of a file that is there.
+ADDED = re.compile(r"^```python add=(\S+)\n(.*?)^```$", re.M | re.S)
+# The same collection on streets, after the example and with its names.
+STREETS = """
+from ldptrace.models import RouteModel
+from ldptrace.roads.library import Library
+from ldptrace.roads.network import RoadNetwork
+
+at = np.arange(49).reshape(7, 7)
+here, there = np.r_[at[:-1].ravel(), at[:, :-1].ravel()], np.r_[at[1:].ravel(), at[:, 1:].ravel()]
+x, y = np.divmod(np.arange(49), 7)
+town = RoadNetwork.of(x, y, np.r_[here, there], np.r_[there, here])
+ways = rng.choice(np.int32([[0, 1, 2], [1, 7, 13], [8, 9, 15], [12, 6, 7], [14, 13, 19]]), 5000)
+paths = CellPaths(ways.ravel(), np.arange(5001) * 3, grid)
+estimates = Estimates.from_tally(plan, collect(plan, paths, rng))
+drawn = RouteModel.fit(estimates, town, rng, library=Library(2000), mixture=False).sample(1000, rng)
+print(np.mean((drawn.x[drawn.offsets[:-1]] < 3) & (drawn.y[drawn.offsets[:-1]] < 3)))
+"""
 FILES = re.compile(r"^```python file=(\S+)\n(.*?)^```$", re.M | re.S)
 
 
@@ -26,12 +44,17 @@ def listed(path: Path, module: str, name: str, entry: str, after: str) -> None:
 
 @pytest.mark.slow
 def test_a_question_is_added_by_the_steps_of_the_text(tmp_path: Path) -> None:
-    written = dict(FILES.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
-    assert len(written) == 3
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    written, added = dict(FILES.findall(text)), dict(ADDED.findall(text))
+    assert (len(written), len(added)) == (3, 1)
+    written["example.py"] += STREETS
     # What was compiled comes along: it belongs to the files as they are, and the new ones have nothing to compile.
     shutil.copytree(ROOT / "src" / "ldptrace", tmp_path / "src" / "ldptrace")
     for name, text in written.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
+    for name, more in added.items():
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n\n{more}")
     package = tmp_path / "src" / "ldptrace"
     listed(
         package / "protocol/questions/__init__.py",
@@ -55,6 +78,7 @@ def test_a_question_is_added_by_the_steps_of_the_text(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    share = float(done.stdout.split()[0])
+    paths, streets = done.stdout.splitlines()
     # Without the answers a quarter of them would.
-    assert share > 0.8, done.stdout
+    assert float(paths.split()[0]) > 0.8, done.stdout
+    assert float(streets) > 0.8, done.stdout

@@ -9,7 +9,9 @@ import pytest
 
 from conftest import random_paths
 from ldptrace.core.paths import CellPaths
-from ldptrace.models.routes.answers import PathTables, different, named
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.answers import ANSWERS, PathTables, different, named
+from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import direction, link_item, move_item, turn
 from ldptrace.protocol.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
@@ -54,6 +56,10 @@ def test_questions_without_choice(question: Question) -> None:
         expected = np.zeros(question.domain)
         expected[question.answer(Trip(path), Source())[0]] = 1
         assert np.array_equal(found[row], expected)
+
+
+def test_the_questions_of_the_model_are_those_with_a_table() -> None:
+    assert set(RouteModel.questions) == set(ANSWERS) <= set(PathModel.questions)
 
 
 def test_a_turn_is_that_of_a_random_bend() -> None:

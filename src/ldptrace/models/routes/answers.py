@@ -6,6 +6,7 @@ chooses m of its P positions at random, so an item at c of them is named with pr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,51 +42,36 @@ class PathTables:
     @cached_property
     def features(self) -> csr_array:
         """First and last cell, number of each move and of each turn, number of cells: one row per path."""
-        layout, every = self.layout, np.arange(len(self.paths))
-        rows = np.concatenate([every, every, self._step_rows, self._bend_rows, every])
+        layout, every = self.layout, self.every
+        rows = np.concatenate([every, every, self.step_rows, self.bend_rows, every])
         columns = np.concatenate(
             [
                 self.paths.starts(),
                 layout.end.start + self.paths.ends(),
-                layout.move.start + self._moves,
-                layout.turn.start + self._bends,
-                layout.length.start + self._lengths,
+                layout.move.start + self.moves,
+                layout.turn.start + self.bends,
+                layout.length.start + self.length_items,
             ]
         )
         return _counted(rows, columns, (len(every), layout.size))
 
     def answers(self, question: str, most: int) -> csr_array:
         """Probability that the device of a path (row) names an item (column) of the question."""
-        n, every, sizes = self.paths.grid.n, np.arange(len(self.paths)), self.paths.sizes
-        many, cells = len(every), n * n
-        match question:
-            case "length":
-                return _counted(every, self._lengths, (many, self.lengths))
-            case "start":
-                return _counted(every, self.paths.starts(), (many, cells))
-            case "end":
-                return _counted(every, self.paths.ends(), (many, cells))
-            case "terminals":
-                both = np.concatenate([self.paths.starts(), self.paths.ends()])
-                return _named(
-                    _counted(np.concatenate([every, every]), both, (many, cells)), sizes, most=2**30
-                )
-            case "visits":
-                return _named(_counted(self._rows, self.paths.cells, (many, cells)), sizes, most)
-            case "moves":
-                return _named(_counted(self._step_rows, self._moves, (many, move_count(n))), sizes - 1, most)
-            case "links":
-                return _named(_counted(self._step_rows, self._links, (many, link_count(n))), sizes - 1, most)
-            case "turns":
-                return _named(_counted(self._bend_rows, self._bends, (many, TURNS)), sizes - 2, most=1)
-        raise NotImplementedError(f"the route model does not know the question {question!r}")
+        return ANSWERS[question](self, most)
+
+    @property
+    def every(self) -> Ints:
+        """All paths by their numbers."""
+        return np.arange(len(self.paths))
 
     @cached_property
-    def _rows(self) -> Ints:
+    def rows(self) -> Ints:
+        """The path of every cell."""
         return np.repeat(np.arange(len(self.paths)), self.paths.sizes)
 
     @cached_property
-    def _lengths(self) -> Ints:
+    def length_items(self) -> Ints:
+        """Item of every path's number of cells."""
         return np.minimum(self.paths.sizes, self.lengths) - 1
 
     @cached_property
@@ -94,15 +80,16 @@ class PathTables:
         return _step_keys(self.paths.cells, self.paths.offsets, self.paths.grid.n)
 
     @cached_property
-    def _step_rows(self) -> Ints:
-        return self._rows[self._keys >= 0]
+    def step_rows(self) -> Ints:
+        """The path of every step from a cell to the next; `moves` and `links` are the items of these steps."""
+        return self.rows[self._keys >= 0]
 
     @cached_property
-    def _moves(self) -> NDArray[np.int32]:
+    def moves(self) -> NDArray[np.int32]:
         return move_items(self.paths.grid.n)[self._keys[self._keys >= 0]]
 
     @cached_property
-    def _links(self) -> NDArray[np.int32]:
+    def links(self) -> NDArray[np.int32]:
         return link_items(self.paths.grid.n)[self._keys[self._keys >= 0]]
 
     @cached_property
@@ -111,11 +98,12 @@ class PathTables:
         return np.flatnonzero((self._keys[:-1] >= 0) & (self._keys[1:] >= 0))
 
     @cached_property
-    def _bend_rows(self) -> Ints:
-        return self._rows[self._bent]
+    def bend_rows(self) -> Ints:
+        """The path of every bend between two steps; `bends` are the classes of these."""
+        return self.rows[self._bent]
 
     @cached_property
-    def _bends(self) -> Ints:
+    def bends(self) -> Ints:
         return TURN[self._keys[self._bent] % 8, self._keys[self._bent + 1] % 8]
 
 
@@ -140,6 +128,64 @@ def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints]:
     keys = _hashes(paths.cells, paths.offsets, kinds)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     return first, group.ravel()
+
+
+def _length(tables: PathTables, _: int) -> csr_array:
+    return _table(tables, tables.every, tables.length_items, tables.lengths)
+
+
+def _start(tables: PathTables, _: int) -> csr_array:
+    return _table(tables, tables.every, tables.paths.starts(), tables.paths.grid.cells)
+
+
+def _end(tables: PathTables, _: int) -> csr_array:
+    return _table(tables, tables.every, tables.paths.ends(), tables.paths.grid.cells)
+
+
+def _terminals(tables: PathTables, _: int) -> csr_array:
+    both = np.concatenate([tables.paths.starts(), tables.paths.ends()])
+    counts = _table(tables, np.concatenate([tables.every, tables.every]), both, tables.paths.grid.cells)
+    # Both are named.
+    return _named(counts, np.full(len(tables.paths), 2), most=2)
+
+
+def _visits(tables: PathTables, most: int) -> csr_array:
+    counts = _table(tables, tables.rows, tables.paths.cells, tables.paths.grid.cells)
+    return _named(counts, tables.paths.sizes, most)
+
+
+def _moves(tables: PathTables, most: int) -> csr_array:
+    counts = _table(tables, tables.step_rows, tables.moves, move_count(tables.paths.grid.n))
+    return _named(counts, tables.paths.sizes - 1, most)
+
+
+def _links(tables: PathTables, most: int) -> csr_array:
+    counts = _table(tables, tables.step_rows, tables.links, link_count(tables.paths.grid.n))
+    return _named(counts, tables.paths.sizes - 1, most)
+
+
+def _turns(tables: PathTables, _: int) -> csr_array:
+    return _named(_table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1)
+
+
+# The questions that the route model uses: what the devices of paths answer when they may name so many items.
+ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
+    "length": _length,
+    "start": _start,
+    "end": _end,
+    "terminals": _terminals,
+    "visits": _visits,
+    "moves": _moves,
+    "links": _links,
+    "turns": _turns,
+}
+
+
+def _table(
+    tables: PathTables, rows: NDArray[np.integer], items: NDArray[np.integer], domain: int
+) -> csr_array:
+    """How often each path (row) has each item of a domain."""
+    return _counted(rows, items, (len(tables.paths), domain))
 
 
 def _counted(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:

@@ -21,11 +21,11 @@ from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, MobilityModel, checked_count
 from ldptrace.models.fit import Fit, fit_potentials, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
-from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.model import PathModel, fit_paths, longest, observed
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes import files
+from ldptrace.models.routes.answers import ANSWERS
 from ldptrace.models.routes.ends import Ends, places_of
 from ldptrace.models.routes.mixture import share_off_streets
 from ldptrace.models.routes.strides import STRIDES, Strides
