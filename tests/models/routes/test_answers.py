@@ -97,8 +97,3 @@ def test_different_paths_are_found_whatever_their_order(rng: np.random.Generator
     ]
     assert len(first) == len(set(keys))
     assert all(keys[first[group[k]]] == keys[k] for k in range(len(paths)))
-
-
-def test_an_unknown_question_is_told() -> None:
-    with pytest.raises(NotImplementedError, match="weather"):
-        tables().answers("weather", 1)
