@@ -9,13 +9,17 @@ import ldptrace as lt
 from cli_kit import status
 from ldptrace.cli.demo import picture
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.methods import single_report
 from road_kit import lattice_roads
 
 
 @pytest.mark.slow
-def test_the_demo_makes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert status("demo", "--out", tmp_path, "--users", 3000) == 0
-    assert len(lt.read(tmp_path / "synthetic.parquet")) == 3000
+def test_the_demo_makes_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(single_report.OPTIONS, "library", 20_000)
+    assert status("demo", "--out", tmp_path, "--users", 1000) == 0
+    assert len(lt.read(tmp_path / "synthetic.parquet")) == 1000
     card = json.loads((tmp_path / "scorecard.json").read_text())
     assert "density_error" in card["metrics"]
     assert (tmp_path / "report.html").stat().st_size > 10_000

@@ -48,6 +48,8 @@ from road_kit import lattice_roads
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
+# For a cluster of a minute: the machine code that better suits one of a day takes longer to make than it saves.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def free_port() -> int:
@@ -84,10 +86,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
 def cluster(folder: Path) -> Iterator[tuple[Spark, list[subprocess.Popen[bytes]]]]:
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
-    processes = [
-        launched("master.Master", folder, "--host", "127.0.0.1", "--port", port, "--webui-port", free_port())
-    ]
+    processes: list[subprocess.Popen[bytes]] = []
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", JAVA)
         patch.setenv("SPARK_MASTER_URL", url)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -98,6 +99,12 @@ def cluster(folder: Path) -> Iterator[tuple[Spark, list[subprocess.Popen[bytes]]
             f"--conf spark.executorEnv.PYTHONPATH={SOURCE} --driver-memory 512m pyspark-shell",
         )
         try:
+            processes.append(
+                launched(
+                    *("master.Master", folder, "--host", "127.0.0.1", "--port", port),
+                    *("--webui-port", free_port()),
+                )
+            )
             for _ in range(2):
                 processes.append(
                     launched(

@@ -30,7 +30,7 @@ def shell(line: str, folder: Path, code: int = 0) -> tuple[str, str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=ENVIRONMENT,
         check=False,
     )
@@ -141,7 +141,7 @@ def test_what_can_be_checked_is_checked_before_reading(folder: Path) -> None:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=ENVIRONMENT,
         check=True,
     )

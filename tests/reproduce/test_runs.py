@@ -73,9 +73,9 @@ def test_a_run_that_stops_goes_on_where_it_stopped(
 
 
 @pytest.mark.slow
-def test_same_seed_same_values(setup: Setup, tmp_path: Path) -> None:
+def test_same_seed_same_values(small: Setup, tmp_path: Path) -> None:
     values = [
-        [row.mean for row in reproduce("query-size", setup, tmp_path / name).rows] for name in ("a", "b")
+        [row.mean for row in reproduce("query-size", small, tmp_path / name).rows] for name in ("a", "b")
     ]
     np.testing.assert_array_equal(values[0], values[1])
 
