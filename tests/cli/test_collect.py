@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cli_kit import PLAN, error_of, run
 from ldptrace.cli.collect import own_points
+from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
@@ -181,6 +182,15 @@ def test_from_reports_to_estimates() -> None:
     }.items():
         assert words in run("decode", name).stdout
     assert "10 reports of" in run("decode", "batch", "--plan", "plan.json").stdout
+
+
+@pytest.mark.usefixtures("folder")
+def test_questions_that_nobody_answered_are_named_and_have_no_table() -> None:
+    Path("tally.json").write_text(Tally.zero(PLAN, 0).to_json())
+    result = run("estimate", "tally.json", "--plan", "plan.json")
+    assert result.exit_code == 0, result.output
+    assert "Nobody answered: length, start, end" in result.stdout
+    assert "inf" not in result.stdout
 
 
 @pytest.mark.usefixtures("folder")

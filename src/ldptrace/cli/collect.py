@@ -256,7 +256,10 @@ def estimate(
     if output is not None:
         write_text(estimates.to_json(), output)
     console = table_console(output)
+    unasked = [name for name, found in estimates.items() if found.users == 0]
     for found in estimates.values():
+        if found.users == 0:
+            continue
         table = Table(
             title=f"{found.question.name}: {count(found.users, 'user')}, {count(found.question.domain, 'item')}"
         )
@@ -267,6 +270,8 @@ def estimate(
             words = item_words(found.question, item)
             table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
         console.print(table)
+    if unasked:
+        console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
 
 
 def read_plan(path: Path) -> Plan:

@@ -131,9 +131,10 @@ def _ledger(document: dict[str, Any]) -> list[str]:
 
 def _estimates(document: dict[str, Any]) -> list[str]:
     from ldptrace.curator import Estimates
+    from ldptrace.io.report import count
 
     estimates = Estimates.from_json(json.dumps(document))
     lines = [f"Estimates of plan {estimates.plan.id}."]
     for name, found in estimates.items():
-        lines.append(f"  {name}: {len(found.frequencies)} items, {found.users:,} users")
+        lines.append(f"  {name}: {count(len(found.frequencies), 'item')}, {count(found.users, 'user')}")
     return lines
