@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.library import Lean, Library, zones_of
+from ldptrace.roads.leaning import Lean, Zones, zones_of
+from ldptrace.roads.library import Library
 from road_kit import lattice_roads, scattered_roads
 
 
@@ -90,7 +91,7 @@ def test_leaning_towards_a_fit_raises_the_effective_number() -> None:
         return tilted / tilted.sum()
 
     second = Library(routes=30_000).draw(
-        roads, np.random.default_rng(1), lean=Lean.towards(first, wanted(first), grid)
+        roads, np.random.default_rng(1), lean=Lean.towards(first, wanted(first), Zones.of(roads, grid))
     )
     effective = [1 / (wanted(routes) ** 2).sum() for routes in (first, second)]
     assert effective[1] > 2 * effective[0]

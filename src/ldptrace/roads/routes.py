@@ -142,6 +142,15 @@ class Routes:
             self.roads, self.edges[source], offsets, self.begin[picked], self.end[picked], kept / kept.sum()
         )
 
+    def joined(self, later: Routes) -> Routes:
+        """These routes and others on the same network."""
+        edges, begin, end, weights = (
+            np.concatenate([getattr(self, name), getattr(later, name)])
+            for name in ("edges", "begin", "end", "weights")
+        )
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + later.offsets[1:]])
+        return Routes(self.roads, edges, offsets, begin, end, weights / weights.sum())
+
     def on_used_roads(self) -> Routes:
         """The same routes on a network of the edges that they use: what a file needs to hold."""
         used = np.unique(self.edges)

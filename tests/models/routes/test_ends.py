@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from ldptrace.models.routes.ends import Ends, end_components, places_of, street_density
+from ldptrace.models.prior import Prior
+from ldptrace.models.routes.ends import (
+    ALONE,
+    FREEDOM,
+    GATE,
+    KINDS,
+    SMOOTH,
+    Ends,
+    end_components,
+    kinds_of,
+    places_of,
+    standing_out,
+    street_density,
+)
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.library import Library, zones_of
+from ldptrace.roads.classes import STREET
+from ldptrace.roads.leaning import zones_of
+from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from road_kit import lattice_roads
 
@@ -21,7 +38,7 @@ def test_ends_lie_in_the_cells_of_their_routes() -> None:
     roads, grid = lattice_roads(9), Grid((0, 0, 800, 800), 2)
     routes = Library(routes=500).draw(roads, np.random.default_rng(0))
     ends, cell = Ends.of(routes, grid), zones_of(roads, grid)
-    for place, edge in ((ends.start, routes.offsets[:-1]), (ends.end, routes.offsets[1:] - 1)):
+    for place, edge in zip(ends.marks.T, (routes.offsets[:-1], routes.offsets[1:] - 1), strict=False):
         i, j = np.divmod(place, 8)
         assert np.array_equal(i // 4 * 2 + j // 4, cell[routes.edges[edge]])
 
@@ -41,10 +58,43 @@ def test_streets_alike_everywhere_tell_nothing() -> None:
     assert np.isfinite(street_density(roads, zones_of(roads, Grid((0, 0, 100, 100), 2)), 2)).all()
 
 
-def test_near_places_go_together() -> None:
+def test_near_places_go_together_and_kinds_alone() -> None:
+    by_density, within, by_kind = end_components(np.arange(576.0), Grid((0, 0, 1, 1), 6))
+    assert by_density.basis.shape == (576 + KINDS, 1)
+    alike = (within.basis @ within.basis.T).toarray()
+    assert alike[0, 0] == pytest.approx(SMOOTH + ALONE, abs=0.05)
+    assert alike[0, 1] > 0.7 * SMOOTH > 0.2 * SMOOTH > abs(alike[0, 12])
+    assert not alike[576:].any()
+    assert np.count_nonzero(by_kind.basis.toarray()) == KINDS
+
+
+def test_a_place_that_stands_out_may_stand_out_further() -> None:
+    """The part of a place alone is found again, and its width grows with it; others get narrower."""
     grid = Grid((0, 0, 1, 1), 6)
-    by_density, near, _ = end_components(np.arange(576.0), grid)
-    assert by_density.basis.shape == (576, 1)
-    alike = near.basis @ near.basis.T
-    assert alike[0, 0] == pytest.approx(1, abs=0.05)
-    assert alike[0, 1] > 0.7 > 0.2 > abs(alike[0, 12])
+    prior = Prior(end_components(np.zeros(576), grid))
+    variances = {part.name: part.variance for part in prior.components}
+    potentials = np.zeros(576 + KINDS)
+    potentials[100] = 5.0
+    scales = standing_out(prior, variances, potentials, 576)
+    assert scales.argmax() == 100
+    assert scales[100] > 2
+    assert scales[400] == pytest.approx(math.sqrt(FREEDOM / (FREEDOM + 1)), abs=1e-3)
+    (_, wider, _) = end_components(np.zeros(576), grid, scales)
+    assert (wider.basis @ wider.basis.T)[100, 100] > 2
+
+
+def test_only_the_end_of_a_large_road_is_a_gate() -> None:
+    """A motorway in two pieces that ends in the west, and a street that ends in the east."""
+    roads = RoadNetwork.of(
+        [0, 1, 2, 3],
+        [0, 0, 0, 0],
+        [0, 1, 1, 2, 2, 3],
+        [1, 0, 2, 1, 3, 2],
+        road_class=[0, 0, 0, 0, 1, 1],
+        classes=("motorway", "residential"),
+    )
+    assert kinds_of(roads).tolist() == [GATE, GATE, 0, 0, STREET, STREET]
+
+
+def test_what_is_not_known_of_a_street_makes_it_a_street() -> None:
+    assert set(kinds_of(lattice_roads(3)).tolist()) == {STREET}

@@ -17,12 +17,14 @@ from ldptrace.models import load_model
 from ldptrace.models.observation import overall
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.answers import PathTables
+from ldptrace.models.routes.ends import places_of
 from ldptrace.models.routes.mixture import share_off_streets
-from ldptrace.models.routes.model import FIRST, RouteModel, within
+from ldptrace.models.routes.model import RouteModel, within
 from ldptrace.models.routes.strides import Strides
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.library import Library, zones_of
+from ldptrace.roads.leaning import Lean, Zones, zones_of
+from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.simulation import collect
@@ -109,13 +111,14 @@ def test_the_map_alone_is_the_first_library_which_no_answer_has_touched(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
     estimates, roads = fitted[2], within(with_speeds(), GRID, None)
-    few = Library(routes=FIRST)
+    few = Library(routes=4000)
     with warnings.catch_warnings():
         # So few routes are told.
         warnings.simplefilter("ignore", FitWarning)
         model = RouteModel.fit(estimates, roads, np.random.default_rng(8), library=few, mixture=False)
     rng = np.random.default_rng(8)
-    routes = few.draw(roads, rng)
+    # The first part of a small library is a quarter of it.
+    routes = Library(routes=1000).pool(roads, rng, Lean.even(Zones.of(roads, GRID, places_of(GRID)))).routes
     strides = Strides.drawn(routes, GRID, rng)
     most = estimates["visits"].question.capacity
     table = PathTables(strides.cells(routes, GRID), lengths=1).answers("visits", most)

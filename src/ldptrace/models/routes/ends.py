@@ -7,17 +7,19 @@ and from the streets themselves: how much more is done where they are dense is l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
-from scipy.sparse import eye_array
+from scipy.sparse import csr_array, diags_array, hstack, vstack
 
 from ldptrace.models.path.components import smooth
-from ldptrace.models.prior import PriorComponent
+from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.library import zones_of
+from ldptrace.roads.classes import STREET, class_rank
+from ldptrace.roads.leaning import zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
@@ -26,8 +28,15 @@ Ints = NDArray[np.int32]
 
 # Places along one side of the map, and of a cell, at most.
 PLACES, PARTS = 24, 4
-# How far apart places are alike, in sides of a cell.
-REACH = 0.5
+# How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in made-up
+# cities. One factor of both is learned: answers about cells do not tell the two apart.
+REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
+# Degrees of freedom of a place alone: a few stand out far.
+FREEDOM = 3.0
+WITHIN = "ends within cells"
+# Kinds of street by rank, the last for the ends of large roads; how large those are, and how far they may stand out.
+KINDS, LARGE, GATES = 6, 1, 3.0
+GATE = KINDS - 1
 
 
 def places_of(grid: Grid) -> Grid:
@@ -39,18 +48,42 @@ def places_of(grid: Grid) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """The places where each route begins and ends, and how dense the streets are at every place."""
+    """What is known of the ends of routes: the place and the kind of street of both.
 
-    start: Ints
-    end: Ints
+    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places.
+    `density` says how dense the streets are at every place.
+    """
+
+    marks: Ints
     density: Floats
 
     @staticmethod
     def of(routes: Routes, grid: Grid) -> Ends:
         places = places_of(grid)
-        place = zones_of(routes.roads, places)
+        place, kind = zones_of(routes.roads, places), places.cells + kinds_of(routes.roads)
         start, end = routes.edges[routes.offsets[:-1]], routes.edges[routes.offsets[1:] - 1]
-        return Ends(place[start], place[end], street_density(routes.roads, place, places.n))
+        marks = np.stack([place[start], place[end], kind[start], kind[end]], axis=1)
+        return Ends(
+            np.ascontiguousarray(marks, dtype=np.int32), street_density(routes.roads, place, places.n)
+        )
+
+
+def kinds_of(roads: RoadNetwork) -> Ints:
+    """The kind of every edge as the end of a trip: how large a road it is, or the last one of a large road that ends.
+
+    Nobody stops on a motorway, except where it leaves the map: whoever comes from elsewhere begins there.
+    """
+    ranks = np.array([min(class_rank(word), GATE - 1) for word in roads.classes] + [STREET])
+    kind = ranks[roads.road_class]
+    # Where a street ends, the only way on is the way back.
+    leaving, arriving = roads.headings
+    into, out = (np.bincount(nodes, minlength=roads.nodes) for nodes in (roads.target, roads.source))
+    last, first = np.zeros(roads.nodes, dtype=np.int64), np.zeros(roads.nodes, dtype=np.int64)
+    last[roads.target], first[roads.source] = np.arange(roads.edges), np.arange(roads.edges)
+    back = np.cos(leaving[first] - arriving[last]) < -0.9
+    ends = (into == 1) & (out == 1) & back
+    gate = (kind <= LARGE) & (ends[roads.source] | ends[roads.target])
+    return np.where(gate, GATE, kind).astype(np.int32)
 
 
 def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
@@ -63,13 +96,41 @@ def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
     return (logs - mean) / max(float(deviation), 1e-6)
 
 
-def end_components(density: Floats, grid: Grid) -> tuple[PriorComponent, ...]:
-    """Components of the prior over the places."""
+def end_components(density: Floats, grid: Grid, scales: Floats | None = None) -> tuple[PriorComponent, ...]:
+    """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around."""
     places = places_of(grid)
     i, j = np.divmod(np.arange(places.cells), places.n)
-    near = smooth(i, j, REACH * places.n / grid.n)
+    near = np.sqrt(SMOOTH) * smooth(i, j, REACH * places.n / grid.n)
+    own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
+    within = hstack([csr_array(near), diags_array(own)])
     return (
-        PriorComponent("ends by street density", density[:, None], 0.25, fixed=True),
-        PriorComponent("ends within cells, smooth", near, 0.5),
-        PriorComponent("ends within cells", eye_array(places.cells), 1.0),
+        PriorComponent(
+            "ends by street density", np.append(density, np.zeros(KINDS))[:, None], 0.25, fixed=True
+        ),
+        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((KINDS, within.shape[1]))])), 1.0),
+        PriorComponent("ends by kind of street", _kinds(places.cells), 1.0, fixed=True),
     )
+
+
+def _kinds(places: int) -> csr_array:
+    """A column for each kind; the ends of large roads may stand out further."""
+    width = np.ones(KINDS)
+    width[GATE] = GATES
+    return csr_array(vstack([csr_array((places, KINDS)), diags_array(width)]))
+
+
+def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Floats, places: int) -> Floats:
+    """How far each place may be from its neighbours, given where a fit saw it.
+
+    Most places are much like those around, and a few are nothing like them: Student's t of few degrees of freedom,
+    which is a normal law whose width is what this says, again and again.
+    """
+    each = np.array([variances[part.name] for part in prior.components])
+    (number,) = (k for k, part in enumerate(prior.components) if part.name == WITHIN)
+    # Each place has a column of its own, and they are the last ones.
+    alone = prior.components[number].basis[:, -places:]
+    pull = alone.T @ (prior.precision(each) @ potentials)
+    width = ALONE * each[number]
+    found = each[number] * (alone @ pull)[-KINDS - places : -KINDS]
+    scales: Floats = np.sqrt((FREEDOM + found**2 / width) / (FREEDOM + 1))
+    return scales

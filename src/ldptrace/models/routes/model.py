@@ -19,31 +19,29 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, MobilityModel, checked_count
-from ldptrace.models.fit import Fit, fit_potentials, judged
+from ldptrace.models.fit import Fit, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
-from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.model import PathModel, fit_paths, longest, observed
-from ldptrace.models.prior import Prior
+from ldptrace.models.path.model import PathModel, fit_paths, observed
 from ldptrace.models.routes import files
 from ldptrace.models.routes.answers import ANSWERS
-from ldptrace.models.routes.ends import Ends, places_of
+from ldptrace.models.routes.ends import places_of
+from ldptrace.models.routes.fitted import Cut, Fitted, searched
 from ldptrace.models.routes.mixture import share_off_streets
 from ldptrace.models.routes.strides import STRIDES, Strides
-from ldptrace.models.routes.weighting import Weighting, route_prior
+from ldptrace.models.routes.weighting import Weighting
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.library import ROUTES, Lean, Library
+from ldptrace.roads.library import ROUTES, Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.pieces import in_pieces
 from ldptrace.roads.routes import Routes
 
 Floats = NDArray[np.float64]
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
 FEW = 1000
-# Routes of a library for the smallest crowd, and of one that only says where to look.
-FEWEST, FIRST = 50_000, 5_000
-# Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
-CRUDE = 100.0
+# Routes of a library for the smallest crowd.
+FEWEST = 50_000
 # Routes that weigh less than this part of an equal share are never drawn; files need not hold them.
 _NOTHING = 1e-6
 
@@ -87,31 +85,33 @@ class RouteModel(MobilityModel):
     ) -> RouteModel:
         """Fit to all noisy answers at once.
 
-        From a road network a broad library is drawn and fitted, then sharper ones that lean towards what was fitted;
-        routes are used as they are. `rng` draws public things only. With `mixture`, the part of the answers that
-        streets do not explain goes to a path model, which keeps to a public `area`.
+        From a road network a broad library is drawn and fitted, then sharper ones that lean towards what was fitted,
+        all of them weighed as one; routes are used as they are. `rng` draws public things only. With `mixture`, the
+        part of the answers that streets do not explain goes to a path model, which keeps to a public `area`.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         grid, observations = estimates.plan.grid, observed(estimates)
-        tell = progress or (lambda share: None)
         if isinstance(public, RoadNetwork):
             roads = within(public, grid, estimates.plan.crs)
             drawing = library or Library(routes=usual_routes(observations))
-            # Small ones say where to look, the second where to look more closely.
-            few = replace(drawing, routes=max(drawing.routes // 6, FIRST))
-            fitted = _Fitted.of(few.draw(roads, rng), estimates, observations, rng)
-            alone = fitted.map_alone(observations)
-            tell(0.1)
-            for drawn, done, goal in ((few, 0.1, 0.3), (drawing, 0.3, 1.0)):
-                lean = Lean.towards(fitted.routes, fitted.weights, grid, places_of(grid))
-                routes = drawn.draw(roads, rng, lean=lean, progress=_part(tell, done, goal))
-                fitted = _Fitted.of(routes, estimates, observations, rng, fitted)
+            fitted, alone = searched(roads, drawing, estimates, observations, rng, progress or _quiet)
         else:
-            fitted = _Fitted.of(public, estimates, observations, rng)
+            cut = Cut.of(public, grid, rng)
+            fitted = Fitted.of(public, cut, estimates, observations)
             alone = fitted.map_alone(observations)
-        model = replace(fitted.model(estimates, observations), map_alone=alone)
+        matches = fitted.matches(observations)
+        model = RouteModel(
+            grid,
+            replace(fitted.routes, weights=fitted.weights),
+            fitted.strides,
+            matches,
+            matches,
+            {name: math.sqrt(variance) for name, variance in fitted.fit.variances.items()},
+            plan=estimates.plan,
+            map_alone=alone,
+        )
         if mixture and observations:
-            model = fitted.mixed(model, estimates, observations, area)
+            model = _mixed(model, fitted, estimates, observations, area)
         _warn(model, fitted.fit)
         return model
 
@@ -286,15 +286,8 @@ class RouteModel(MobilityModel):
         return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone)
 
 
-def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
-    """Progress of a part of the work, told as progress of all of it."""
-    return lambda share: tell(start + (goal - start) * share)
-
-
-def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:
-    """The largest share by which variances of answers grew."""
-    pairs = zip(allowed, observations, strict=True)
-    return max((float((more.variances / seen.variances).max()) - 1 for more, seen in pairs), default=0.0)
+def _quiet(share: float) -> None:
+    """Nobody wants to know how far it is."""
 
 
 def usual_routes(observations: Sequence[Observation]) -> int:
@@ -303,96 +296,42 @@ def usual_routes(observations: Sequence[Observation]) -> int:
 
 
 def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """The connected part of a network in the bounds of a grid; an error where it is the map of another place."""
+    """The connected part of a network in the bounds of a grid, in short pieces.
+
+    An error where it is the map of another place.
+    """
     roads.check_against(grid.bounds, crs)
-    return roads.clipped(grid.bounds).largest_component()
+    connected = roads.clipped(grid.bounds).largest_component()
+    across, up = connected.scale
+    step = places_of(grid).step
+    # An edge lies in the place of its middle, so none is longer than half a place.
+    return in_pieces(connected, min(step[0] * across, step[1] * up) / 2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """A library, fitted: strides, groups, and the fit itself."""
-
-    routes: Routes
-    strides: Strides
-    fit: Fit[Weighting]
-    prior: Prior
-
-    @staticmethod
-    def of(
-        routes: Routes,
-        estimates: Estimates,
-        observations: list[Observation],
-        rng: np.random.Generator,
-        begin: _Fitted | None = None,
-    ) -> _Fitted:
-        """Fitted from zero potentials on, or from where another library's fit ended."""
-        grid = estimates.plan.grid
-        strides, ends = Strides.drawn(routes, grid, rng), Ends.of(routes, grid)
-        weighting = Weighting.of(
-            strides.cells(routes, grid),
-            strides.kind,
-            ends,
-            strides.weighted(routes.weights),
-            longest(estimates),
-            observations,
-        )
-        if begin is not None:
-            weighting = weighting.moved(begin.fit.model.potentials)
-        prior = route_prior(MoveGraph(grid), longest(estimates), ends.density)
-        fit = fit_potentials(weighting, prior, observations)
-        allowed = fit.model.allowed_for(observations)
-        if _excess(allowed, observations) > CRUDE:
-            # Few routes carry the weight: what they happen to answer is not to be bent to the last digit.
-            fit = fit_potentials(weighting, prior, allowed)
-        return _Fitted(routes, strides, fit, prior)
-
-    @property
-    def weights(self) -> Floats:
-        """Fitted weight of every route."""
-        return self.fit.model.weights
-
-    def map_alone(self, observations: list[Observation]) -> tuple[Match, ...]:
-        """How the library matches the answers by its public weights, as if nobody had reported."""
-        public = self.fit.model.moved(-self.fit.model.potentials)
-        expected = public.answers({seen.name: seen.most for seen in observations})
-        return tuple(Match.of(seen, expected[seen.name]) for seen in observations)
-
-    def model(self, estimates: Estimates, observations: list[Observation]) -> RouteModel:
-        matches = tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)
-        return RouteModel(
-            estimates.plan.grid,
-            replace(self.routes, weights=self.weights),
-            self.strides,
-            matches,
-            matches,
-            {name: math.sqrt(variance) for name, variance in self.fit.variances.items()},
-            plan=estimates.plan,
-        )
-
-    def mixed(
-        self,
-        model: RouteModel,
-        estimates: Estimates,
-        observations: list[Observation],
-        area: Area | None,
-    ) -> RouteModel:
-        """The model with the share of a path model that makes the answers most likely; mostly none."""
-        paths, path_prior = fit_paths(estimates, observations, area)
-        # That a library is a sample is no evidence against streets.
-        allowed = self.fit.model.allowed_for(observations)
-        share = share_off_streets(*judged(self.fit, self.prior, allowed), *judged(paths, path_prior, allowed))
-        if share == 0:
-            return model
-        expected = {
-            name: (1 - share) * self.fit.expected[name] + share * paths.expected[name]
-            for name in paths.expected
-        }
-        return replace(
-            model,
-            matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
-            off_streets=share,
-            paths=replace(PathModel.of_fit(paths, observations, estimates.plan), area=area),
-        )
+def _mixed(
+    model: RouteModel,
+    fitted: Fitted,
+    estimates: Estimates,
+    observations: list[Observation],
+    area: Area | None,
+) -> RouteModel:
+    """The model with the share of a path model that makes the answers most likely; mostly none."""
+    paths, path_prior = fit_paths(estimates, observations, area)
+    # That a library is a sample is no evidence against streets.
+    allowed = fitted.fit.model.allowed_for(observations)
+    share = share_off_streets(*judged(fitted.fit, fitted.prior, allowed), *judged(paths, path_prior, allowed))
+    if share == 0:
+        return model
+    expected = {
+        name: (1 - share) * fitted.fit.expected[name] + share * paths.expected[name]
+        for name in paths.expected
+    }
+    return replace(
+        model,
+        matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
+        off_streets=share,
+        paths=replace(PathModel.of_fit(paths, observations, estimates.plan), area=area),
+    )
 
 
 def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:

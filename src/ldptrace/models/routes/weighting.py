@@ -19,7 +19,7 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
-from ldptrace.models.routes.ends import Ends, end_components
+from ldptrace.models.routes.ends import KINDS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
 
 Floats = NDArray[np.float64]
@@ -30,15 +30,14 @@ Ints = NDArray[np.int64]
 class Weighting:
     """Weights of routes. Those with the same cell path and stride are one group: they answer alike.
 
-    `mass` is the public weight b of every route, `group` its group, `start` and `end` the places of its ends, which
-    are features beside those of its group. `tables` say what each group's devices answer: expected answers are A^T w,
-    and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
+    `mass` is the public weight b of every route, `group` its group, `marks` its features beside those of its group:
+    the places and kinds of its ends. `tables` say what each group's devices answer: expected answers are A^T w, and
+    their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
     """
 
     mass: Floats
     group: Ints
-    start: NDArray[np.int32]
-    end: NDArray[np.int32]
+    marks: NDArray[np.int32]
     features: csr_array
     tables: Mapping[str, csr_array]
     potentials: Floats
@@ -59,17 +58,22 @@ class Weighting:
         stride = csr_array((np.ones(len(first)), (every, kinds[first])), shape=(len(first), len(STRIDES)))
         features = csr_array(hstack([tables.features, stride]))
         answers = {seen.name: tables.answers(seen.name, seen.most) for seen in observations}
-        potentials = np.zeros(features.shape[1] + len(ends.density))
-        return Weighting(weights, group, ends.start, ends.end, features, answers, potentials)
+        potentials = np.zeros(features.shape[1] + len(ends.density) + KINDS)
+        return Weighting(weights, group, ends.marks, features, answers, potentials)
 
     @cached_property
     def weights(self) -> Floats:
         """w of every route; they add up to one."""
         common = self.features.shape[1]
-        of_groups, of_places = self.features @ self.potentials[:common], self.potentials[common:]
-        exponents = of_groups[self.group] + of_places[self.start] + of_places[self.end]
+        of_groups, of_ends = self.features @ self.potentials[:common], self.potentials[common:]
+        exponents = of_groups[self.group] + of_ends[self.marks].sum(axis=1)
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
+
+    @property
+    def places(self) -> int:
+        """How many places have potentials."""
+        return len(self.potentials) - self.features.shape[1] - KINDS
 
     @cached_property
     def shares(self) -> Floats:
@@ -105,11 +109,11 @@ class Weighting:
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Derivatives of the expected answers; nothing is lost to repeats, they are in the tables."""
         common = self.features.shape[1]
-        places = len(self.potentials) - common
+        own = len(self.potentials) - common
         mean = np.concatenate(
             [
                 self.features.T @ self.shares,
-                np.bincount(self.start, self.weights, places) + np.bincount(self.end, self.weights, places),
+                np.sum([np.bincount(column, self.weights, own) for column in self.marks.T], axis=0),
             ]
         )
         rows = {}
@@ -125,26 +129,24 @@ class Weighting:
                 self.shares,
                 together,
             )
-            _at_ends(*listed, self.group, self.start, self.end, self.weights, common, together)
+            _at_ends(*listed, self.group, self.marks, self.weights, common, together)
             rows[name] = together - np.outer(table.T @ self.shares, mean)
         return rows, {name: np.ones(len(rows[name])) for name in capacities}
 
 
-def route_prior(graph: MoveGraph, lengths: int, density: Floats) -> Prior:
+def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
     """The components of the path model's prior, one for the strides, and those of the places of ends."""
-    layout, strides, places = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density)
+    layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + KINDS
     shared = [
-        replace(component, basis=_padded(component.basis, 0, strides + places))
+        replace(component, basis=_padded(component.basis, 0, strides + own))
         for component in components(graph, layout)
     ]
-    stride = PriorComponent(
-        "stride", _padded(csr_array(np.eye(strides)), layout.size, places), 4.0, fixed=True
-    )
-    own = [
+    stride = PriorComponent("stride", _padded(csr_array(np.eye(strides)), layout.size, own), 4.0, fixed=True)
+    of_ends = [
         replace(component, basis=_padded(component.basis, layout.size + strides, 0))
-        for component in end_components(density, graph.grid)
+        for component in end_components(density, graph.grid, scales)
     ]
-    return Prior([*shared, stride, *own])
+    return Prior([*shared, stride, *of_ends])
 
 
 def _padded(basis: Any, above: int, below: int) -> Any:
@@ -156,14 +158,14 @@ def _padded(basis: Any, above: int, below: int) -> Any:
 
 
 @kernel
-def _at_ends(ap, ai, av, group, start, end, weights, common, out):  # type: ignore[no-untyped-def]
-    """Add A^T diag(weights) F for the places of the routes' ends, whose columns follow the common ones."""
+def _at_ends(ap, ai, av, group, marks, weights, common, out):  # type: ignore[no-untyped-def]
+    """Add A^T diag(weights) F for the marks of the routes' ends, whose columns follow the common ones."""
     for route in range(len(weights)):
         row = group[route]
         for a in range(ap[row], ap[row + 1]):
             value = av[a] * weights[route]
-            out[ai[a], common + start[route]] += value
-            out[ai[a], common + end[route]] += value
+            for mark in range(marks.shape[1]):
+                out[ai[a], common + marks[route, mark]] += value
 
 
 @kernel
