@@ -108,6 +108,12 @@ def test_a_road_network_adds_its_metrics_and_controls(
         )
 
 
+@pytest.mark.parametrize("command", ["evaluate", "attack"])
+def test_an_impossible_grid_is_told_before_anything_is_read(app: typer.Typer, command: str) -> None:
+    with pytest.raises(InputError, match="from 2 to 256"):
+        CliRunner().invoke(app, [command, "none", "none", "--grid", "0"], catch_exceptions=False)
+
+
 def test_bad_input_is_one_sentence_and_nothing_is_written(
     app: typer.Typer, files: list[str], tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ from ldptrace.cli.common import (
     table_console,
 )
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
+from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -108,6 +109,7 @@ def evaluate(
     from ldptrace.evaluation import evaluate as measure
 
     check_outputs([json_file, html_file], [real, *synthetic])
+    checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             network = None if roads is None else read_network(roads)
@@ -180,6 +182,7 @@ def attack(
     from ldptrace.report import attack_page
 
     check_outputs([json_file, html_file], [real, *synthetic])
+    checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             sets = open_sets(

@@ -23,6 +23,9 @@ Codes = NDArray[np.uint8]
 
 # How a slot's bytes are read: any bits, exactly `size` bits, `size` ascending items, one item.
 _BITS, _BITS_OF_SIZE, _ITEMS, _ITEM = range(4)
+# What is known of a slot (a row of `_layout`): first byte, bytes, how to read them, outputs, size, bytes per item, and
+# the first of its counters.
+_AT, _LENGTH, _HOW, _OUTPUTS, _SIZE, _WIDTH, _FIRST = range(7)
 
 _UNKNOWN_VERSION = Problem.UNKNOWN_VERSION.number
 _WRONG_PLAN = Problem.WRONG_PLAN.number
@@ -121,8 +124,8 @@ Layout = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 def _layout(plan: Plan, number: int) -> Layout:
     """Where things are in a report, for the kernel.
 
-    One row per slot: first byte, bytes, how to read them, outputs, size, bytes per item, first counter. For
-    each group where its rows begin and end, and the byte after its payload.
+    One row per slot, in the order of `_AT` to `_FIRST`. For each group where its rows begin and end, and the byte
+    after its payload.
     """
     round_ = plan.rounds[number]
     base = np.concatenate(([0], np.cumsum([ask.randomizer.outputs for ask in round_.asks])))
@@ -271,11 +274,11 @@ def _count_slot(data, start, length, how, size, width, counts, first, lanes):  #
 def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
     """Move what the lanes have counted to the counters."""
     for row in range(len(slots)):
-        if slots[row, 2] == _BITS or slots[row, 2] == _BITS_OF_SIZE:
-            for item in range(slots[row, 3]):
+        if slots[row, _HOW] == _BITS or slots[row, _HOW] == _BITS_OF_SIZE:
+            for item in range(slots[row, _OUTPUTS]):
                 lane = np.uint64(8 * (item & 7))
                 counted = lanes[row, item >> 3] >> lane & np.uint64(255)
-                counts[slots[row, 6] + item] += np.int64(counted)
+                counts[slots[row, _FIRST] + item] += np.int64(counted)
     lanes[:] = 0
 
 
@@ -296,8 +299,9 @@ def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # t
         if data[at]:
             return _BAD_PADDING
     for row in range(groups[group], groups[group + 1]):
-        at, length, how, outputs = slots[row, 0], slots[row, 1], slots[row, 2], slots[row, 3]
-        if not _slot_is_valid(data, start + at, length, how, outputs, slots[row, 4], slots[row, 5]):
+        at, length = slots[row, _AT], slots[row, _LENGTH]
+        how, outputs = slots[row, _HOW], slots[row, _OUTPUTS]
+        if not _slot_is_valid(data, start + at, length, how, outputs, slots[row, _SIZE], slots[row, _WIDTH]):
             return _BAD_PAYLOAD
     return 0
 
@@ -306,7 +310,7 @@ def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # t
 def _receive(data, size, prefix, round_number, slots, groups, ends, counts, members, table, zero, key, codes):  # type: ignore[no-untyped-def]
     """Check and count every whole report; returns how many were counted."""
     counted = 0
-    lanes = np.zeros((len(slots), max(1, slots[:, 1].max())), dtype=np.uint64)
+    lanes = np.zeros((len(slots), max(1, slots[:, _LENGTH].max())), dtype=np.uint64)
     for row in range(len(data) // size):
         start = row * size
         problem = _problem(data, start, size, prefix, round_number, slots, groups, ends)
@@ -318,8 +322,9 @@ def _receive(data, size, prefix, round_number, slots, groups, ends, counts, memb
             group = data[start + 18]
             members[group] += 1
             for part in range(groups[group], groups[group + 1]):
-                at, length, how, first = slots[part, 0], slots[part, 1], slots[part, 2], slots[part, 6]
-                wide, width = slots[part, 4], slots[part, 5]
+                at, length = slots[part, _AT], slots[part, _LENGTH]
+                how, first = slots[part, _HOW], slots[part, _FIRST]
+                wide, width = slots[part, _SIZE], slots[part, _WIDTH]
                 _count_slot(data, start + at, length, how, wide, width, counts, first, lanes[part])
             if counted % 255 == 0:
                 _empty_lanes(slots, counts, lanes)
