@@ -165,9 +165,13 @@ def lost(worker: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
-    """From files to files, with times."""
+    """From files to files, with times; tasks read what they find the same in Spark's rows."""
     crowd = SparkCrowd(spark, str(folder), BOUNDS)
     assert crowd.timed
+    by_rows = SparkCrowd(spark, str(folder), BOUNDS)
+    by_rows._splits = None
+    points = [found.add_up(lambda block, _: block.points, 0) for found in (crowd, by_rows)]
+    assert points[0] == points[1] == lt.read(folder).points
     run = run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10)
     assert run.users == 2100
     made = lt.read(target)
@@ -189,10 +193,13 @@ def along_streets(spark: Spark, tmp_path: Path) -> None:
         run = run_method(trips, 5.0, bounds=BOUNDS, grid=4, seed=5, roads=roads, library=300, time="off")
     here = run.synthesis.draw(60, np.random.default_rng(2))
     labels = {"crs": None, "provenance": {"epsilon": "5"}}
-    spark.write(Drawing(run.synthesis, np.random.default_rng(2)), 60, tmp_path / "streets", labels)
-    there = lt.read(tmp_path / "streets")
-    assert np.array_equal(there.x, here.x)
-    assert np.array_equal(there.offsets, here.offsets)
+    for spark.shares_disk in (False, True):
+        target = tmp_path / f"streets {spark.shares_disk}"
+        spark.write(Drawing(run.synthesis, np.random.default_rng(2)), 60, target, labels)
+        there = lt.read(target)
+        assert np.array_equal(there.x, here.x)
+        assert np.array_equal(there.offsets, here.offsets)
+        assert there.provenance == labels["provenance"]
 
 
 def evaluated(spark: Spark, folder: Path) -> str:

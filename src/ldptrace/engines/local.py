@@ -232,23 +232,9 @@ class OnDisk(Aside[S]):
 class Local(Engine):
     """The engine of this machine."""
 
-    def write(
-        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
-    ) -> None:
-        if is_folder(target):
-            with atomic_folder(target) as folder:
-                for part, (start, stop) in enumerate(chunks(count, PART) or [(0, 0)]):
-                    self._write_parquet(draw, start, stop, folder / part_name(part), labels)
-            return
-        kind = for_writing(target, format)
-        if kind.name == "parquet" and not is_stream(target):
-            with atomic_path(target) as temporary:
-                self._write_parquet(draw, 0, count, temporary, labels)
-            return
-        blocks = list(_drawn(draw, 0, count))
-        write(replace(Trajectories.concat(blocks), **labels), target, format=format)
-
-    def _write_parquet(self, draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
+    @staticmethod
+    def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
+        """The trajectories from number `start` to before `stop` as one file."""
         assert start % CHUNK == 0
         with Writer(path) as writer:
             group: list[Trajectories] = []
@@ -260,6 +246,22 @@ class Local(Engine):
                     group = []
             if group or first == start:
                 _write_group(writer, group, first, labels)
+
+    def write(
+        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
+    ) -> None:
+        if is_folder(target):
+            with atomic_folder(target) as folder:
+                for part, (start, stop) in enumerate(chunks(count, PART) or [(0, 0)]):
+                    self.write_parquet(draw, start, stop, folder / part_name(part), labels)
+            return
+        kind = for_writing(target, format)
+        if kind.name == "parquet" and not is_stream(target):
+            with atomic_path(target) as temporary:
+                self.write_parquet(draw, 0, count, temporary, labels)
+            return
+        blocks = list(_drawn(draw, 0, count))
+        write(replace(Trajectories.concat(blocks), **labels), target, format=format)
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:

@@ -22,10 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core.parallel import CHUNK
+from ldptrace.core.parallel import CHUNK, chunks
 from ldptrace.engines.base import Draw, Engine, T
+from ldptrace.engines.local import Local
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
+from ldptrace.io.atomic import atomic_path
+from ldptrace.io.folder import PART, atomic_folder, part_name
 from ldptrace.io.provenance import KEY, to_text
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ class Spark(Engine):
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        # Whether the executors see the files of this machine, as far as is known from what was read.
+        self.shares_disk = False
 
     @staticmethod
     @contextmanager
@@ -78,10 +83,23 @@ class Spark(Engine):
         self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
     ) -> None:
         """Every task draws its blocks and writes them as one Parquet file of the folder `target`."""
-        from pyspark.sql import functions
-
         if format not in (None, "parquet") or target.suffix in (".csv", ".dat", ".geojson"):
             raise InputError(f"a cluster writes a folder of Parquet files, not {target}")
+        if not self.shares_disk or "://" in address(target):
+            self._write_rows(draw, count, target, labels)
+            return
+        parts = chunks(count, PART) or [(0, 0)]
+        numbers = self.session.range(0, len(parts), 1, len(parts))
+        with atomic_folder(target) as folder:
+            mapped(numbers, partial(_write_parts, draw, parts, folder, labels), "number long").collect()
+            # What tasks began whose executor was lost.
+            for left_over in folder.glob(".*"):
+                left_over.unlink(missing_ok=True)
+
+    def _write_rows(self, draw: Draw, count: int, target: Path, labels: dict[str, Any]) -> None:
+        """As rows of Spark, which writes them wherever it can."""
+        from pyspark.sql import functions
+
         blocks = -(-count // CHUNK)
         timed = draw(min(count, 1), 0).t is not None if count else False
         columns = "traj_id long, x array<double>, y array<double>" + (", t array<double>" if timed else "")
@@ -169,6 +187,22 @@ def _sum_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             number, total = (row["number"], found) if total is None else (number, total + found)
             kept, read = kept + row["kept"], read + row["rows"]
         yield sum_row(number, kept, read, total)
+
+
+def _write_parts(
+    draw: Draw,
+    parts: list[tuple[int, int]],
+    folder: Path,
+    labels: dict[str, Any],
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """The files whose numbers come. Each appears whole; a task that runs again writes the same once more."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            with atomic_path(folder / part_name(number)) as temporary:
+                start, stop = parts[int(number)]
+                Local.write_parquet(draw, start, stop, temporary, labels)
+            yield pa.RecordBatch.from_pydict({"number": [number]})
 
 
 def _draw(draw: Draw, count: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

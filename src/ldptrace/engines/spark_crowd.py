@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from ldptrace.engines.spark import (
     sum_row,
     summed,
 )
+from ldptrace.engines.splits import Piece, shared_files, splits
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
 from ldptrace.io.clean import clean
@@ -96,6 +97,11 @@ class SparkCrowd(Crowd):
                 raise InputError(f"{source}: no column says which trajectory a point belongs to")
             frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
             frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW).drop(_ROW)
+        files = None if csv or self._long else shared_files(frame.inputFiles())
+        spark.shares_disk = files is not None
+        # What each task reads by itself; None where Spark reads for it.
+        self._splits = None if files is None else splits(files)
+        self._spark = spark
         self.user = columns.user
         self._frame, self._id, self._t = frame, columns.id, columns.t
         self._crs = crs or said.get("crs") or columns.crs
@@ -154,23 +160,31 @@ class SparkCrowd(Crowd):
         drawn = functions.xxhash64(functions.lit(key), functions.col(self.user), functions.col(self._id))
         order = Window.partitionBy(self.user).orderBy(drawn)
         numbered = self._frame.withColumn("_place", functions.row_number().over(order))
-        self._frame = numbered.filter("_place = 1").drop("_place")
+        self._frame, self._splits = numbered.filter("_place = 1").drop("_place"), None
 
     def add_up(self, work: Work[T], nothing: T) -> T:
-        found = mapped(self._frame, partial(_add_up, work, self._begin()), SUM)
+        found = mapped(self._tasks(), partial(_add_up, work, self._begin()), SUM)
         total, self._kept, self._rows = summed(found, nothing, self._groups)
         return total
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         from pyspark import StorageLevel
 
-        both = mapped(self._frame, partial(_put_aside, work, self._begin()), _BOTH)
+        both = mapped(self._tasks(), partial(_put_aside, work, self._begin()), _BOTH)
         both = both.persist(StorageLevel.DISK_ONLY)
         found = both.filter("found is not null").select("number", "kept", "rows", "found")
         total, self._kept, self._rows = summed(found, nothing, self._groups)
         return OnCluster(both, self._groups), total
 
+    def _tasks(self) -> DataFrame:
+        """One partition for each task: the rows that Spark reads for it, or the number of what it reads itself."""
+        if self._splits is None:
+            return self._frame
+        return self._spark.session.range(0, len(self._splits), 1, len(self._splits))
+
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
+        if self._splits is not None:
+            return partial(_Task, self._parse, partial(_own_files, self._splits))
         return partial(_Task, self._parse, partial(_whole_trips, self._keys) if self._long else _as_they_come)
 
 
@@ -296,6 +310,14 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
             total, first = (found, number) if total is None else (total + found, first)
     if total is not None:
         yield sum_row(first, 0, 0, total)
+
+
+def _own_files(tasks: Sequence[tuple[Piece, ...]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """What the task of that number reads."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for piece in tasks[number]:
+                yield from piece.tables()
 
 
 def _as_they_come(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -72,15 +72,21 @@ def _unpacked(group: pq.RowGroupMetaData) -> int:
     return sum(max(column.total_uncompressed_size, 8 * column.num_values) for column in columns)
 
 
-def batches(path: Path, rows: int, most: int | None = None) -> Iterator[pa.Table]:
-    """Tables of at most so many rows and about so many bytes, without the geometry that repeats x and y."""
+def batches(
+    path: Path, rows: int, most: int | None = None, piece: tuple[int, int] = (0, 1)
+) -> Iterator[pa.Table]:
+    """Tables of at most so many rows and about so many bytes, without the geometry that repeats x and y.
+
+    Of a file that several readers share, `piece` (k, n) is the k-th of n pieces: whole row groups.
+    """
     schema = pq.read_schema(path)
     columns = find_columns(schema.names)
     geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
     wanted = [name for name in schema.names if name != geometry or columns.x is None]
     # Without a buffer a whole column of a row group would be read at once.
     with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
-        for number in range(file.num_row_groups):
+        first, last = (file.num_row_groups * (piece[0] + end) // piece[1] for end in (0, 1))
+        for number in range(first, last):
             group = file.metadata.row_group(number)
             # Long trajectories may be together: each group has its own measure.
             fit = rows if most is None else int(most * group.num_rows / max(_unpacked(group), 1))
