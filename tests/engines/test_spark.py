@@ -169,7 +169,7 @@ def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
     crowd = SparkCrowd(spark, str(folder), BOUNDS)
     assert crowd.timed
     by_rows = SparkCrowd(spark, str(folder), BOUNDS)
-    by_rows._splits = None
+    by_rows._split, by_rows._groups = None, 2
     points = [found.add_up(lambda block, _: block.points, 0) for found in (crowd, by_rows)]
     assert points[0] == points[1] == lt.read(folder).points
     run = run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10)
@@ -303,6 +303,12 @@ def points_and_users(spark: Spark, tmp_path: Path) -> None:
 
 
 def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
+    """Nor read: a file of reports that is longer than a value of Spark may be, empty as it is."""
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 31)
+    with pytest.raises(InputError, match=r"may have 2,147,483,647 bytes, this one has 2,147,483,648: cut it"):
+        receive_files(spark, [str(tmp_path / "large")], choose_plan(50, 1.0, BOUNDS, n=4)[0])
+    (tmp_path / "large").unlink()
     with pytest.raises(InputError, match="folder of Parquet"):
         spark.write(lambda count, _: walks(count), 5, tmp_path / "out.csv", {})
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ldptrace.engines.splits import Piece, shared_files, splits
+from ldptrace.engines.splits import Piece, Split, shared_files, split
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("most", [1, 1000, 5000, 1 << 30])
 def test_every_row_is_read_once(files: list[Path], most: int) -> None:
-    tasks = splits(files, most)
+    found_split = split(files, most)
+    tasks = found_split.tasks
+    assert found_split.rows == 1000
     found = pa.concat_tables([table for task in tasks for piece in task for table in piece.tables()])
     assert sorted(zip(found["y"].to_pylist(), found["x"].to_pylist(), strict=True)) == [
         (number, row) for number in range(4) for row in range(100 * (number + 1))
@@ -34,10 +36,14 @@ def test_every_row_is_read_once(files: list[Path], most: int) -> None:
 
 
 def test_small_files_are_read_together_and_large_ones_in_pieces(files: list[Path]) -> None:
-    assert splits(files, 1 << 30) == [tuple(Piece(path) for path in files)]
-    size = files[0].stat().st_size
-    assert splits(files[:1], size - 1) == [(Piece(files[0], 0, 2),), (Piece(files[0], 1, 2),)]
-    assert splits([], 10) == []
+    assert split(files, 1 << 30) == Split((tuple(Piece(path) for path in files),), 1000)
+    # A row group is never cut.
+    assert split(files[:2], 1).tasks == (
+        (Piece(files[1], 0, 2),),
+        (Piece(files[1], 1, 2),),
+        (Piece(files[0]),),
+    )
+    assert split([], 10) == Split((), 0)
 
 
 def test_files_are_read_by_tasks_only_if_this_machine_sees_all_of_them(files: list[Path]) -> None:

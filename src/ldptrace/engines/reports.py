@@ -24,6 +24,7 @@ from ldptrace.engines.spark import (
     sum_row,
     summed,
 )
+from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ID_BYTES, report_bytes
 
@@ -32,6 +33,8 @@ _ID = slice(19, 19 + ID_BYTES)
 _REPORT = "file string, place long, id binary, report binary"
 # Reports that are handed on at a time.
 _ROWS = 1 << 15
+# Bytes of a file at most: Spark reads it as one value.
+_MOST = (1 << 31) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +68,16 @@ def receive_files(
     with known_to_spark(", ".join(sources)):
         reader = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true")
         files = reader.load(list(sources))
+        for large in files.filter(f"length > {_MOST}").select("path", "length").take(1):
+            raise InputError(
+                f"{large.path}: a file of reports on a cluster may have {_MOST:,} bytes, this one has {large.length:,}: "
+                "cut it between reports"
+            )
     size = report_bytes(plan.rounds[round_number])
     reports = mapped(files.select("path", "content"), partial(_cut, size), _REPORT)
     together = reports.repartition("id").sortWithinPartitions("file", "place")
     counted = mapped(together, partial(_count, plan, round_number, known, with_ids), SUM)
-    return summed(counted, nothing, groups_of(files))[0]
+    return summed(counted, nothing, max(1, groups_of(len(files.inputFiles()))))[0]
 
 
 def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

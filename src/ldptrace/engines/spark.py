@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 BLOCKS = 1 << 20
 # Sums that come to the driver, at most: each is that of a group of tasks, which are of so many files at least.
 _GROUPS, _FILES = 16, 64
+# So few sums come as they are.
+_FEW = 16
 _SUM = pa.schema([("number", pa.int64()), ("kept", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
 SUM = "number long, kept long, rows long, found binary"
 # Bytes of rows that are handed to Python at a time.
@@ -155,9 +157,13 @@ def sum_row(number: int, kept: int, rows: int, found: object) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(values, _SUM)
 
 
-def groups_of(frame: DataFrame) -> int:
-    """In how many groups the sums of the tasks that read these files are added up."""
-    return min(_GROUPS, 1 + len(frame.inputFiles()) // _FILES)
+def groups_of(files: int) -> int:
+    """In how many groups the sums of the tasks that read so many files are added up; few come as they are: 0.
+
+    >>> groups_of(7), groups_of(70), groups_of(7000)
+    (0, 2, 16)
+    """
+    return 0 if files <= _FEW else min(_GROUPS, 1 + files // _FILES)
 
 
 def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, int, int]:
@@ -167,11 +173,12 @@ def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, int, int]:
     """
     from pyspark.sql import functions
 
-    group = functions.shiftright("number", 20) % groups
-    grouped = frame.withColumn("group", group).repartition(groups, "group")
-    grouped = grouped.sortWithinPartitions("group", "number")
+    if groups:
+        group = functions.shiftright("number", 20) % groups
+        grouped = frame.withColumn("group", group).repartition(groups, "group")
+        frame = mapped(grouped.sortWithinPartitions("group", "number"), _sum_groups, SUM)
     total, kept, rows = nothing, 0, 0
-    for row in sorted(mapped(grouped, _sum_groups, SUM).collect(), key=lambda row: row.number):
+    for row in sorted(frame.collect(), key=lambda row: row.number):
         total = total + pickle.loads(row.found)
         kept, rows = kept + row.kept, rows + row.rows
     return total, kept, rows

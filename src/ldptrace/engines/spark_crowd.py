@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from ldptrace.engines.spark import (
     sum_row,
     summed,
 )
-from ldptrace.engines.splits import Piece, shared_files, splits
+from ldptrace.engines.splits import Piece, shared_files, split
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
 from ldptrace.io.clean import clean
@@ -89,7 +90,7 @@ class SparkCrowd(Crowd):
                 f"{', '.join(frame.columns)}"
             )
         said = {} if csv else _said(source, frame)
-        self._groups = groups_of(frame)
+        self._groups = groups_of(len(frame.inputFiles()))
         self._long = dict(frame.dtypes)[columns.x].startswith(_NUMBERS)
         self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
         if self._long:
@@ -100,7 +101,9 @@ class SparkCrowd(Crowd):
         files = None if csv or self._long else shared_files(frame.inputFiles())
         spark.shares_disk = files is not None
         # What each task reads by itself; None where Spark reads for it.
-        self._splits = None if files is None else splits(files)
+        self._split = None if files is None else split(files)
+        if self._split is not None:
+            self._groups = groups_of(len(self._split.tasks))
         self._spark = spark
         self.user = columns.user
         self._frame, self._id, self._t = frame, columns.id, columns.t
@@ -115,6 +118,8 @@ class SparkCrowd(Crowd):
     @property
     def users(self) -> int:
         if self._kept is None:
+            if self._split is not None:
+                return self._split.rows
             counted = self._frame.select(*self._keys).distinct() if self._long else self._frame
             return counted.count()
         return self._kept
@@ -140,7 +145,11 @@ class SparkCrowd(Crowd):
         """Whether an executor finds times in the first rows; the rows stay there."""
         if self._t is None:
             return False
-        few = mapped(self._frame.limit(64), partial(_has_times, self._parse), "timed boolean")
+        look, few = partial(_has_times, self._parse), self._frame.limit(64)
+        if self._split is not None:
+            few = self._spark.session.range(0, 1, 1, 1)
+            look = partial(_first_has_times, self._split.tasks, self._parse)
+        few = mapped(few, look, "timed boolean")
         return any(row.timed for row in few.collect())
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
@@ -160,7 +169,7 @@ class SparkCrowd(Crowd):
         drawn = functions.xxhash64(functions.lit(key), functions.col(self.user), functions.col(self._id))
         order = Window.partitionBy(self.user).orderBy(drawn)
         numbered = self._frame.withColumn("_place", functions.row_number().over(order))
-        self._frame, self._splits = numbered.filter("_place = 1").drop("_place"), None
+        self._frame, self._split = numbered.filter("_place = 1").drop("_place"), None
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = mapped(self._tasks(), partial(_add_up, work, self._begin()), SUM)
@@ -178,13 +187,13 @@ class SparkCrowd(Crowd):
 
     def _tasks(self) -> DataFrame:
         """One partition for each task: the rows that Spark reads for it, or the number of what it reads itself."""
-        if self._splits is None:
+        if self._split is None:
             return self._frame
-        return self._spark.session.range(0, len(self._splits), 1, len(self._splits))
+        return self._spark.session.range(0, len(self._split.tasks), 1, len(self._split.tasks))
 
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
-        if self._splits is not None:
-            return partial(_Task, self._parse, partial(_own_files, self._splits))
+        if self._split is not None:
+            return partial(_Task, self._parse, partial(_own_files, self._split.tasks))
         return partial(_Task, self._parse, partial(_whole_trips, self._keys) if self._long else _as_they_come)
 
 
@@ -244,6 +253,16 @@ def _has_times(
     for batch in batches:
         if batch.num_rows:
             yield pa.RecordBatch.from_pydict({"timed": [parse(pa.Table.from_batches([batch])).t is not None]})
+
+
+def _first_has_times(
+    tasks: Sequence[tuple[Piece, ...]],
+    parse: Callable[[pa.Table], Trajectories],
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """Whether the first rows of all have times."""
+    for table in islice(_own_files(tasks, batches), 1):
+        yield from _has_times(parse, iter(table.slice(0, 64).to_batches()))
 
 
 class _Task:

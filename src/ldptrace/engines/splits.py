@@ -12,8 +12,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from ldptrace.core.parallel import CHUNK
+from ldptrace.core.parallel import CHUNK, map_ordered
 from ldptrace.io import parquet
 
 # Bytes of files that a task reads, about, and bytes of points in its memory at a time.
@@ -46,15 +47,23 @@ def shared_files(addresses: Sequence[str]) -> list[Path] | None:
     return files if all(path.is_file() for path in files) else None
 
 
-def splits(files: Sequence[Path], most: int = BYTES) -> list[tuple[Piece, ...]]:
-    """What each task reads: a piece of a large file, or several small files."""
+@dataclass(frozen=True)
+class Split:
+    """What each task reads, and how many rows there are."""
+
+    tasks: tuple[tuple[Piece, ...], ...]
+    rows: int
+
+
+def split(files: Sequence[Path], most: int = BYTES) -> Split:
+    """A task for each piece of a large file, as far as its row groups allow, and one for several small files."""
     tasks: list[tuple[Piece, ...]] = []
     small: list[Piece] = []
-    room = most
-    for path in files:
-        size = path.stat().st_size
-        if size > most:
-            pieces = -(-size // most)
+    rows, room = 0, most
+    for path, (size, groups, held) in zip(files, map_ordered(_measured, files), strict=True):
+        rows += held
+        pieces = max(1, min(-(-size // most), groups))
+        if pieces > 1:
             tasks += [(Piece(path, k, pieces),) for k in range(pieces)]
             continue
         if small and size > room:
@@ -62,4 +71,10 @@ def splits(files: Sequence[Path], most: int = BYTES) -> list[tuple[Piece, ...]]:
             small, room = [], most
         small.append(Piece(path))
         room -= size
-    return [*tasks, tuple(small)] if small else tasks
+    return Split((*tasks, tuple(small)) if small else tuple(tasks), rows)
+
+
+def _measured(path: Path) -> tuple[int, int, int]:
+    """Bytes, row groups and rows of a file."""
+    found = pq.read_metadata(path)
+    return path.stat().st_size, found.num_row_groups, found.num_rows
