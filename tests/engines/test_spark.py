@@ -306,7 +306,7 @@ def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
     """Nor read: a file of reports that is longer than a value of Spark may be, empty as it is."""
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 31)
-    with pytest.raises(InputError, match=r"may have 2,147,483,647 bytes, this one has 2,147,483,648: cut it"):
+    with pytest.raises(InputError, match=r"may have 2,147,483,647 bytes, this has 2,147,483,648: cut it"):
         receive_files(spark, [str(tmp_path / "large")], choose_plan(50, 1.0, BOUNDS, n=4)[0])
     (tmp_path / "large").unlink()
     with pytest.raises(InputError, match="folder of Parquet"):

@@ -70,7 +70,7 @@ def receive_files(
         files = reader.load(list(sources))
         for large in files.filter(f"length > {_MOST}").select("path", "length").take(1):
             raise InputError(
-                f"{large.path}: a file of reports on a cluster may have {_MOST:,} bytes, this one has {large.length:,}: "
+                f"{large.path}: a file of reports on a cluster may have {_MOST:,} bytes, this has {large.length:,}: "
                 "cut it between reports"
             )
     size = report_bytes(plan.rounds[round_number])
