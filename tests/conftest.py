@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from collections.abc import Generator
 
 # Tests run side by side: threads of a matrix product that wait for each other would keep all the others waiting.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -23,19 +26,33 @@ settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Ph
 settings.load_profile("ldptrace")
 
 # Rooms that have parts which only slow tests walk through.
-TRACED = {"cli", "engines", "server"}
+COUNTED = {"cli", "engines", "server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow tests come first, so that no core waits for the last of them.
+    """Files with slow tests come first, so that no core waits for the last of them."""
+    first = {item.path for item in items if slow(item)}
+    items.sort(key=lambda item: item.path not in first)
 
-    Nor are their lines counted: elsewhere they run again and again what quick tests run too, and counting takes more
-    time than running.
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """The lines of slow tests are not counted, except where only they come: they run over and over what quick ones
+    run too, and counting takes several times as long as running. (`no_cover` does not stop it in processes of xdist.)
     """
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    for item in items:
-        if item.get_closest_marker("slow") and not TRACED & set(item.path.parts):
-            item.add_marker("no_cover")
+    counters = sys.gettrace(), threading.gettrace()
+    if slow(item) and not COUNTED & set(item.path.parts):
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+    try:
+        return (yield)
+    finally:
+        sys.settrace(counters[0])
+        threading.settrace(counters[1])  # type: ignore[arg-type]
+
+
+def slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
 
 
 @pytest.fixture
