@@ -63,9 +63,10 @@ class Run:
             ("cells", f"{self.grid.n} x {self.grid.n}"),
             ("made", repr(self.trajectories)[1:-1].removeprefix("Trajectories: ")),
             ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())),
-            *([("note", self.noise)] if self.noise else []),
+            ("note", self.noise),
+            ("map", None if self.synthesis.model is None else self.synthesis.model.map_note),
         ]
-        return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows)])
+        return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows if value)])
 
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""

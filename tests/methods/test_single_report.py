@@ -63,6 +63,7 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
     assert isinstance(run.synthesis.model, RouteModel)
     assert "is public and costs no epsilon" in run.synthesis.notes[0]
     assert run.synthesis.notes[1] == run.synthesis.model.map_note
+    assert run.synthesis.model.map_note in repr(run)
     assert run.trajectories.provenance is not None
     assert run.synthesis.model.map_note in run.trajectories.provenance["notes"]
     assert len(run.trajectories) == 5
