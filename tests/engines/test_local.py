@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,7 +166,8 @@ def test_a_trip_larger_than_memory_is_told(tmp_path: Path, kind: str) -> None:
 def test_blocks_of_dense_trips_are_drawn_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ldptrace.engines.local._DRAWN", 10)
     labels = {"crs": None, "provenance": None}
-    Local().write(lambda count, number: walks(count, number), 2 * CHUNK + 5, tmp_path / "out.parquet", labels)
+    draw = lambda count, number: iter([walks(count, number)])  # noqa: E731
+    Local().write(draw, 2 * CHUNK + 5, tmp_path / "out.parquet", labels)
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
     found = lt.read(tmp_path / "out.parquet")
     assert np.array_equal(found.x[-5:], walks(5, 2).x[-5:])
@@ -218,10 +220,10 @@ def test_a_method_without_a_model_needs_everything_in_memory(folder: Path, tmp_p
 
 
 def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
-    def draw(count: int, number: int) -> Trajectories:
+    def draw(count: int, number: int) -> Iterator[Trajectories]:
         if number == 2:
             raise KeyboardInterrupt
-        return walks(count)
+        yield walks(count)
 
     for target in (tmp_path / "out", tmp_path / "out.parquet"):
         with pytest.raises(KeyboardInterrupt):
@@ -248,9 +250,34 @@ def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None
         assert pq.read_table(tmp_path / name).num_rows == 0
 
 
+def test_very_dense_points_are_drawn_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than a piece is drawn at a time, and what is written is what is drawn in memory."""
+    made = run_method(walks(1000), 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off").synthesis
+    synthesis = replace(made, drawing={"spacing": 0.01})
+    monkeypatch.setattr("ldptrace.methods.base.DENSE", 2000)
+    pieces = list(synthesis.pieces(300, 0, np.random.default_rng(2)))
+    assert len(pieces) > 3
+    assert max(piece.points for piece in pieces) < 6000
+    drawing = Drawing(synthesis, np.random.default_rng(2))
+    Local().write(drawing, 300, tmp_path / "out", {"crs": None, "provenance": None})
+    expected = synthesis.draw(300, np.random.default_rng(2))
+    np.testing.assert_array_equal(lt.read(tmp_path / "out").x, expected.x)
+
+
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="not empty"):
-        Local().write(lambda count, _: walks(count), 5, tmp_path / "out", {"crs": None, "provenance": None})
+        Local().write(
+            lambda count, _: iter([walks(count)]), 5, tmp_path / "out", {"crs": None, "provenance": None}
+        )
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("first", "dated"), [(0.0, False), (1.7e9, True)])
+def test_files_know_whether_their_times_are_dates(tmp_path: Path, first: float, dated: bool) -> None:
+    plain = walks(50)
+    lt.write(replace(plain, t=first + np.arange(plain.points)), tmp_path / "timed.parquet")
+    crowd = Files(opened(tmp_path / "timed.parquet"))
+    assert crowd.timed
+    assert crowd.dated == dated

@@ -168,6 +168,9 @@ def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
     """From files to files, with times; tasks read what they find the same in Spark's rows."""
     crowd = SparkCrowd(spark, str(folder), BOUNDS)
     assert crowd.timed
+    assert not crowd.dated
+    with pytest.raises(InputError, match="nobody can say the day of the week"):
+        run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, week=True)
     by_rows = SparkCrowd(spark, str(folder), BOUNDS)
     by_rows._split, by_rows._groups = None, 2
     points = [found.add_up(lambda block, _: block.points, 0) for found in (crowd, by_rows)]
@@ -310,7 +313,7 @@ def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
         receive_files(spark, [str(tmp_path / "large")], choose_plan(50, 1.0, BOUNDS, n=4)[0])
     (tmp_path / "large").unlink()
     with pytest.raises(InputError, match="folder of Parquet"):
-        spark.write(lambda count, _: walks(count), 5, tmp_path / "out.csv", {})
+        spark.write(lambda count, _: iter([walks(count)]), 5, tmp_path / "out.csv", {})
 
 
 def test_sums_of_groups_are_made_in_order() -> None:

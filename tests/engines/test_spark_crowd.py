@@ -79,6 +79,8 @@ def test_parts_are_put_aside_and_found_again() -> None:
 def test_times_are_looked_for_where_the_rows_are() -> None:
     plain = walks(5)
     timed = Trajectories(plain.x, plain.y, plain.offsets, t=np.arange(plain.points))
-    for trips, expected in ((plain, [False]), (timed, [True])):
-        found = [batch.to_pylist()[0]["timed"] for batch in _has_times(PARSE, iter(rows(trips, 100)))]
-        assert found == expected
+    dated = Trajectories(plain.x, plain.y, plain.offsets, t=1.7e9 + np.arange(plain.points))
+    for trips, expected in ((plain, (False, False)), (timed, (True, False)), (dated, (True, True))):
+        (found,) = _has_times(PARSE, iter(rows(trips, 100)))
+        (row,) = found.to_pylist()
+        assert (row["timed"], row["dated"]) == expected

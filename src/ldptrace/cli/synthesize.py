@@ -250,7 +250,9 @@ def synthesize(
                         split_gap=split_gap,
                     )
                     had, box = len(real), bounds_of(real) if box is None else box
-            if crowd is None and not folder:
+            # Points may be so dense that what is drawn from few trajectories does not fit either.
+            dense = recipe.has_model and (spacing or interval) is not None and output.suffix == ".parquet"
+            if crowd is None and not folder and not dense:
                 assert box is not None
                 run = run_method(real, epsilon, bounds=box, **settings)
                 with stages("write"):

@@ -8,7 +8,7 @@ in which order the blocks are worked on.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -36,8 +36,8 @@ T = TypeVar("T", bound=Sum)
 S = TypeVar("S")
 # What is found in the block of that number.
 Work = Callable[[Trajectories, int], T]
-# As many trajectories as asked for, for the block of that number.
-Draw = Callable[[int, int], Trajectories]
+# As many trajectories as asked for, for the block of that number, in one piece or in several.
+Draw = Callable[[int, int], Iterator[Trajectories]]
 
 
 class Aside(ABC, Generic[S]):

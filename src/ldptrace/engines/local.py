@@ -138,7 +138,7 @@ class Files(Crowd):
     @cached_property
     def _first(self) -> Trajectories:
         """One of the trajectories: all have times, or none."""
-        return next(iter(self.batches)).part(0, 0)
+        return next(batch.part(0, 1) for batch in self.batches if len(batch))
 
     @property
     def read(self) -> int:
@@ -270,14 +270,23 @@ def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
     first = next(blocks, None)
     if first is None:
         return
-    begun = draw(first[1] - first[0], first[0] // CHUNK)
+
+    def pieces(block: tuple[int, int]) -> Iterator[Trajectories]:
+        return draw(block[1] - block[0], block[0] // CHUNK)
+
+    rest = pieces(first)
+    begun = next(rest)
     # Trips with many points are drawn by fewer threads, so that no more is in memory.
-    waiting = max(1, min(_GROUP, _DRAWN // max(begun.points, 1)))
+    waiting, dense = max(1, min(_GROUP, _DRAWN // max(begun.points, 1))), len(begun) < first[1] - first[0]
     yield begun
     del begun
-    yield from map_ordered(
-        lambda block: draw(block[1] - block[0], block[0] // CHUNK), blocks, waiting=waiting
-    )
+    if dense:
+        yield from rest
+        for block in blocks:
+            yield from pieces(block)
+        return
+    for drawn in map_ordered(lambda block: list(pieces(block)), blocks, waiting=waiting):
+        yield from drawn
 
 
 def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: dict[str, Any]) -> int:

@@ -103,7 +103,7 @@ class Spark(Engine):
         from pyspark.sql import functions
 
         blocks = -(-count // CHUNK)
-        timed = draw(min(count, 1), 0).t is not None if count else False
+        timed = next(draw(min(count, 1), 0)).t is not None if count else False
         columns = "traj_id long, x array<double>, y array<double>" + (", t array<double>" if timed else "")
         numbers = self.session.range(0, blocks, 1, max(1, blocks // 32))
         drawn = mapped(numbers, partial(_draw, draw, count), columns)
@@ -217,8 +217,10 @@ def _draw(draw: Draw, count: int, batches: Iterator[pa.RecordBatch]) -> Iterator
     for batch in batches:
         for number in batch.column(0).to_pylist():
             start = number * CHUNK
-            drawn = draw(min(CHUNK, count - start), number).to_arrow()
-            ids = pa.array(np.arange(start, start + drawn.num_rows))
-            names = [name for name in ("x", "y", "t") if name in drawn.column_names]
-            table = drawn.select(names).add_column(0, "traj_id", ids)
-            yield from table.combine_chunks().to_batches()
+            for piece in draw(min(CHUNK, count - start), number):
+                drawn = piece.to_arrow()
+                ids = pa.array(np.arange(start, start + drawn.num_rows))
+                start += drawn.num_rows
+                names = [name for name in ("x", "y", "t") if name in drawn.column_names]
+                table = drawn.select(names).add_column(0, "traj_id", ids)
+                yield from table.combine_chunks().to_batches()

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
+from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Crowd, S, T, Work
 from ldptrace.engines.blocks import in_blocks
@@ -140,17 +141,25 @@ class SparkCrowd(Crowd):
     def provenance(self) -> Mapping[str, Any] | None:
         return self._promise
 
-    @cached_property
+    @property
     def timed(self) -> bool:
-        """Whether an executor finds times in the first rows; the rows stay there."""
+        return self._times[0]
+
+    @property
+    def dated(self) -> bool:
+        return self._times[1]
+
+    @cached_property
+    def _times(self) -> tuple[bool, bool]:
+        """Whether an executor finds times in the first rows, and whether they are dates; the rows stay there."""
         if self._t is None:
-            return False
+            return False, False
         look, few = partial(_has_times, self._parse), self._frame.limit(64)
         if self._split is not None:
             few = self._spark.session.range(0, 1, 1, 1)
             look = partial(_first_has_times, self._split.tasks, self._parse)
-        few = mapped(few, look, "timed boolean")
-        return any(row.timed for row in few.collect())
+        found = mapped(few, look, "timed boolean, dated boolean").collect()
+        return any(row.timed for row in found), any(row.dated for row in found)
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
@@ -252,7 +261,8 @@ def _has_times(
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if batch.num_rows:
-            yield pa.RecordBatch.from_pydict({"timed": [parse(pa.Table.from_batches([batch])).t is not None]})
+            t = parse(pa.Table.from_batches([batch])).t
+            yield pa.RecordBatch.from_pydict({"timed": [t is not None], "dated": [are_dates(t)]})
 
 
 def _first_has_times(

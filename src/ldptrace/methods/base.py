@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ldptrace.core.parallel import child, map_chunks
+from ldptrace.core.parallel import child, chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place
 from ldptrace.core.stages import Stages
@@ -23,6 +23,9 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection, Members
 from ldptrace.simulation.channels import Mode
+
+# Trips that tell how many points trips have, and points of a piece of a block, about: 100 MB with their times.
+FEW, DENSE = 64, 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +91,28 @@ class Synthesis:
 
     def block(self, count: int, number: int, rng: np.random.Generator) -> Trajectories:
         """The block of that number, of at most `CHUNK` trajectories."""
+        pieces = list(self.pieces(count, number, rng))
+        return pieces[0] if len(pieces) == 1 else Trajectories.concat(pieces)
+
+    def pieces(self, count: int, number: int, rng: np.random.Generator) -> Iterator[Trajectories]:
+        """The block of that number: as a whole, or one after the other in pieces where points are very dense.
+
+        How large a piece is follows from a few trips of the same law, never from the memory that there is.
+        """
         if self.model is None:
             raise InputError("this method has no model to draw from")
-        own, model = child(rng, number), self.model
+        own, most = child(rng, number), count
+        if self.drawing and count > FEW:
+            most = max(1, FEW * DENSE // max(self._drawn(FEW, child(own, 0)).points, 1))
+        if most >= count:
+            yield self._drawn(count, own)
+            return
+        for piece, (start, stop) in enumerate(chunks(count, most)):
+            yield self._drawn(stop - start, child(own, 1 + piece))
+
+    def _drawn(self, count: int, own: np.random.Generator) -> Trajectories:
+        model = self.model
+        assert model is not None
         space = model.space if isinstance(model, TimedModel) else model
         if not isinstance(space, LatticeModel):
             return model.sample(count, own, **self.drawing)
@@ -105,13 +127,13 @@ class Synthesis:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What an engine draws with: the block of any number, from a synthesis and a source."""
+    """What an engine draws with: the pieces of the block of any number, from a synthesis and a source."""
 
     synthesis: Synthesis
     source: np.random.Generator
 
-    def __call__(self, count: int, number: int) -> Trajectories:
-        return self.synthesis.block(count, number, self.source)
+    def __call__(self, count: int, number: int) -> Iterator[Trajectories]:
+        return self.synthesis.pieces(count, number, self.source)
 
 
 @dataclass(frozen=True)
