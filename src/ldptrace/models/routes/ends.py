@@ -37,6 +37,10 @@ WITHIN = "ends within cells"
 # Kinds of street by rank, the last for the ends of large roads; how large those are, and how far they may stand out.
 KINDS, LARGE, GATES = 6, 1, 3.0
 GATE = KINDS - 1
+# How near to the rim of the map a road ends that leaves it, in sides of the map.
+RIM = 0.05
+# After the kinds of single ends: from one end of a large road to another, through the map, or not.
+THROUGH, MARKS = KINDS, KINDS + 2
 
 
 def places_of(grid: Grid) -> Grid:
@@ -50,7 +54,8 @@ def places_of(grid: Grid) -> Grid:
 class Ends:
     """What is known of the ends of routes: the place and the kind of street of both.
 
-    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places.
+    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places, and
+    whether it leads through the map.
     `density` says how dense the streets are at every place.
     """
 
@@ -62,7 +67,9 @@ class Ends:
         places = places_of(grid)
         place, kind = zones_of(routes.roads, places), places.cells + kinds_of(routes.roads)
         start, end = routes.edges[routes.offsets[:-1]], routes.edges[routes.offsets[1:] - 1]
-        marks = np.stack([place[start], place[end], kind[start], kind[end]], axis=1)
+        gates = (kind[start] == places.cells + GATE) & (kind[end] == places.cells + GATE)
+        through = places.cells + THROUGH + ~gates
+        marks = np.stack([place[start], place[end], kind[start], kind[end], through], axis=1)
         return Ends(
             np.ascontiguousarray(marks, dtype=np.int32), street_density(routes.roads, place, places.n)
         )
@@ -81,9 +88,17 @@ def kinds_of(roads: RoadNetwork) -> Ints:
     last, first = np.zeros(roads.nodes, dtype=np.int64), np.zeros(roads.nodes, dtype=np.int64)
     last[roads.target], first[roads.source] = np.arange(roads.edges), np.arange(roads.edges)
     back = np.cos(leaving[first] - arriving[last]) < -0.9
-    ends = (into == 1) & (out == 1) & back
+    ends = (into == 1) & (out == 1) & back & _at_the_rim(roads)
     gate = (kind <= LARGE) & (ends[roads.source] | ends[roads.target])
     return np.where(gate, GATE, kind).astype(np.int32)
+
+
+def _at_the_rim(roads: RoadNetwork) -> NDArray[np.bool_]:
+    """Whether each node lies where the map ends."""
+    x0, y0, x1, y1 = roads.bounds()
+    across, up = RIM * (x1 - x0), RIM * (y1 - y0)
+    inside = (roads.x > x0 + across) & (roads.x < x1 - across) & (roads.y > y0 + up) & (roads.y < y1 - up)
+    return ~inside
 
 
 def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
@@ -105,18 +120,18 @@ def end_components(density: Floats, grid: Grid, scales: Floats | None = None) ->
     within = hstack([csr_array(near), diags_array(own)])
     return (
         PriorComponent(
-            "ends by street density", np.append(density, np.zeros(KINDS))[:, None], 0.25, fixed=True
+            "ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.25, fixed=True
         ),
-        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((KINDS, within.shape[1]))])), 1.0),
-        PriorComponent("ends by kind of street", _kinds(places.cells), 1.0, fixed=True),
+        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 1.0),
+        PriorComponent("ends by kind of street", _kinds(places.cells), 1.0),
     )
 
 
 def _kinds(places: int) -> csr_array:
-    """A column for each kind; the ends of large roads may stand out further."""
-    width = np.ones(KINDS)
-    width[GATE] = GATES
-    return csr_array(vstack([csr_array((places, KINDS)), diags_array(width)]))
+    """A column for each kind; the ends of large roads may stand out further, and what leads from one to another."""
+    width = np.ones(MARKS)
+    width[[GATE, THROUGH]] = GATES
+    return csr_array(vstack([csr_array((places, MARKS)), diags_array(width)]))
 
 
 def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Floats, places: int) -> Floats:
@@ -131,6 +146,6 @@ def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Float
     alone = prior.components[number].basis[:, -places:]
     pull = alone.T @ (prior.precision(each) @ potentials)
     width = ALONE * each[number]
-    found = each[number] * (alone @ pull)[-KINDS - places : -KINDS]
+    found = each[number] * (alone @ pull)[-MARKS - places : -MARKS]
     scales: Floats = np.sqrt((FREEDOM + found**2 / width) / (FREEDOM + 1))
     return scales

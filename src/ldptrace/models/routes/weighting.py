@@ -19,7 +19,7 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
-from ldptrace.models.routes.ends import KINDS, Ends, end_components
+from ldptrace.models.routes.ends import MARKS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Weighting:
         stride = csr_array((np.ones(len(first)), (every, kinds[first])), shape=(len(first), len(STRIDES)))
         features = csr_array(hstack([tables.features, stride]))
         answers = {seen.name: tables.answers(seen.name, seen.most) for seen in observations}
-        potentials = np.zeros(features.shape[1] + len(ends.density) + KINDS)
+        potentials = np.zeros(features.shape[1] + len(ends.density) + MARKS)
         return Weighting(weights, group, ends.marks, features, answers, potentials)
 
     @cached_property
@@ -73,7 +73,7 @@ class Weighting:
     @property
     def places(self) -> int:
         """How many places have potentials."""
-        return len(self.potentials) - self.features.shape[1] - KINDS
+        return len(self.potentials) - self.features.shape[1] - MARKS
 
     @cached_property
     def shares(self) -> Floats:
@@ -136,7 +136,7 @@ class Weighting:
 
 def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
     """The components of the path model's prior, one for the strides, and those of the places of ends."""
-    layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + KINDS
+    layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + MARKS
     shared = [
         replace(component, basis=_padded(component.basis, 0, strides + own))
         for component in components(graph, layout)
