@@ -12,8 +12,9 @@ from ldptrace.models.routes.ends import (
     ALONE,
     FREEDOM,
     GATE,
-    KINDS,
+    MARKS,
     SMOOTH,
+    THROUGH,
     Ends,
     end_components,
     kinds_of,
@@ -26,6 +27,7 @@ from ldptrace.roads.classes import STREET
 from ldptrace.roads.leaning import zones_of
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
 from road_kit import lattice_roads
 
 
@@ -60,12 +62,12 @@ def test_streets_alike_everywhere_tell_nothing() -> None:
 
 def test_near_places_go_together_and_kinds_alone() -> None:
     by_density, within, by_kind = end_components(np.arange(576.0), Grid((0, 0, 1, 1), 6))
-    assert by_density.basis.shape == (576 + KINDS, 1)
+    assert by_density.basis.shape == (576 + MARKS, 1)
     alike = (within.basis @ within.basis.T).toarray()
     assert alike[0, 0] == pytest.approx(SMOOTH + ALONE, abs=0.05)
     assert alike[0, 1] > 0.7 * SMOOTH > 0.2 * SMOOTH > abs(alike[0, 12])
     assert not alike[576:].any()
-    assert np.count_nonzero(by_kind.basis.toarray()) == KINDS
+    assert np.count_nonzero(by_kind.basis.toarray()) == MARKS
 
 
 def test_a_place_that_stands_out_may_stand_out_further() -> None:
@@ -73,7 +75,7 @@ def test_a_place_that_stands_out_may_stand_out_further() -> None:
     grid = Grid((0, 0, 1, 1), 6)
     prior = Prior(end_components(np.zeros(576), grid))
     variances = {part.name: part.variance for part in prior.components}
-    potentials = np.zeros(576 + KINDS)
+    potentials = np.zeros(576 + MARKS)
     potentials[100] = 5.0
     scales = standing_out(prior, variances, potentials, 576)
     assert scales.argmax() == 100
@@ -83,17 +85,26 @@ def test_a_place_that_stands_out_may_stand_out_further() -> None:
     assert (wider.basis @ wider.basis.T)[100, 100] > 2
 
 
-def test_only_the_end_of_a_large_road_is_a_gate() -> None:
-    """A motorway in two pieces that ends in the west, and a street that ends in the east."""
-    roads = RoadNetwork.of(
-        [0, 1, 2, 3],
-        [0, 0, 0, 0],
-        [0, 1, 1, 2, 2, 3],
-        [1, 0, 2, 1, 3, 2],
-        road_class=[0, 0, 0, 0, 1, 1],
+def motorway() -> RoadNetwork:
+    """A motorway that ends at both sides of the map, another one that ends in its middle, and a street."""
+    return RoadNetwork.of(
+        [0, 40, 100, 40, 40, 40],
+        [50, 50, 50, 60, 0, 100],
+        [0, 1, 1, 2, 1, 3, 4, 5],
+        [1, 0, 2, 1, 3, 1, 5, 4],
+        road_class=[0, 0, 0, 0, 0, 0, 1, 1],
         classes=("motorway", "residential"),
     )
-    assert kinds_of(roads).tolist() == [GATE, GATE, 0, 0, STREET, STREET]
+
+
+def test_only_a_large_road_that_ends_at_the_rim_leaves_the_map() -> None:
+    assert kinds_of(motorway()).tolist() == [GATE, GATE, GATE, GATE, 0, 0, STREET, STREET]
+
+
+def test_a_route_from_rim_to_rim_leads_through() -> None:
+    grid = Grid((0, 0, 100, 100), 2)
+    marks = Ends.of(Routes.of(motorway(), [[0, 2], [0, 4]]), grid).marks - places_of(grid).cells
+    assert marks[:, 2:].tolist() == [[GATE, GATE, THROUGH], [GATE, 0, THROUGH + 1]]
 
 
 def test_what_is_not_known_of_a_street_makes_it_a_street() -> None:

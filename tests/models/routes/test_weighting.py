@@ -11,7 +11,7 @@ from ldptrace.models.observation import Observation
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.routes.answers import PathTables
-from ldptrace.models.routes.ends import KINDS, Ends, places_of
+from ldptrace.models.routes.ends import MARKS, Ends, places_of
 from ldptrace.models.routes.strides import STRIDES
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
@@ -39,7 +39,7 @@ def drawn(rng: np.random.Generator) -> tuple[Weighting, np.ndarray, CellPaths, n
     weights /= weights.sum()
     seen = [Observation(name, most, 1, np.zeros(1), np.ones(1)) for name, most in CAPACITIES.items()]
     marks = np.hstack(
-        [rng.integers(0, PLACES, (len(paths), 2)), PLACES + rng.integers(0, KINDS, (len(paths), 2))]
+        [rng.integers(0, PLACES, (len(paths), 2)), PLACES + rng.integers(0, MARKS, (len(paths), 3))]
     )
     ends = Ends(marks.astype(np.int32), rng.normal(size=PLACES))
     weighting = Weighting.of(paths, kinds, ends, weights, LENGTHS, seen)
@@ -52,7 +52,7 @@ def test_groups_weigh_as_their_routes_would_alone(
     weighting, weights, paths, kinds = drawn
     built = PathTables(paths, LENGTHS)
     stride = np.eye(len(STRIDES))[kinds]
-    marks = np.eye(PLACES + KINDS)[weighting.marks].sum(axis=1)
+    marks = np.eye(PLACES + MARKS)[weighting.marks].sum(axis=1)
     exponents = np.hstack([built.features.toarray(), stride, marks]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()
@@ -84,7 +84,7 @@ def test_chance_is_what_other_routes_of_the_same_law_would_change(rng: np.random
 
     def answers() -> tuple[np.ndarray, np.ndarray, float]:
         paths = crowd.take(rng.integers(0, len(crowd), 400))
-        nowhere = Ends(np.zeros((400, 4), dtype=np.int32), np.zeros(PLACES))
+        nowhere = Ends(np.zeros((400, 5), dtype=np.int32), np.zeros(PLACES))
         weights = np.full(400, 1 / 400)
         weighting = Weighting.of(paths, np.zeros(400, dtype=np.int8), nowhere, weights, LENGTHS, seen)
         return weighting.answers({"visits": 3})["visits"], *weighting.chance("visits")
@@ -116,5 +116,5 @@ def test_the_prior_covers_every_potential() -> None:
     prior = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places))
     precision = prior.precision(np.array([part.variance for part in prior.components]))
     layout = Layout(9, move_count(3), LENGTHS)
-    assert precision.shape == (layout.size + len(STRIDES) + places + KINDS,) * 2
+    assert precision.shape == (layout.size + len(STRIDES) + places + MARKS,) * 2
     assert [part.name for part in prior.components][-4] == "stride"
