@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # What goes to the end of a file that is there.
-ADDED = re.compile(r"^```python add=(\S+)\n(.*?)^```$", re.M | re.S)
+ADDED = re.compile(r"^```python end-of-file=(\S+)\n(.*?)^```$", re.M | re.S)
 # The same collection on streets, after the example and with its names.
 STREETS = """
 from ldptrace.models import RouteModel

@@ -98,6 +98,7 @@ def test_the_map_alone_stands_beside_what_was_learned(
     assert drawn.provenance["notes"] == [model.map_note]
 
 
+@pytest.mark.slow
 def test_answers_that_say_nothing_leave_the_map_as_good_as_the_model() -> None:
     rng = np.random.default_rng(4)
     estimates = answered(odd_demand(with_speeds(), 20_000, rng), 0.01, rng)
@@ -107,6 +108,7 @@ def test_answers_that_say_nothing_leave_the_map_as_good_as_the_model() -> None:
     assert "do not show that the reports know more than the map" in str(model.map_note)
 
 
+@pytest.mark.slow
 def test_the_map_alone_is_the_first_library_which_no_answer_has_touched(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
