@@ -1,12 +1,14 @@
 """Cost against size: time and peak memory of `synthesize` and `evaluate` on folders, and of fits on fine grids.
 
     python -m benchmarks.size [--sizes 500000,2000000,8000000] [--engines local,memory,spark]
-                              [--tasks synthesize,evaluate] [--grids 6,12,24,48] [--data FOLDER] [--work FOLDER]
+                              [--tasks synthesize,evaluate] [--grids 6,12,24,48] [--epsilons 1,10] [--repeats 2]
+                              [--data FOLDER] [--work FOLDER]
 
 Each run is a process of its own that starts its engine, does the same with few trajectories, and is measured from then
 on: seconds of the clock, of the processors (its own and those of all processes it started), and the peak of each kind
 of process. `local` is the default setting, `memory` reads everything first, `spark` is local[2]. The folders are
 generated one at a time, and removed. Neither peak memory nor time per trajectory may grow with the number of them.
+Fits are of several collections, each beside its grid, mean and spread.
 """
 
 from __future__ import annotations
@@ -57,6 +59,8 @@ def main() -> None:
     parser.add_argument("--engines", default="local,memory")
     parser.add_argument("--tasks", default="synthesize,evaluate")
     parser.add_argument("--grids", default="6,12,24,48", help="cells per side of the fits; empty: none")
+    parser.add_argument("--epsilons", default="1,10", help="epsilons of the fits")
+    parser.add_argument("--repeats", type=int, default=2, help="collections that are fitted")
     parser.add_argument("--data", type=Path, help="folder with the Oldenburg files, for the fits")
     parser.add_argument("--work", type=Path, help="where folders are generated; else the temporary folder")
     parser.add_argument("--one", nargs=4, metavar=("TASK", "ENGINE", "FEW", "MANY"), help=argparse.SUPPRESS)
@@ -75,8 +79,9 @@ def main() -> None:
             for task in arguments.tasks.split(","):
                 for engine in arguments.engines.split(","):
                     report(size, task, engine, few, many)
-    for n in [int(text) for text in arguments.grids.split(",") if text]:
-        fit(n, arguments.data)
+    for epsilon in [float(text) for text in arguments.epsilons.split(",")]:
+        for n in [int(text) for text in arguments.grids.split(",") if text]:
+            fit(n, epsilon, arguments.repeats, arguments.data)
 
 
 def generate(folder: Path, count: int) -> None:
@@ -170,20 +175,26 @@ def tree(process: int) -> tuple[float, dict[str, int]]:
     return total, largest
 
 
-def fit(n: int, folder: Path | None) -> None:
-    """One fit in this process: seconds, seconds of the processors, peak so far."""
+def fit(n: int, epsilon: float, repeats: int, folder: Path | None) -> None:
+    """Fits in this process: seconds, seconds of the processors, misfit; the peak so far."""
     warnings.simplefilter("ignore", FitWarning)
     data = oldenburg(folder, (1,))
-    plan, _ = choose_plan(len(data.trajectories), 1.0, data.bounds, n=n)
+    plan, _ = choose_plan(len(data.trajectories), epsilon, data.bounds, n=n)
     paths = CellPaths.from_trajectories(data.trajectories, Grid(data.bounds, n))
-    estimates = Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1)))
-    begin, used = time.perf_counter(), time.process_time()
-    model = PathModel.fit(estimates)
-    seconds, processor = time.perf_counter() - begin, time.process_time() - used
+    runs = []
+    for seed in range(1, repeats + 1):
+        estimates = Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(seed)))
+        begin, used = time.perf_counter(), time.process_time()
+        matches = PathModel.fit(estimates).matches
+        spent = time.perf_counter() - begin, time.process_time() - used
+        chi2 = np.average([match.chi2 for match in matches], weights=[match.answers for match in matches])
+        runs.append((*spent, chi2))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    chi2 = np.average([match.chi2 for match in model.matches], weights=[m.answers for m in model.matches])
+    cells = [
+        f"{mean:7.2f} ±{spread:.2f}" for mean, spread in zip(np.mean(runs, 0), np.std(runs, 0), strict=True)
+    ]
     print(
-        f"fit N = {n:>2}: {seconds:7.1f} s, CPU {processor:7.1f} s, peak {peak:.2f} GiB, chi2 {chi2:.2f}",
+        f"fit N = {n:>2}, eps = {epsilon:g}: {cells[0]} s, CPU {cells[1]} s, chi2 {cells[2]}, peak {peak:.2f} GiB",
         flush=True,
     )
 
