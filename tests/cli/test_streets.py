@@ -86,7 +86,9 @@ def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
     assert on_streets(lt.read(out)) > 0.8
 
 
+# `fit` draws other routes every time.
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> None:
     plan_file = tmp_path / "plan.json"
     run(
