@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -36,6 +35,7 @@ from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, open_database
+from ports_kit import free_port
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 SINGLE = Plan.single_report(GRID, 1)
@@ -104,12 +104,6 @@ def reports_counted(database: Database, name: str) -> int:
         return sum(entry.reports for entry in campaigns.counts_of(session, name))
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 @dataclass
 class Server:
     """`ldptrace serve` in a process of its own, with everything it said."""
@@ -149,7 +143,7 @@ class Server:
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
         """One request on a connection of its own: status, and the JSON or the bytes of the answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()

@@ -14,7 +14,7 @@ from ldptrace.errors import InputError, LdptraceError
 from ldptrace.io import write
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from server_kit import free_port
+from ports_kit import free_port
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 4)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -43,6 +42,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
 from ldptrace.synthesis import run_files, run_method
+from ports_kit import free_port
 from road_kit import lattice_roads
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -50,12 +50,6 @@ HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
 # For a cluster of a minute: the machine code that better suits one of a day takes longer to make than it saves.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
-
-def free_port() -> int:
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
 
 
 def launched(kind: str, folder: Path, *arguments: object) -> subprocess.Popen[bytes]:

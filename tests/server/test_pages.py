@@ -21,6 +21,9 @@ from ldptrace.server.storage import Database, open_database
 from server_kit import Server, drawn, opened, reports_counted, running, streets
 
 pytestmark = pytest.mark.slow
+# A machine that is busy with other tests may take its time.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WORLD = plan_from_facts(1000, "1", 6, (13.0, 52.0, 14.0, 53.0), "EPSG:4326")
@@ -64,7 +67,7 @@ class Visit:
             **{"viewport": {"width": 1100, "height": 900}, **options}
         )
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(PATIENCE)
         self.server = server
         self.requests: list[Request] = []
         self.complaints: list[str] = []
