@@ -35,7 +35,7 @@ CRUDE = 100.0
 # Shares of the routes that are drawn one after the other: the first say where to look, the last follow what was found.
 SHARES = (1, 1, 2, 2, 2, 4)
 # A library of fewer routes is drawn in fewer parts.
-SMALL, SMALL_SHARES = 50_000, (1, 1, 2)
+SMALL, SMALL_SHARES = 100_000, (1, 1, 2)
 # From this library's fit on places may stand out: the first fit is too crude to say which.
 _SETTLED = 2
 
