@@ -37,11 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """The lines of slow tests are not counted, except where only they come: they run over and over what quick ones
-    run too, and counting takes several times as long as running. (`no_cover` does not stop it in processes of xdist.)
+    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run over
+    and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
+    `no_cover` goes on counting in processes of xdist.)
     """
     counters = sys.gettrace(), threading.gettrace()
-    if slow(item) and not COUNTED & set(item.path.parts):
+    if item.get_closest_marker("uncounted") or (slow(item) and not COUNTED & set(item.path.parts)):
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_kit import SINGLE
+from audit_kit import ONE_GRR
 from cli_kit import PLAN, error_of, run
 from ldptrace.cli.audit import METHODS, plan_of
 
@@ -13,13 +13,13 @@ from ldptrace.cli.audit import METHODS, plan_of
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_audit_of_a_plan_and_of_a_method() -> None:
-    Path("plan.json").write_text(SINGLE.to_json())
+    Path("plan.json").write_text(ONE_GRR.to_json())
     result = run("audit", "plan.json", "--trials", "100", "--json", "audit.json")
     assert result.exit_code == 0, result.output
     assert "The promise stood" in result.stdout
     assert json.loads(Path("audit.json").read_text())["stands"] is True
     assert "The promise stood" in run("decode", "audit.json").stdout
-    result = run("audit", "paper-unpadded", "--grid", "3", "--trials", "200")
+    result = run("audit", "paper-unpadded", "--grid", "3", "--trials", "100")
     assert result.exit_code == 1
     assert "The promise FELL" in result.stdout
 

@@ -14,6 +14,7 @@ from road_kit import lattice_roads
 
 
 @pytest.mark.slow
+@pytest.mark.uncounted
 def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def measured(**changes: object) -> dict[str, float]:
     return Bench({DATA.key: DATA}).measure(replace(CELL, **changes))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_measure_has_its_names() -> None:
     assert set(measured()) == set(METRICS)
     assert list(measured(measure="queries")) == [f"{fraction:.4f}" for fraction in FRACTIONS]
