@@ -37,8 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run over
-    and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
+    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run
+    over and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
     `no_cover` goes on counting in processes of xdist.)
     """
     counters = sys.gettrace(), threading.gettrace()
