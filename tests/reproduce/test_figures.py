@@ -3,15 +3,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-import pytest
-
 from ldptrace.reproduce import EXPERIMENTS
 from ldptrace.reproduce.figures import draw, legend
 from ldptrace.reproduce.results import Row
 from ldptrace.reproduce.tables import COLOURS
 
 
-@pytest.mark.slow
 def test_a_logarithmic_axis_has_marks_and_no_bars() -> None:
     rows = [
         Row.measured("Porto", method, 0.0, "total", [value])
@@ -51,7 +48,6 @@ def test_the_same_rows_give_the_same_picture() -> None:
     assert draw(experiment, lines("paper")) == draw(experiment, lines("paper"))
 
 
-@pytest.mark.slow
 def test_a_panel_for_each_set_and_metric() -> None:
     rows = [
         Row.measured(data, "paper", 1.0, metric, [0.5])
