@@ -69,6 +69,16 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
     assert len(run.trajectories) == 5
 
 
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_how_many_routes_are_drawn_follows_from_the_users(
+    real: Trajectories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ldptrace.models.routes.model.FEWEST", 200)
+    few = run_method(real.take(np.arange(30)), 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads())
+    assert isinstance(few.synthesis.model, RouteModel)
+    assert len(few.synthesis.model.routes) == 300
+
+
 def test_routes_come_as_such_or_as_files(real: Trajectories, tmp_path: Path) -> None:
     roads = lattice_roads()
     assert public_routes(None, None) is None

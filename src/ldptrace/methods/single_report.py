@@ -59,7 +59,8 @@ def _run(job: Job) -> Synthesis:
         from ldptrace.roads.library import Library
         from ldptrace.roads.network import RoadNetwork
 
-        library = Library() if options["library"] is None else Library(options["library"])
+        if options["library"] is not None:
+            library = Library(options["library"])
         if isinstance(public, RoadNetwork):
             public.check_against(grid.bounds, None)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
