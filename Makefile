@@ -28,7 +28,7 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
-# The quick tests alone: an answer in half a minute.
+# The quick tests alone: an answer in a minute.
 unit: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
