@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 # Tests run side by side: threads of a matrix product that wait for each other would keep all the others waiting.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -50,6 +52,40 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         sys.settrace(counters[0])
         threading.settrace(counters[1])  # type: ignore[arg-type]
+
+
+@contextmanager
+def certain(name: str) -> Iterator[None]:
+    """The operating system's randomness as a stream that belongs to a name.
+
+    Devices draw from the system and nowhere else, which tests/device/test_source.py and the audit watch. A test that
+    was green once in this way is green always, and a red one is red again when somebody looks. Processes that fork
+    off draw from the system.
+    """
+    real, stream, owner = os.urandom, random.Random(name), os.getpid()
+
+    def take(count: int) -> bytes:
+        return stream.randbytes(count) if count >= 0 and os.getpid() == owner else real(count)
+
+    os.urandom = random._urandom = take  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        os.urandom = random._urandom = real  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    with certain(f"{request.node.nodeid}::{fixturedef.argname}"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    with certain(item.nodeid):
+        return (yield)
 
 
 def slow(item: pytest.Item) -> bool:

@@ -111,9 +111,7 @@ class Server:
     arguments: list[str]
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
-    log: Path = field(
-        default_factory=lambda: Path(tempfile.gettempdir()) / f"serve-{os.urandom(6).hex()}.log"
-    )
+    log: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="serve-")) / "said.log")
 
     @property
     def url(self) -> str:
@@ -179,7 +177,7 @@ def running(*arguments: str, **options: Any) -> Iterator[Server]:
     finally:
         if server.process is not None and server.process.poll() is None:
             server.stop()
-        server.log.unlink()
+        shutil.rmtree(server.log.parent)
 
 
 class Postgres:
