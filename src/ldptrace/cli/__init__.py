@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ldptrace import __version__
+from ldptrace.cli.usage import UsageError, sentence
 from ldptrace.errors import LdptraceError
 
 # Exit status after Ctrl-C.
@@ -73,7 +74,17 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            application(next(iter(sys.argv[1:]), None))()
+            run = application(next(iter(sys.argv[1:]), None))
+            sys.exit(run(prog_name="ldptrace", standalone_mode=False))
+    except UsageError as error:
+        said = sentence(error, sys.argv)
+        if said:
+            _say(f"error: {said}")
+        sys.exit(2)
+    except typer.Abort:
+        # A question was answered with no.
+        _say("nothing done")
+        sys.exit(1)
     except LdptraceError as error:
         _say(f"error: {error}")
         sys.exit(2)
@@ -85,7 +96,7 @@ def main() -> None:
         _say(f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}")
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:
-        # typer ends by itself on Ctrl-C, without a word.
+        # Typer makes an exit of Ctrl-C, without a word.
         if isinstance(stop, SystemExit) and stop.code != STOPPED:
             raise
         _say("stopped")

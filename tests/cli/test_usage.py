@@ -1,0 +1,66 @@
+"""Command lines that are no command lines get one sentence, like every other bad input."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from ldptrace.cli import main
+from ldptrace.server import campaigns
+from ldptrace.server.storage import open_database
+from server_kit import SINGLE
+
+WRONG = {
+    "plan --users many": "error: invalid value for '--users': Input should be a valid integer, unable to parse string "
+    "as an integer, got 'many'; `ldptrace plan --help` lists what is allowed\n",
+    "plan --users": "error: option '--users' requires an argument; `ldptrace plan --help` lists what is allowed\n",
+    "plan --users=many": "got 'many'; `ldptrace plan --help`",
+    "reproduce fig --scale huge": "'huge' is not one of 'quick', 'paper'; `ldptrace reproduce --help`",
+    "synthesize": "error: missing argument 'source'; `ldptrace synthesize --help` lists what is allowed\n",
+    "plan --colour red": "no such option: --colour",
+    "campaign create here there": "unexpected extra argument",
+    "guess": "error: no such command 'guess'; `ldptrace --help` lists what is allowed\n",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_one_sentence(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["ldptrace", *line.split()])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert WRONG[line] in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_no_command_shows_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["ldptrace"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    said = capsys.readouterr()
+    assert end.value.code == 2
+    assert "synthesize" in said.out + said.err
+    assert "error" not in said.err
+
+
+def test_a_no_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    database = open_database(tmp_path)
+    campaigns.create(database, "trips", SINGLE, actor="test")
+    monkeypatch.setattr("sys.argv", ["ldptrace", "campaign", "delete", "trips", "--data", str(tmp_path)])
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert capsys.readouterr().err.endswith("nothing done\n")
+    with database.reading() as session:
+        assert campaigns.find(session, "trips").name == "trips"
+    database.close_all()
