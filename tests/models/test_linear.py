@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ldptrace.models.linear import SMALL, inverse_of, matrix_of, solver_of
+from ldptrace.models.linear import SMALL, Root, matrix_of
 
 SIZES = pytest.mark.parametrize("size", [6, SMALL + 1])
 
@@ -17,26 +17,28 @@ def covariance(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 @SIZES
-def test_the_inverse_comes_with_its_factor(rng: np.random.Generator, size: int) -> None:
+def test_a_matrix_has_a_root_and_that_an_inverse(rng: np.random.Generator, size: int) -> None:
     matrix = covariance(rng, size)
-    inverse, root = inverse_of(matrix)
-    np.testing.assert_allclose(inverse @ matrix, np.eye(size), atol=1e-10)
-    lower = np.tril(root)
-    np.testing.assert_allclose(lower @ lower.T, matrix, atol=1e-10)
+    # What is above the diagonal is never looked at.
+    root = Root(np.tril(matrix) + np.triu(np.full_like(matrix, np.nan), 1))
+    np.testing.assert_allclose(root.lower @ root.lower.T, matrix, atol=1e-10)
+    np.testing.assert_allclose(root.inverted @ root.lower, np.eye(size), atol=1e-10)
+    np.testing.assert_allclose(root.inverse() @ matrix, np.eye(size), atol=1e-10)
+    assert root.log_size == pytest.approx(np.linalg.slogdet(matrix)[1] / 2)
 
 
 @SIZES
 def test_a_matrix_that_is_no_covariance_is_an_error(size: int) -> None:
     with pytest.raises(np.linalg.LinAlgError):
-        inverse_of(-np.eye(size))
+        Root(-np.eye(size))
 
 
 @SIZES
 def test_equations_are_solved_for_one_right_side_and_for_many(rng: np.random.Generator, size: int) -> None:
     matrix, right = covariance(rng, size), rng.normal(size=(size, 3))
-    solved = solver_of(matrix)
-    np.testing.assert_allclose(matrix @ solved(right), right, atol=1e-9)
-    np.testing.assert_allclose(matrix @ solved(right[:, 0]), right[:, 0], atol=1e-9)
+    root = Root(matrix)
+    np.testing.assert_allclose(matrix @ root.solve(right), right, atol=1e-9)
+    np.testing.assert_allclose(matrix @ root.solve(right[:, 0]), right[:, 0], atol=1e-9)
 
 
 @SIZES

@@ -3,18 +3,66 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ldptrace.models.prior import Prior, PriorComponent
+from ldptrace.models.prior import Columns, Prior, PriorComponent
+
+SIZES = (70, 3, 80, 2)
+VARIANCES = np.array([0.3, 2.0, 0.5])
+
+
+def basis_of(component: PriorComponent) -> np.ndarray:
+    return component.basis.toarray() if sparse.issparse(component.basis) else np.asarray(component.basis)
 
 
 def prior(rng: np.random.Generator) -> Prior:
-    smooth = rng.normal(size=(5, 2))
-    return Prior([PriorComponent("own", sparse.csr_array(np.eye(5))), PriorComponent("smooth", smooth)])
+    """Every potential for itself, and two components, one of them sparse, that move four blocks of them."""
+    many = sum(SIZES)
+    parts = [rng.normal(size=(size, 2)) for size in SIZES]
+    # Shuffled, so that no block is a range of potentials.
+    smooth = np.asarray(sparse.block_diag(parts).toarray())[rng.permutation(many)]
+    sparse_too = smooth.copy()
+    sparse_too[:, ::2] = 0
+    return Prior(
+        [
+            PriorComponent("own", sparse.csr_array(np.eye(many))),
+            PriorComponent("smooth", smooth),
+            PriorComponent("sparse", sparse.csr_array(sparse_too)),
+        ]
+    )
 
 
-def test_the_covariance_adds_the_components(rng: np.random.Generator) -> None:
+def covariance(belief: Prior) -> np.ndarray:
+    squares = [basis_of(part) @ basis_of(part).T for part in belief.components]
+    return np.asarray(np.tensordot(VARIANCES, np.array(squares), 1))
+
+
+def test_what_is_never_moved_together_is_in_different_blocks(rng: np.random.Generator) -> None:
     belief = prior(rng)
-    variances = np.array([0.3, 2.0])
-    own, smooth = (c.basis.toarray() if sparse.issparse(c.basis) else c.basis for c in belief.components)
-    expected = 0.3 * own @ own.T + 2.0 * smooth @ smooth.T
-    np.testing.assert_allclose(belief.covariance(variances), expected)
-    np.testing.assert_allclose(belief.precision(variances) @ expected, np.eye(5), atol=1e-10)
+    # The two small ones are one.
+    assert sorted(len(block) for block in belief.blocks) == [5, 70, 80]
+    assert sorted(np.concatenate(belief.blocks).tolist()) == list(range(sum(SIZES)))
+    expected = covariance(belief)
+    for block in belief.blocks:
+        others = np.setdiff1d(np.arange(sum(SIZES)), block)
+        assert not expected[np.ix_(block, others)].any()
+
+
+def test_the_root_squared_is_the_sum_of_the_components(rng: np.random.Generator) -> None:
+    belief = prior(rng)
+    root, expected = belief.root(VARIANCES), covariance(belief)
+    lower = root.seen_by(np.eye(belief.size))
+    np.testing.assert_allclose(lower @ lower.T, expected, atol=1e-10)
+    own = rng.normal(size=belief.size)
+    potentials = root.potentials(own)
+    np.testing.assert_allclose(potentials, lower @ own, atol=1e-10)
+    np.testing.assert_allclose(root.own(potentials), own, atol=1e-8)
+    np.testing.assert_allclose(expected @ root.pull(potentials), potentials, atol=1e-8)
+
+
+def test_a_basis_without_its_zeros_is_seen_alike(rng: np.random.Generator) -> None:
+    basis = np.array([[0.0, 2.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 1.0, 0.0]])
+    jacobian = rng.normal(size=(5, 3))
+    for kind in (np.asarray, sparse.csr_array):
+        columns = Columns.of(kind(basis))
+        assert (sorted(columns.alone.tolist()), columns.rows.tolist()) == ([0, 2], [0, 2])
+        view = columns.seen_by(jacobian)
+        np.testing.assert_allclose(view @ view.T, jacobian @ basis @ basis.T @ jacobian.T)

@@ -7,10 +7,15 @@ z ~ N(0, I + sum of v_g A B_g B_g^T A^T). Its log-probability is climbed over lo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.linear import inverse_of
+from ldptrace.core.parallel import map_chunks
+from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
 
 Floats = NDArray[np.float64]
@@ -27,30 +32,68 @@ _ANSWERS = 600
 
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
     """Logarithms of the variances v_g under which the target, jacobian @ potentials plus noise, is more likely."""
-    views = [jacobian @ component.basis for component in prior.components]
-    return climbed(prior, logs, np.array([view @ view.T for view in views]), target)
+    views = [component.columns.seen_by(jacobian) for component in prior.components]
+    return climbed(prior, logs, Spread.of(views), target)
 
 
-def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """What each component adds to the covariance of the target per unit of its variance: V V^T, V = J B its view.
+
+    `packed` holds the lower triangles, one row for each component: sums over them are what takes time.
+    """
+
+    views: Sequence[Floats]
+    packed: Floats
+
+    @staticmethod
+    def of(views: Sequence[Floats]) -> Spread:
+        places = _lower(len(views[0]))
+        packed = np.empty((len(views), len(places)))
+
+        def square(number: int, *_: int) -> None:
+            np.take(views[number] @ views[number].T, places, out=packed[number])
+
+        map_chunks(square, len(views), 1)
+        return Spread(views, packed)
+
+    def total(self, logs: Floats) -> Floats:
+        """Lower triangle of the sum over all components."""
+        size = len(self.views[0])
+        total = np.zeros(size * size)
+        total[_lower(size)] = np.exp(logs) @ self.packed
+        return total.reshape(size, size)
+
+    def pushes(self, weighted: Floats) -> Floats:
+        """Products of each with one column."""
+        return np.array([view @ (weighted @ view) for view in self.views])
+
+    def traces(self, matrix: Floats) -> Floats:
+        """Traces of the products of each with a symmetric matrix."""
+        doubled = 2 * matrix
+        doubled[np.diag_indices_from(doubled)] /= 2
+        return self.packed @ doubled.ravel()[_lower(len(matrix))]
+
+
+def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Floats:
     """As `likely_variances`, from what each component adds to the covariance of the target."""
     first = np.log([component.variance for component in prior.components])
     free = np.array([not component.fixed for component in prior.components])
-    value, weighted, total = _evidence(shares, logs, target, first, free)
+    value, weighted, root = _evidence(spread, logs, target, first, free)
     for _ in range(CLIMBS):
-        inverse, _ = inverse_of(total)
-        pushes = shares @ weighted
-        traces = np.array([np.vdot(share, inverse) for share in shares])
-        uphill = 0.5 * np.exp(logs) * (pushes @ weighted - traces)
+        pushes = spread.pushes(weighted)
+        uphill = 0.5 * np.exp(logs) * (pushes @ weighted - spread.traces(root.inverse()))
         uphill -= np.where(free, (logs - first) / _SPREAD**2, 0)
         pushes *= np.exp(logs)[:, None]
-        information = 0.5 * pushes @ inverse @ pushes.T
+        turned = root.inverted @ pushes.T
+        information = 0.5 * turned.T @ turned
         information[np.diag_indices_from(information)] += 1 / _SPREAD**2 + 0.5 * np.abs(uphill)
         step = np.zeros(len(logs))
         step[free] = np.linalg.solve(information[np.ix_(free, free)], uphill[free])
         step = np.clip(step, -2, 2)
         share = 1.0
         while True:
-            new = _evidence(shares, logs + share * step, target, first, free)
+            new = _evidence(spread, logs + share * step, target, first, free)
             if new[0] >= value or share < 0.1:
                 break
             share *= 0.4
@@ -58,23 +101,29 @@ def climbed(prior: Prior, logs: Floats, shares: Floats, target: Floats) -> Float
         if gain < 0:
             break
         logs = logs + share * step
-        value, weighted, total = new
+        value, weighted, root = new
         if gain < 0.1:
             break
     return logs
 
 
 def _evidence(
-    shares: Floats, logs: Floats, target: Floats, first: Floats, free: NDArray[np.bool_]
-) -> tuple[float, Floats, Floats]:
-    """Log-probability of the target up to a constant, what its covariance makes of it, and the covariance."""
-    total = np.tensordot(np.exp(logs), shares, 1)
+    spread: Spread, logs: Floats, target: Floats, first: Floats, free: NDArray[np.bool_]
+) -> tuple[float, Floats, Root]:
+    """Log-probability of the target up to a constant, what its covariance makes of it, and the root of that."""
+    total = spread.total(logs)
     total[np.diag_indices_from(total)] += 1
-    root = np.linalg.cholesky(total)
-    weighted: Floats = np.linalg.solve(total, target)
+    root = Root(total)
+    weighted = root.solve(target)
     far = ((logs - first)[free] / _SPREAD) ** 2
-    value = -0.5 * target @ weighted - np.log(np.diag(root)).sum() - 0.5 * far.sum()
-    return float(value), weighted, total
+    value = -0.5 * target @ weighted - root.log_size - 0.5 * far.sum()
+    return float(value), weighted, root
+
+
+@lru_cache(maxsize=8)
+def _lower(size: int) -> NDArray[np.int64]:
+    """Places of the lower triangle in a square matrix, row by row."""
+    return np.flatnonzero(np.tri(size, dtype=bool))
 
 
 def condensed(jacobian: Floats, target: Floats) -> tuple[Floats, Floats]:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from ldptrace.core.parallel import map_chunks
-from ldptrace.models.evidence import climbed
+from ldptrace.models.evidence import Spread, climbed
+from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
@@ -46,9 +46,9 @@ class IterativeSolver(Solver[Model]):
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping = 0.0
         self.coefficients = np.zeros(prior.basis.shape[1])
-        # Rows of the pooled answers by the potentials, and their squares by component.
+        # Rows of the pooled answers by the potentials, and what the components add to their covariance.
         self._rows = np.zeros((0, prior.basis.shape[0]))
-        self._squares = np.zeros((len(prior.components), 0, 0))
+        self._spread = Spread.of([self._rows @ part.basis for part in prior.components])
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, LargePredictor)
@@ -81,14 +81,8 @@ class IterativeSolver(Solver[Model]):
             )
         )
         target = self.misfit(here) + self.apply(here.potentials)
-        parts = self.prior.components
-
-        def square(number: int, *_: int) -> Floats:
-            view: Floats = rows @ parts[number].basis
-            return view @ view.T
-
-        self._squares = np.array(map_chunks(square, len(parts), 1))
-        return climbed(self.prior, logs, self._squares, pooling @ target)
+        self._spread = Spread.of([rows @ part.basis for part in self.prior.components])
+        return climbed(self.prior, logs, self._spread, pooling @ target)
 
     def _pooling(self, here: LargePredictor) -> csr_array:
         """Sums of similar answers, each of variance one and independent of the others."""
@@ -210,12 +204,12 @@ class IterativeSolver(Solver[Model]):
     def _preconditioner(self, logs: Floats, sizes: Floats) -> Callable[[Floats], Floats]:
         """The inverse of 1 + damping + R^T R, where R has the rows of the pooled answers only."""
         basis, rows, own = self.prior.basis, self._rows, 1 + self._damping
-        square = np.tensordot(np.exp(logs), self._squares, 1)
+        square = self._spread.total(logs)
         square[np.diag_indices_from(square)] += own
-        factor = cho_factor(square)
+        root = Root(square)
 
         def inverse(values: Floats) -> Floats:
-            pooled = cho_solve(factor, rows @ (basis @ (sizes * values)))
+            pooled = root.solve(rows @ (basis @ (sizes * values)))
             return (values - sizes * (basis.T @ (rows.T @ pooled))) / own
 
         return inverse

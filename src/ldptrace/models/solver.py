@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.models.evidence import condensed, likely_variances
-from ldptrace.models.linear import solver_of
+from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
-from ldptrace.models.prior import Prior
+from ldptrace.models.prior import Prior, PriorRoot
 
 Floats = NDArray[np.float64]
 
@@ -125,7 +125,11 @@ class Solver(ABC, Generic[Model]):
 
 
 class DenseSolver(Solver[Model]):
-    """With the Jacobian as a matrix and Cholesky factors: exact, for up to a few thousand potentials."""
+    """With the Jacobian J as a matrix and Cholesky factors: exact, for up to a few thousand potentials.
+
+    Potentials are x = L c with c standard normal before any answer; in c the equations of a step are
+    (1 + W^T W) step = W^T misfit - c, where W = J L.
+    """
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, SmallPredictor)
@@ -137,45 +141,58 @@ class DenseSolver(Solver[Model]):
         return likely_variances(self.prior, logs, *condensed(self.jacobian, target))
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        jacobian, precision = self.jacobian, self.prior.precision(np.exp(logs))
-        solved = solver_of(precision + jacobian.T @ jacobian)
-        gap, pull = self.misfit(here), precision @ here.potentials
-        cost = float(gap @ gap + here.potentials @ pull)
+        root = self.prior.root(np.exp(logs))
+        view = root.seen_by(self.jacobian)
+        solved = _solver(view)
+        gap, own = self.misfit(here), root.own(here.potentials)
+        cost = float(gap @ gap + own @ own)
         first = math.inf
         for number in range(CHORDS):
-            step = solved(jacobian.T @ gap - pull)
-            change = float(np.abs(jacobian @ step).max())
+            step = root.potentials(solved(view.T @ gap - own))
+            change = float(np.abs(self.jacobian @ step).max())
             first = change if number == 0 else first
             # No potential moves far at once; where that turns the step uphill, the step is shortened as a whole.
             bounded = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
             shortened = step / max(1, np.abs(step).max() / LONGEST_STEP)
-            better = self._better(here, bounded, precision, cost, longest) or self._better(
-                here, shortened, precision, cost, longest
+            better = self._better(here, bounded, root, cost, longest) or self._better(
+                here, shortened, root, cost, longest
             )
             if better is None:
                 break
-            share, here, gap, pull, cost = better
+            share, here, gap, own, cost = better
             if share < longest or change < SMALL:
                 break
         return here, first
 
     def _better(
-        self, here: Model, step: Floats, precision: Floats, cost: float, longest: float
+        self, here: Model, step: Floats, root: PriorRoot, cost: float, longest: float
     ) -> tuple[float, Model, Floats, Floats, float] | None:
-        """A step, halved until it costs less: the share of it that does, the model, misfit, pull and cost there."""
+        """A step, halved until it costs less: the share of it that does, the model, misfit, own potentials and cost."""
         share = longest
         while share > SHORTEST_SHARE:
             there = here.moved(share * step)
-            gap, pull = self.misfit(there), precision @ there.potentials
-            new = float(gap @ gap + there.potentials @ pull)
+            gap, own = self.misfit(there), root.own(there.potentials)
+            new = float(gap @ gap + own @ own)
             if new < cost:
-                return share, there, gap, pull, new
+                return share, there, gap, own, new
             share /= 2
         return None
 
     def freedom(self, logs: Floats) -> float:
-        square = self.jacobian.T @ self.jacobian
-        return float(np.trace(solver_of(self.prior.precision(np.exp(logs)) + square)(square)))
+        view = self.prior.root(np.exp(logs)).seen_by(self.jacobian)
+        # The trace of W W^T (1 + W W^T)^-1, which is that of W^T W (1 + W^T W)^-1.
+        small = view @ view.T if len(view) <= view.shape[1] else view.T @ view
+        inverted = Root(small + np.eye(len(small))).inverted
+        return len(small) - float(np.vdot(inverted, inverted))
+
+
+def _solver(view: Floats) -> Callable[[Floats], Floats]:
+    """Solves equations with 1 + W^T W, W a matrix of answers by potentials, by the smaller of its two squares."""
+    answers, potentials = view.shape
+    if potentials <= answers:
+        return Root(np.eye(potentials) + view.T @ view).solve
+    root = Root(np.eye(answers) + view @ view.T)
+    return lambda right: right - view.T @ root.solve(view @ right)
 
 
 def _optional(seen: Observation, which: int) -> list[Floats]:

@@ -144,7 +144,7 @@ def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Float
     (number,) = (k for k, part in enumerate(prior.components) if part.name == WITHIN)
     # Each place has a column of its own, and they are the last ones.
     alone = prior.components[number].basis[:, -places:]
-    pull = alone.T @ (prior.precision(each) @ potentials)
+    pull = alone.T @ prior.root(each).pull(potentials)
     width = ALONE * each[number]
     found = each[number] * (alone @ pull)[-MARKS - places : -MARKS]
     scales: Floats = np.sqrt((FREEDOM + found**2 / width) / (FREEDOM + 1))
