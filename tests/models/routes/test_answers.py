@@ -91,9 +91,10 @@ def test_different_paths_are_found_whatever_their_order(rng: np.random.Generator
     paths = random_paths(500, grid, rng, longest=4)
     paths = paths.take(paths.sizes > 0)
     kinds = rng.integers(0, 3, len(paths)).astype(np.int8)
-    first, group = different(paths, kinds)
+    first, order, group = different(paths, kinds)
     keys = [
         (kinds[k], *paths.cells[paths.offsets[k] : paths.offsets[k + 1]].tolist()) for k in range(len(paths))
     ]
     assert len(first) == len(set(keys))
-    assert all(keys[first[group[k]]] == keys[k] for k in range(len(paths)))
+    assert sorted(order.tolist()) == list(range(len(paths)))
+    assert all(keys[first[group[k]]] == keys[order[k]] for k in range(len(paths)))

@@ -52,7 +52,7 @@ def test_groups_weigh_as_their_routes_would_alone(
     weighting, weights, paths, kinds = drawn
     built = PathTables(paths, LENGTHS)
     stride = np.eye(len(STRIDES))[kinds]
-    marks = np.eye(PLACES + MARKS)[weighting.marks].sum(axis=1)
+    marks = np.eye(PLACES + MARKS)[weighting.marks[np.argsort(weighting.order)]].sum(axis=1)
     exponents = np.hstack([built.features.toarray(), stride, marks]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()

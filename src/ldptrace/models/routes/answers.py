@@ -122,12 +122,15 @@ def named(positions: NDArray[np.number], held: NDArray[np.number], most: int) ->
     return np.where(certain, 1.0, -np.expm1(missed))
 
 
-def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints]:
-    """The different pairs of path and kind: where each is first, and which of them every path is."""
+def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints, Ints]:
+    """The different pairs of path and kind: where each is first, all paths in an order in which those that are alike
+    are side by side, and which pair each of them is, in that order."""
     # 64 bits: two of a million different paths are alike with a probability of one in forty million.
     keys = _hashes(paths.cells, paths.offsets, kinds)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return first, group.ravel()
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    another = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    return order[another], order, np.cumsum(another) - 1
 
 
 def _length(tables: PathTables, _: int) -> csr_array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,18 @@ class Weighting:
     """Weights of routes. Those with the same cell path and stride are one group: they answer alike.
 
     `mass` is the public weight b of every route, `group` its group, `marks` its features beside those of its group:
-    the places and kinds of its ends. `tables` say what each group's devices answer: expected answers are A^T w, and
-    their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
+    the places and kinds of its ends. The table A says what each group's devices answer to all questions, whose columns
+    are `items`: expected answers are A^T w, and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
     """
 
+    # All routes, group by group: the order of what is known of each, so that loops find it side by side.
+    order: Ints
     mass: Floats
     group: Ints
     marks: NDArray[np.int32]
     features: csr_array
-    tables: Mapping[str, csr_array]
+    table: csr_array
+    items: Mapping[str, slice]
     potentials: Floats
 
     @staticmethod
@@ -52,21 +56,35 @@ class Weighting:
         observations: Sequence[Observation],
     ) -> Weighting:
         """The public weighting of paths, their potentials zero."""
-        first, group = different(paths, kinds)
+        first, order, group = different(paths, kinds)
         tables = PathTables(paths.take(first), lengths)
         every = np.arange(len(first))
         stride = csr_array((np.ones(len(first)), (every, kinds[first])), shape=(len(first), len(STRIDES)))
         features = csr_array(hstack([tables.features, stride]))
-        answers = {seen.name: tables.answers(seen.name, seen.most) for seen in observations}
+        answers = [tables.answers(seen.name, seen.most) for seen in observations]
+        until = np.cumsum([0, *(answer.shape[1] for answer in answers)]).tolist()
+        items = {
+            seen.name: slice(*between) for seen, between in zip(observations, pairwise(until), strict=True)
+        }
+        table = csr_array(hstack(answers)) if answers else csr_array((len(first), 0))
         potentials = np.zeros(features.shape[1] + len(ends.density) + MARKS)
-        return Weighting(weights, group, ends.marks, features, answers, potentials)
+        marks = np.ascontiguousarray(ends.marks[order])
+        return Weighting(order, weights[order], group, marks, features, table, items, potentials)
 
     @cached_property
     def weights(self) -> Floats:
-        """w of every route; they add up to one."""
+        """w of every route, in the order in which they were given; they add up to one."""
+        weights = np.empty(len(self.order))
+        weights[self.order] = self._by_group
+        return weights
+
+    @cached_property
+    def _by_group(self) -> Floats:
+        """w of every route, group by group."""
         common = self.features.shape[1]
         of_groups, of_ends = self.features @ self.potentials[:common], self.potentials[common:]
-        exponents = of_groups[self.group] + of_ends[self.marks].sum(axis=1)
+        exponents = np.empty(len(self.mass))
+        _exponents(of_groups, self.group, of_ends, self.marks, exponents)
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
 
@@ -78,7 +96,7 @@ class Weighting:
     @cached_property
     def shares(self) -> Floats:
         """w of every group."""
-        return np.bincount(self.group, self.weights, self.features.shape[0]).astype(np.float64)
+        return np.bincount(self.group, self._by_group, self.features.shape[0]).astype(np.float64)
 
     def moved(self, step: Floats) -> Weighting:
         """The weighting with other potentials."""
@@ -86,7 +104,12 @@ class Weighting:
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
         """Expected items per user for each question."""
-        return {name: self.tables[name].T @ self.shares for name in capacities}
+        return {name: self._expected[self.items[name]] for name in capacities}
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """Expected answers to all questions."""
+        return np.asarray(self.table.T @ self.shares)
 
     def allowed_for(self, observations: Sequence[Observation]) -> list[Observation]:
         """The observations with the chance of the library in their variances: it is a sample of the ways there are."""
@@ -99,38 +122,36 @@ class Weighting:
 
     def chance(self, name: str) -> tuple[Floats, float]:
         """Variance of the expected answers to a question, and of their total, because the routes are so many only."""
-        table = self.tables[name]
-        squares = np.bincount(self.group, self.weights**2, len(self.shares))
-        totals = np.asarray(table.sum(axis=1)).ravel()
-        means, mean = table.T @ self.shares, float(totals @ self.shares)
+        items, totals = self._chances
+        return items[self.items[name]], totals[list(self.items).index(name)]
+
+    @cached_property
+    def _chances(self) -> tuple[Floats, list[float]]:
+        """The variances of all answers, and of the total of every question."""
+        table, means = self.table, self._expected
+        squares = np.bincount(self.group, self._by_group**2, len(self.shares))
         items = table.power(2).T @ squares - 2 * means * (table.T @ squares) + means**2 * squares.sum()
-        return np.maximum(items, 0.0), float(((totals - mean) ** 2) @ squares)
+        asked = np.zeros((table.shape[1], len(self.items)))
+        for number, within in enumerate(self.items.values()):
+            asked[within, number] = 1
+        totals = table @ asked
+        return np.maximum(items, 0.0), (((totals - self.shares @ totals) ** 2).T @ squares).tolist()
 
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Derivatives of the expected answers; nothing is lost to repeats, they are in the tables."""
         common = self.features.shape[1]
-        own = len(self.potentials) - common
-        mean = np.concatenate(
-            [
-                self.features.T @ self.shares,
-                np.sum([np.bincount(column, self.weights, own) for column in self.marks.T], axis=0),
-            ]
-        )
-        rows = {}
-        for name in capacities:
-            table = self.tables[name]
-            together = np.zeros((table.shape[1], len(self.potentials)))
-            listed = (table.indptr, table.indices, table.data)
-            _together(
-                *listed,
-                self.features.indptr,
-                self.features.indices,
-                self.features.data,
-                self.shares,
-                together,
-            )
-            _at_ends(*listed, self.group, self.marks, self.weights, common, together)
-            rows[name] = together - np.outer(table.T @ self.shares, mean)
+        mean = np.append(self.features.T @ self.shares, np.zeros(len(self.potentials) - common))
+        # A row for each potential: what one route adds to is near each other then.
+        together = np.zeros((len(mean), self.table.shape[1]))
+        listed = (self.table.indptr, self.table.indices, self.table.data)
+        features = (self.features.indptr, self.features.indices, self.features.data)
+        _together(*listed, *features, self.shares, together)
+        few = np.zeros((len(self.shares), MARKS))
+        routes = (self.group, self.marks, self._by_group)
+        _at_places(*listed, *routes, mean[common:], few, together[common:])
+        _at_marks(*listed, few, together[-MARKS:])
+        together -= np.outer(mean, self._expected)
+        rows = {name: together[:, self.items[name]].T for name in capacities}
         return rows, {name: np.ones(len(rows[name])) for name in capacities}
 
 
@@ -158,21 +179,50 @@ def _padded(basis: Any, above: int, below: int) -> Any:
 
 
 @kernel
-def _at_ends(ap, ai, av, group, marks, weights, common, out):  # type: ignore[no-untyped-def]
-    """Add A^T diag(weights) F for the marks of the routes' ends, whose columns follow the common ones."""
-    for route in range(len(weights)):
+def _exponents(of_groups, group, of_ends, marks, out):  # type: ignore[no-untyped-def]
+    """What the potentials of its group and of its ends add up to, for every route."""
+    for route in range(len(group)):
+        total = 0.0
+        for mark in range(marks.shape[1]):
+            total += of_ends[marks[route, mark]]
+        out[route] = of_groups[group[route]] + total
+
+
+@kernel
+def _at_places(ap, ai, av, group, marks, weights, sums, few, out):  # type: ignore[no-untyped-def]
+    """Add F^T diag(weights) A for the places of the routes' ends, and add up the weights of all marks.
+
+    Those of the few marks beside places are added up by group.
+    """
+    places = len(out) - few.shape[1]
+    for route in range(len(group)):
         row = group[route]
-        for a in range(ap[row], ap[row + 1]):
-            value = av[a] * weights[route]
-            for mark in range(marks.shape[1]):
-                out[ai[a], common + marks[route, mark]] += value
+        for number in range(marks.shape[1]):
+            mark = marks[route, number]
+            sums[mark] += weights[route]
+            if mark >= places:
+                few[row, mark - places] += weights[route]
+                continue
+            there = out[mark]
+            for a in range(ap[row], ap[row + 1]):
+                there[ai[a]] += av[a] * weights[route]
+
+
+@kernel
+def _at_marks(ap, ai, av, few, out):  # type: ignore[no-untyped-def]
+    """Add few^T A, for weights of groups by mark."""
+    for row in range(len(few)):
+        for mark in range(few.shape[1]):
+            if few[row, mark] > 0:
+                for a in range(ap[row], ap[row + 1]):
+                    out[mark, ai[a]] += few[row, mark] * av[a]
 
 
 @kernel
 def _together(ap, ai, av, fp, fi, fv, shares, out):  # type: ignore[no-untyped-def]
-    """out = A^T diag(shares) F for two tables of the same rows."""
+    """out = F^T diag(shares) A for two tables of the same rows."""
     for group in range(len(shares)):
-        for a in range(ap[group], ap[group + 1]):
-            value = av[a] * shares[group]
-            for f in range(fp[group], fp[group + 1]):
-                out[ai[a], fi[f]] += value * fv[f]
+        for f in range(fp[group], fp[group + 1]):
+            value, there = fv[f] * shares[group], out[fi[f]]
+            for a in range(ap[group], ap[group + 1]):
+                there[ai[a]] += value * av[a]
