@@ -22,9 +22,10 @@ def test_steps_lead_to_the_most_probable_potentials(rng: np.random.Generator) ->
     truth, logs = Line.drawn(rng), np.array([0.3])
     seen = observations(truth, rng)
     solver = IterativeSolver(prior(), seen)
-    start = truth.moved(-truth.potentials)
-    solver.linearise(start)
-    found, _ = solver.descend(start, logs, 1.0)
+    found = truth.moved(-truth.potentials)
+    for _ in range(3):  # The first steps are damped: the answers are far off.
+        solver.linearise(found)
+        found, _ = solver.descend(found, logs, 1.0)
     np.testing.assert_allclose(found.potentials, most_probable(truth, seen, np.exp(0.3)), atol=1e-6)
     np.testing.assert_allclose(solver.coefficients, found.potentials, atol=1e-6)
 
@@ -51,3 +52,18 @@ def test_variances_and_freedom_are_like_those_of_the_matrix(rng: np.random.Gener
     np.testing.assert_allclose(logs[0], logs[1], rtol=0.05)
     # Every direction is far better known than its variance, so that no random sign matters.
     assert free.freedom(np.array([3.0])) == pytest.approx(dense.freedom(np.array([3.0])), rel=1e-3)
+
+
+def test_answers_far_off_are_met_by_damped_steps(rng: np.random.Generator) -> None:
+    truth = Line.drawn(rng)
+    solver = IterativeSolver(prior(), observations(truth, rng, noise=0.0))
+    # A step goes two units at most, and the way is longer.
+    begin = truth.moved(np.full(3, 7.0))
+    solver.linearise(begin)
+    solver.coefficients = begin.potentials
+    here, costs = begin, []
+    for _ in range(8):
+        here, change = solver.descend(here, np.array([4.0]), 1.0)
+        costs.append(float(np.square(solver.misfit(here)).sum()))
+    assert costs[-1] < 1e-3 * costs[0]
+    assert change < 0.5

@@ -4,13 +4,14 @@ The potentials are x = sum of sqrt(v_g) B_g c_g with c standard normal before an
 Gauss-Newton step are (1 + W^T W) step = W^T misfit - c, W the Jacobian times the scaled bases: as many directions
 matter as the answers can tell from noise, and conjugate gradients need about as many products. Sums of similar answers
 (`pools`) carry most of what can be told; their rows of the Jacobian are computed, to estimate the variances from and
-to precondition with.
+to precondition with (`ldptrace.models.preconditioner`). Answers that are nearly exact are far from linear on the way to
+them: a step that goes too far, or leads to worse, is damped.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +19,24 @@ from scipy.sparse import csr_array
 
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.evidence import Spread, climbed
-from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
+from ldptrace.models.preconditioner import Preconditioner
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
 
 Floats = NDArray[np.float64]
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
-PRODUCTS, LEFT_OVER = 60, 0.05
+PRODUCTS, LEFT_OVER = 40, 0.05
 # The part of an answer that the model cannot express.
 INEXACT = 0.03
-# How far a step may move a potential, and how often it is damped more, tenfold each time.
-FARTHEST, DAMPINGS = 2.0, 8
-# The part of all potentials that is held back one by one when it goes too far, and how strongly at first.
-FEW, FIRST_HOLD = 0.01, 0.1
-# Random vectors that a trace is estimated from.
-PROBES = 6
+# How far a step may move a potential, the part of all potentials that may want to go farther, and how often a step is
+# damped more, tenfold each time.
+FARTHEST, FEW, DAMPINGS = 2.0, 0.01, 8
+# Mean squared misfit above which the first step is damped, and its part that it is damped with.
+FAR_OFF, FIRST_DAMPING = 25.0, 0.2
+# Random vectors that a trace is estimated from, and a diagonal.
+PROBES, SIGNS = 6, 12
 
 
 class IterativeSolver(Solver[Model]):
@@ -44,11 +46,9 @@ class IterativeSolver(Solver[Model]):
         super().__init__(prior, observations)
         # No model of so many cells is exact, and answers that are far better known than it can say would stop it.
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
-        self._damping = 0.0
+        self._damping: float | None = None
         self.coefficients = np.zeros(prior.basis.shape[1])
-        # Rows of the pooled answers by the potentials, and what the components add to their covariance.
-        self._rows = np.zeros((0, prior.basis.shape[0]))
-        self._spread = Spread.of([self._rows @ part.basis for part in prior.components])
+        self._preconditioner = Preconditioner.nothing(prior)
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, LargePredictor)
@@ -74,15 +74,27 @@ class IterativeSolver(Solver[Model]):
 
     def likely(self, here: Model, logs: Floats) -> Floats:
         assert isinstance(here, LargePredictor)
-        pooling = self._pooling(here)
-        self._rows = rows = np.array(
-            map_chunks(
-                lambda number, *_: self.apply_transposed(pooling[[number]].toarray()[0]), pooling.shape[0], 1
-            )
-        )
+        pooling, parts = self._pooling(here), self.prior.components
+
+        def row(number: int, *_: int) -> Floats:
+            return self.apply_transposed(pooling[[number]].toarray()[0])
+
+        rows = np.array(map_chunks(row, pooling.shape[0], 1))
+        views: list[Floats] = [rows @ part.basis for part in parts]
+        halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
+        self._preconditioner = Preconditioner(self.prior, rows, halves, self._diagonal())
         target = self.misfit(here) + self.apply(here.potentials)
-        self._spread = Spread.of([rows @ part.basis for part in self.prior.components])
-        return climbed(self.prior, logs, self._spread, pooling @ target)
+        return climbed(self.prior, logs, Spread.of(views), pooling @ target)
+
+    def _diagonal(self) -> Floats:
+        """How much each column of the bases changes the answers, squared: the mean over random signs."""
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (SIGNS, len(self.observed)))
+
+        def seen(number: int, *_: int) -> Floats:
+            square: Floats = (self.prior.basis.T @ self.apply_transposed(signs[number])) ** 2
+            return square
+
+        return np.mean(map_chunks(seen, SIGNS, 1), axis=0)
 
     def _pooling(self, here: LargePredictor) -> csr_array:
         """Sums of similar answers, each of variance one and independent of the others."""
@@ -99,15 +111,18 @@ class IterativeSolver(Solver[Model]):
         return csr_array((share, (pool, np.arange(len(pool)))), shape=(first, len(pool)))
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        first, begin = math.inf, self._cost(here, logs)
+        begin, first = self._cost(here, logs), math.inf
         for number in range(CHORDS):
             if number:
                 self.linearise(here)
             there, change = self._step(here, logs, longest)
-            first = change if number == 0 else first
-            if there is here or change < SMALL:
+            if number == 0:
+                first = change
+                if there is here:
+                    return here, first
+            stays, here = there is here, there
+            if stays or change < SMALL:
                 break
-            here = there
         # Where single answers swing on, the fit has settled when all of them together are as likely as before.
         gained = (begin - self._cost(here, logs)) / math.sqrt(2 * len(self.observed))
         return here, min(first, max(gained, 0.0))
@@ -120,69 +135,54 @@ class IterativeSolver(Solver[Model]):
         """One step, or none where every step leads to worse, and by how much it wanted to change the answers.
 
         Where the answers are not linear as far as the step goes, it is damped, and so are the next ones, less and less.
-        Where only few potentials would go too far, such as those of places where nobody goes, they alone are held back.
+        Where only few potentials would go too far, such as those of places where nobody goes, they alone are cut short.
         """
         basis, sizes = self.prior.basis, np.exp(logs / 2)[self.prior.owner]
         own = self.coefficients / sizes
         gap, cost = self.misfit(here), self._cost(here, logs)
         right = sizes * (basis.T @ self.apply_transposed(gap)) - own
-        change, step, held = 0.0, np.zeros_like(right), np.zeros(basis.shape[0])
-        for _ in range(DAMPINGS):
-            step = self._solved(right, logs, sizes, step, held)
-            moved = basis @ (sizes * step)
-            change = max(change, float(np.abs(self.apply(moved)).max()))
-            far = np.abs(moved) > FARTHEST
-            if far.any() and not _many(far):
-                least = FIRST_HOLD * (1 + self._damping)
-                held[far] = np.maximum(10 * held[far], least) * np.abs(moved[far]) / FARTHEST
-                continue
-            if not far.any():
-                there, new_own = here.moved(longest * moved), own + longest * step
-                new_gap = self.misfit(there)
-                if new_gap @ new_gap + new_own @ new_own < cost:
-                    self.coefficients = sizes * new_own
-                    self._damping = self._damping / 10 if self._damping > 1 else 0.0
-                    return there, change
-            self._damping = max(10 * self._damping, 1.0)
-            step, held = np.zeros_like(step), np.zeros_like(held)
+        damping, change = self._damping, 0.0
+        if damping is None:
+            mean = float(gap @ gap) / len(gap)
+            damping = FIRST_DAMPING * mean if mean > FAR_OFF else 0.0
+        for number in range(DAMPINGS):
+            step = self._solved(right, sizes, damping, FARTHEST)
+            if step is None:
+                change = math.inf
+            else:
+                step = np.clip(step, -FARTHEST / sizes, FARTHEST / sizes)
+                moved = basis @ (sizes * step)
+                change = max(change, float(np.abs(self.apply(moved)).max()))
+                for share in (longest, longest / 2):
+                    there, new_own = here.moved(share * moved), own + share * step
+                    new_gap = self.misfit(there)
+                    if new_gap @ new_gap + new_own @ new_own < cost:
+                        at_once = number == 0 and share == longest
+                        self.coefficients = sizes * new_own
+                        self._damping = _eased(damping) if at_once else damping
+                        return there, change
+            damping = max(10 * damping, 1.0)
+        self._damping = damping
         return here, change
 
     def _solved(
-        self,
-        right: Floats,
-        logs: Floats,
-        sizes: Floats,
-        step: Floats | None = None,
-        held: Floats | None = None,
-    ) -> Floats:
-        """The step of the coefficients, by conjugate gradients, from another one; `held` resists single potentials.
-
-        It is not solved to the end where the step goes too far anyway.
-        """
-        basis, inverse = self.prior.basis, self._preconditioner(logs, sizes)
-        goal = LEFT_OVER**2 * (right @ inverse(right))
-
-        def bent(search: Floats) -> tuple[Floats, Floats]:
-            along = basis @ (sizes * search)
-            back = self.apply_transposed(self.apply(along))
-            if held is not None:
-                back += held * along
-            return along, (1 + self._damping) * search + sizes * (basis.T @ back)
-
-        rest, moved = right, np.zeros(basis.shape[0])
-        if step is None:
-            step = np.zeros_like(right)
-        elif step.any():
-            moved, product = bent(step)
-            rest = right - product
+        self, right: Floats, sizes: Floats, damping: float = 0.0, farthest: float = math.inf
+    ) -> Floats | None:
+        """The step of the coefficients, by conjugate gradients; none where many potentials go farther than that."""
+        basis, inverse = self.prior.basis, self._preconditioner.inverse(sizes, damping)
+        step, rest, moved = np.zeros_like(right), right, np.zeros(basis.shape[0])
         search = inverse(rest)
         size = rest @ search
+        goal = LEFT_OVER**2 * size
         for _ in range(PRODUCTS):
-            if size <= goal or (held is not None and _many(np.abs(moved) > 1.5 * FARTHEST)):
+            if size <= goal:
                 break
-            along, product = bent(search)
+            along = basis @ (sizes * search)
+            product = (1 + damping) * search + sizes * (basis.T @ self.apply_transposed(self.apply(along)))
             length = size / (search @ product)
             step, rest, moved = step + length * search, rest - length * product, moved + length * along
+            if (np.abs(moved) > 1.5 * farthest).sum() > FEW * len(moved):
+                return None
             ready = inverse(rest)
             size, last = rest @ ready, size
             search = ready + size / last * search
@@ -198,22 +198,11 @@ class IterativeSolver(Solver[Model]):
         found = []
         for _ in range(PROBES):
             signs = rng.choice([-1.0, 1.0], len(sizes))
-            found.append(signs @ (signs - self._solved(signs, logs, sizes)))
+            solved = self._solved(signs, sizes)
+            assert solved is not None
+            found.append(signs @ (signs - solved))
         return float(np.mean(found))
 
-    def _preconditioner(self, logs: Floats, sizes: Floats) -> Callable[[Floats], Floats]:
-        """The inverse of 1 + damping + R^T R, where R has the rows of the pooled answers only."""
-        basis, rows, own = self.prior.basis, self._rows, 1 + self._damping
-        square = self._spread.total(logs)
-        square[np.diag_indices_from(square)] += own
-        root = Root(square)
 
-        def inverse(values: Floats) -> Floats:
-            pooled = root.solve(rows @ (basis @ (sizes * values)))
-            return (values - sizes * (basis.T @ (rows.T @ pooled))) / own
-
-        return inverse
-
-
-def _many(far: NDArray[np.bool_]) -> bool:
-    return int(far.sum()) > FEW * len(far)
+def _eased(damping: float) -> float:
+    return damping / 10 if damping > 1 else 0.0
