@@ -116,7 +116,7 @@ def _answerable(prior: Prior, observations: Sequence[Observation]) -> Prior:
         return prior
     return Prior(
         [
-            replace(component, variance=_HELD) if zero else component
+            replace(component, variance=_HELD, fixed=True) if zero else component
             for component, zero in zip(prior.components, held, strict=True)
         ]
     )

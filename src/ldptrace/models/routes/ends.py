@@ -119,9 +119,7 @@ def end_components(density: Floats, grid: Grid, scales: Floats | None = None) ->
     own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
     within = hstack([csr_array(near), diags_array(own)])
     return (
-        PriorComponent(
-            "ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.25, fixed=True
-        ),
+        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None]),
         PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 1.0),
         PriorComponent("ends by kind of street", _kinds(places.cells), 1.0),
     )

@@ -26,6 +26,11 @@ from ldptrace.models.routes.strides import STRIDES
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# How large components are before any answer, as a part of what they are in the path model, and the variance of those
+# whose size the path model does not learn: streets and their costs say much of what those have to find out.
+MODEST, SMALL = 0.008, 0.0004
+LEARNED = ("axis", "turn")
+
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
@@ -156,18 +161,25 @@ class Weighting:
 
 
 def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
-    """The components of the path model's prior, one for the strides, and those of the places of ends."""
+    """The components of the path model's prior, made small, one for the strides, and those of the places of ends."""
     layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + MARKS
     shared = [
-        replace(component, basis=_padded(component.basis, 0, strides + own))
+        _modest(replace(component, basis=_padded(component.basis, 0, strides + own)))
         for component in components(graph, layout)
     ]
     stride = PriorComponent("stride", _padded(csr_array(np.eye(strides)), layout.size, own), 4.0, fixed=True)
     of_ends = [
-        replace(component, basis=_padded(component.basis, layout.size + strides, 0))
+        _modest(replace(component, basis=_padded(component.basis, layout.size + strides, 0)))
         for component in end_components(density, graph.grid, scales)
     ]
     return Prior([*shared, stride, *of_ends])
+
+
+def _modest(component: PriorComponent) -> PriorComponent:
+    """A component that is small unless the answers want it."""
+    if component.name in LEARNED:
+        return replace(component, variance=SMALL, fixed=False)
+    return component if component.fixed else replace(component, variance=MODEST * component.variance)
 
 
 def _padded(basis: Any, above: int, below: int) -> Any:
