@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ldptrace.models.fit import Fit, fit_potentials
@@ -60,3 +62,13 @@ def test_parts_without_evidence_shrink_and_nothing_known_is_the_base(rng: np.ran
     fit = fitted(base, observations(base, 1.0, rng))
     assert np.abs(fit.model.potentials).max() < 0.8
     assert fitted(base, []).model.potentials.tolist() == [0.0] * base.layout.size
+
+
+def test_what_nobody_was_asked_about_is_held_though_its_size_is_learned(rng: np.random.Generator) -> None:
+    truth = random_expectation(3, 8, rng)
+    parts = [replace(part, fixed=False) for part in components(truth.graph, truth.layout)]
+    base = Expectation.at(truth.graph, truth.layout.lengths, np.zeros(truth.layout.size))
+    seen = [each for each in observations(truth, 1e-4) if each.name != "turns"]
+    fit = fit_potentials(base, Prior(parts), seen)
+    assert fit.variances["turn"] < 1e-5
+    assert np.abs(fit.model.potentials[truth.layout.turn]).max() < 0.05

@@ -10,6 +10,8 @@ import pytest
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.ends import (
     ALONE,
+    APART,
+    CLASSES,
     FREEDOM,
     GATE,
     MARKS,
@@ -61,13 +63,24 @@ def test_streets_alike_everywhere_tell_nothing() -> None:
 
 
 def test_near_places_go_together_and_kinds_alone() -> None:
-    by_density, within, by_kind = end_components(np.arange(576.0), Grid((0, 0, 1, 1), 6))
+    by_density, within, by_kind, trend, apart = end_components(np.arange(576.0), Grid((0, 0, 1, 1), 6))
     assert by_density.basis.shape == (576 + MARKS, 1)
     alike = (within.basis @ within.basis.T).toarray()
     assert alike[0, 0] == pytest.approx(SMOOTH + ALONE, abs=0.05)
     assert alike[0, 1] > 0.7 * SMOOTH > 0.2 * SMOOTH > abs(alike[0, 12])
     assert not alike[576:].any()
-    assert np.count_nonzero(by_kind.basis.toarray()) == MARKS
+    assert np.count_nonzero(by_kind.basis.toarray()) == APART
+    assert np.count_nonzero(apart.basis.toarray()) == CLASSES
+    assert not trend.basis[: 576 + APART].count_nonzero()
+
+
+def test_every_gamma_law_of_distances_is_a_trend() -> None:
+    (*_, trend, _) = end_components(np.zeros(576), Grid((0, 0, 1, 1), 6))
+    far = np.exp2((np.arange(CLASSES) - CLASSES + 0.5) / 2)
+    law = 2 * np.log(far) - 3 * far
+    basis = np.column_stack([trend.basis[-CLASSES:].toarray(), np.ones(CLASSES)])
+    found, *_ = np.linalg.lstsq(basis, law, rcond=None)
+    assert basis @ found == pytest.approx(law)
 
 
 def test_a_place_that_stands_out_may_stand_out_further() -> None:
@@ -81,7 +94,7 @@ def test_a_place_that_stands_out_may_stand_out_further() -> None:
     assert scales.argmax() == 100
     assert scales[100] > 2
     assert scales[400] == pytest.approx(math.sqrt(FREEDOM / (FREEDOM + 1)), abs=1e-3)
-    (_, wider, _) = end_components(np.zeros(576), grid, scales)
+    (_, wider, *_) = end_components(np.zeros(576), grid, scales)
     assert (wider.basis @ wider.basis.T)[100, 100] > 2
 
 
@@ -104,7 +117,14 @@ def test_only_a_large_road_that_ends_at_the_rim_leaves_the_map() -> None:
 def test_a_route_from_rim_to_rim_leads_through() -> None:
     grid = Grid((0, 0, 100, 100), 2)
     marks = Ends.of(Routes.of(motorway(), [[0, 2], [0, 4]]), grid).marks - places_of(grid).cells
-    assert marks[:, 2:].tolist() == [[GATE, GATE, THROUGH], [GATE, 0, THROUGH + 1]]
+    assert marks[:, 2:5].tolist() == [[GATE, GATE, THROUGH], [GATE, 0, THROUGH + 1]]
+
+
+def test_ends_have_a_class_of_how_far_apart_they_are() -> None:
+    """From rim to rim is a side of the map; 41 of 100 is between a half of it and a half over the root of two."""
+    grid = Grid((0, 0, 100, 100), 2)
+    marks = Ends.of(Routes.of(motorway(), [[0, 2], [0, 4]]), grid).marks - places_of(grid).cells
+    assert marks[:, 5].tolist() == [MARKS - 1, MARKS - 3]
 
 
 def test_what_is_not_known_of_a_street_makes_it_a_street() -> None:

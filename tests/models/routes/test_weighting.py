@@ -8,6 +8,7 @@ import pytest
 from conftest import random_paths
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
+from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.routes.answers import PathTables
@@ -39,7 +40,7 @@ def drawn(rng: np.random.Generator) -> tuple[Weighting, np.ndarray, CellPaths, n
     weights /= weights.sum()
     seen = [Observation(name, most, 1, np.zeros(1), np.ones(1)) for name, most in CAPACITIES.items()]
     marks = np.hstack(
-        [rng.integers(0, PLACES, (len(paths), 2)), PLACES + rng.integers(0, MARKS, (len(paths), 3))]
+        [rng.integers(0, PLACES, (len(paths), 2)), PLACES + rng.integers(0, MARKS, (len(paths), 4))]
     )
     ends = Ends(marks.astype(np.int32), rng.normal(size=PLACES))
     weighting = Weighting.of(paths, kinds, ends, weights, LENGTHS, seen)
@@ -118,4 +119,13 @@ def test_the_prior_covers_every_potential() -> None:
     assert prior.size == layout.size + len(STRIDES) + places + MARKS
     root = prior.root(np.array([part.variance for part in prior.components]))
     assert np.isfinite(root.pull(np.ones(prior.size))).all()
-    assert [part.name for part in prior.components][-4] == "stride"
+    assert [part.name for part in prior.components][-6] == "stride"
+
+
+def test_streets_are_believed_before_any_answer() -> None:
+    """What the path model knows nothing of begins small here, and how large it is, is learned."""
+    grid = Grid((0, 0, 1, 1), 3)
+    ours = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places_of(grid).cells)).components
+    theirs = components(MoveGraph(grid), Layout(9, move_count(3), LENGTHS))
+    assert all(mine.variance < part.variance for mine, part in zip(ours, theirs, strict=False))
+    assert {part.name for part in ours if part.fixed} == {"stride", "distance, trend"}

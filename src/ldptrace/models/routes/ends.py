@@ -22,6 +22,7 @@ from ldptrace.roads.classes import STREET, class_rank
 from ldptrace.roads.leaning import zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
+from ldptrace.roads.routing import side_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -39,8 +40,10 @@ KINDS, LARGE, GATES = 6, 1, 3.0
 GATE = KINDS - 1
 # How near to the rim of the map a road ends that leaves it, in sides of the map.
 RIM = 0.05
-# After the kinds of single ends: from one end of a large road to another, through the map, or not.
-THROUGH, MARKS = KINDS, KINDS + 2
+# After the kinds of single ends: from one end of a large road to another, through the map, or not; then classes of how
+# far apart both ends are, each sqrt(2) times as far as the one before, up to the side of the map.
+THROUGH, APART, CLASSES = KINDS, KINDS + 2, 15
+MARKS = APART + CLASSES
 
 
 def places_of(grid: Grid) -> Grid:
@@ -54,8 +57,8 @@ def places_of(grid: Grid) -> Grid:
 class Ends:
     """What is known of the ends of routes: the place and the kind of street of both.
 
-    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places, and
-    whether it leads through the map.
+    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places,
+    whether it leads through the map, and how far apart both ends are.
     `density` says how dense the streets are at every place.
     """
 
@@ -69,7 +72,8 @@ class Ends:
         start, end = routes.edges[routes.offsets[:-1]], routes.edges[routes.offsets[1:] - 1]
         gates = (kind[start] == places.cells + GATE) & (kind[end] == places.cells + GATE)
         through = places.cells + THROUGH + ~gates
-        marks = np.stack([place[start], place[end], kind[start], kind[end], through], axis=1)
+        apart = places.cells + APART + _apart(routes, start, end)
+        marks = np.stack([place[start], place[end], kind[start], kind[end], through, apart], axis=1)
         return Ends(
             np.ascontiguousarray(marks, dtype=np.int32), street_density(routes.roads, place, places.n)
         )
@@ -101,6 +105,22 @@ def _at_the_rim(roads: RoadNetwork) -> NDArray[np.bool_]:
     return ~inside
 
 
+def _apart(routes: Routes, start: Ints, end: Ints) -> Ints:
+    """The class of how far apart both ends of every route are."""
+    roads = routes.roads
+    across, up = roads.scale
+
+    def at(edge: Ints, share: Floats) -> tuple[Floats, Floats]:
+        first, last = roads.source[edge], roads.target[edge]
+        x = roads.x[first] + share * (roads.x[last] - roads.x[first])
+        return x * across, (roads.y[first] + share * (roads.y[last] - roads.y[first])) * up
+
+    (x0, y0), (x1, y1) = at(start, routes.begin), at(end, routes.end)
+    far = np.hypot(x1 - x0, y1 - y0) / side_of(roads)
+    classes = CLASSES - 1 + np.ceil(2 * np.log2(np.maximum(far, 1e-9)))
+    return np.clip(classes, 0, CLASSES - 1).astype(np.int32)
+
+
 def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
     """Logarithm of the length of streets around each place, with mean 0 and deviation 1 over the streets."""
     length = np.bincount(place, roads.length, n * n).astype(np.float64)
@@ -119,17 +139,34 @@ def end_components(density: Floats, grid: Grid, scales: Floats | None = None) ->
     own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
     within = hstack([csr_array(near), diags_array(own)])
     return (
-        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None]),
+        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.25),
         PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 1.0),
         PriorComponent("ends by kind of street", _kinds(places.cells), 1.0),
+        *_distances(places.cells),
     )
+
+
+def _distances(places: int) -> tuple[PriorComponent, ...]:
+    """How far apart ends are: a trend, so that any gamma law of distances may be found, and each class for itself.
+
+    How many cells a trip has follows from it, and answers about that say which law it is: whether hardly anybody
+    drives fifty metres is not for the library to decide.
+    """
+    logs = 0.5 * np.log(2) * (np.arange(CLASSES) - CLASSES + 0.5)
+    trend = np.stack([logs, np.exp(logs)], axis=1)
+    trend = (trend - trend.mean(axis=0)) / trend.std(axis=0)
+    first, second = (
+        csr_array(vstack([csr_array((places + APART, part.shape[1])), csr_array(part)]))
+        for part in (trend, np.eye(CLASSES))
+    )
+    return PriorComponent("distance, trend", first, 4.0, fixed=True), PriorComponent("distance", second)
 
 
 def _kinds(places: int) -> csr_array:
     """A column for each kind; the ends of large roads may stand out further, and what leads from one to another."""
-    width = np.ones(MARKS)
+    width = np.ones(APART)
     width[[GATE, THROUGH]] = GATES
-    return csr_array(vstack([csr_array((places, MARKS)), diags_array(width)]))
+    return csr_array(vstack([csr_array((places, APART)), diags_array(width), csr_array((CLASSES, APART))]))
 
 
 def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Floats, places: int) -> Floats:

@@ -26,10 +26,11 @@ from ldptrace.models.routes.strides import STRIDES
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# How large components are before any answer, as a part of what they are in the path model, and the variance of those
-# whose size the path model does not learn: streets and their costs say much of what those have to find out.
-MODEST, SMALL = 0.008, 0.0004
-LEARNED = ("axis", "turn")
+# How large components are before any answer, as a part of what they are in the path model: streets and their costs say
+# much already of what those have to find out.
+MODEST = 0.008
+# Components whose size the path model does not learn, and their variance here. Lengths follow from distances.
+LEARNED, FEW = ("axis", "turn", "length, trend"), 0.002
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,7 @@ def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats 
 def _modest(component: PriorComponent) -> PriorComponent:
     """A component that is small unless the answers want it."""
     if component.name in LEARNED:
-        return replace(component, variance=SMALL, fixed=False)
+        return replace(component, variance=FEW, fixed=False)
     return component if component.fixed else replace(component, variance=MODEST * component.variance)
 
 
