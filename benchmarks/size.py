@@ -2,13 +2,15 @@
 
     python -m benchmarks.size [--sizes 500000,2000000,8000000] [--engines local,memory,spark]
                               [--tasks synthesize,evaluate] [--grids 6,12,24,48] [--epsilons 1,10] [--repeats 2]
-                              [--data FOLDER] [--work FOLDER]
+                              [--data FOLDER] [--work FOLDER] [--out FOLDER]
+    python -m benchmarks.size --draw size.json [--out FOLDER]
 
 Each run is a process of its own that starts its engine, does the same with few trajectories, and is measured from then
 on: seconds of the clock, of the processors (its own and those of all processes it started), and the peak of each kind
 of process. `local` is the default setting, `memory` reads everything first, `spark` is local[2]. The folders are
 generated one at a time, and removed. Neither peak memory nor time per trajectory may grow with the number of them.
-Fits are of several collections, each beside its grid, mean and spread.
+Fits are of several collections, each beside its grid, mean and spread. What was measured is in size.json, and size.svg
+draws the curves of cost against size: processor seconds, which other work on the machine changes least.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import time
 import warnings
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -48,6 +51,7 @@ from ldptrace.synthesis import run_files
 
 PART, FEW = 500_000, 20_000
 BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
+WORDS = {"local": "in batches", "memory": "as a whole", "spark": "Spark, two tasks at a time"}
 MEMORY = {"local": 512 << 20, "memory": 1 << 40, "spark": 512 << 20}
 
 
@@ -55,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sizes", default="200000,2000000", help="trajectories of the folders")
+    parser.add_argument("--sizes", default="100000,500000,2500000", help="trajectories of the folders")
     parser.add_argument("--engines", default="local,memory")
     parser.add_argument("--tasks", default="synthesize,evaluate")
     parser.add_argument("--grids", default="6,12,24,48", help="cells per side of the fits; empty: none")
@@ -63,11 +67,17 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2, help="collections that are fitted")
     parser.add_argument("--data", type=Path, help="folder with the Oldenburg files, for the fits")
     parser.add_argument("--work", type=Path, help="where folders are generated; else the temporary folder")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="where the curves go")
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="only draw what was measured before")
     parser.add_argument("--one", nargs=4, metavar=("TASK", "ENGINE", "FEW", "MANY"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         one(*arguments.one)
         return
+    if arguments.draw:
+        draw(json.loads(arguments.draw.read_text()), arguments.out)
+        return
+    runs: list[dict[str, Any]] = []
     print(
         f"{'trajectories':>13} {'task':<11}{'engine':<8}{'s':>8}{'CPU s':>8}{'us each':>9}{'CPU us':>8}  peak GiB"
     )
@@ -78,10 +88,13 @@ def main() -> None:
             generate(many, size)
             for task in arguments.tasks.split(","):
                 for engine in arguments.engines.split(","):
-                    report(size, task, engine, few, many)
+                    runs.append(report(size, task, engine, few, many))
     for epsilon in [float(text) for text in arguments.epsilons.split(",")]:
         for n in [int(text) for text in arguments.grids.split(",") if text]:
-            fit(n, epsilon, arguments.repeats, arguments.data)
+            runs.append(fit(n, epsilon, arguments.repeats, arguments.data))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "size.json").write_text(json.dumps(runs, indent=1) + "\n")
+    draw(runs, arguments.out)
 
 
 def generate(folder: Path, count: int) -> None:
@@ -93,7 +106,7 @@ def generate(folder: Path, count: int) -> None:
         pq.write_table(base.take(chosen).to_arrow(), folder / f"part-{number:05d}.parquet")
 
 
-def report(size: int, task: str, engine: str, few: Path, many: Path) -> None:
+def report(size: int, task: str, engine: str, few: Path, many: Path) -> dict[str, Any]:
     """Measure one task in a process of its own, and print it."""
     command = [sys.executable, "-m", "benchmarks.size", "--one", task, engine, few, many]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True)
@@ -105,6 +118,7 @@ def report(size: int, task: str, engine: str, few: Path, many: Path) -> None:
         f"{1e6 * processor / size:>8.2f}  {peaks}",
         flush=True,
     )
+    return {"task": task, "engine": engine, "size": size, "processor": processor, "peaks": found["peaks"]}
 
 
 def one(task: str, engine: str, few: str, many: str) -> None:
@@ -175,7 +189,7 @@ def tree(process: int) -> tuple[float, dict[str, int]]:
     return total, largest
 
 
-def fit(n: int, epsilon: float, repeats: int, folder: Path | None) -> None:
+def fit(n: int, epsilon: float, repeats: int, folder: Path | None) -> dict[str, Any]:
     """Fits in this process: seconds, seconds of the processors, misfit; the peak so far."""
     warnings.simplefilter("ignore", FitWarning)
     data = oldenburg(folder, (1,))
@@ -197,6 +211,49 @@ def fit(n: int, epsilon: float, repeats: int, folder: Path | None) -> None:
         f"fit N = {n:>2}, eps = {epsilon:g}: {cells[0]} s, CPU {cells[1]} s, chi2 {cells[2]}, peak {peak:.2f} GiB",
         flush=True,
     )
+    return {"task": "fit", "epsilon": epsilon, "n": n, "processor": [run[1] for run in runs], "peak": peak}
+
+
+def draw(runs: list[dict[str, Any]], folder: Path) -> None:
+    """Three panels: processor seconds and peak memory against trajectories, processor seconds of fits against cells."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figure, (seconds, memory, fits) = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+    for task, engine in dict.fromkeys((run["task"], run["engine"]) for run in runs if run["task"] != "fit"):
+        own = sorted(
+            (run for run in runs if run["task"] == task and run["engine"] == engine),
+            key=lambda run: run["size"],
+        )
+        sizes, name = [run["size"] for run in own], f"{task}, {WORDS[engine]}"
+        seconds.loglog(sizes, [run["processor"] for run in own], marker="o", label=name)
+        peaks = [max(run["peaks"].values()) / 2**20 for run in own]
+        memory.loglog(sizes, peaks, marker="o", label=name)
+    for epsilon in dict.fromkeys(run["epsilon"] for run in runs if run["task"] == "fit"):
+        own = [run for run in runs if run.get("epsilon") == epsilon]
+        means, spread = ([how(run["processor"]) for run in own] for how in (np.mean, np.std))
+        fits.errorbar(
+            [run["n"] for run in own], means, spread, marker="o", capsize=3, label=f"epsilon {epsilon:g}"
+        )
+    fits.set_xscale("log", base=2)
+    fits.set_yscale("log")
+    grids = sorted({run["n"] for run in runs if run["task"] == "fit"})
+    fits.set_xticks(grids, [str(n) for n in grids])
+    for axis, x, y in (
+        (seconds, "trajectories", "processor seconds"),
+        (memory, "trajectories", "peak of a process, GiB"),
+        (fits, "cells per side", "processor seconds of a fit"),
+    ):
+        axis.set_xlabel(x)
+        axis.set_ylabel(y)
+        axis.grid(alpha=0.3)
+        if axis.get_legend_handles_labels()[1]:
+            axis.legend(fontsize=7)
+    figure.savefig(folder / "size.svg")
+    print(f"curves: {folder / 'size.svg'}")
 
 
 if __name__ == "__main__":

@@ -94,3 +94,11 @@ def test_compiling_is_announced_once_it_takes_a_while(
             announcer.on_end(None)
             announcer.on_end(None)
     assert [record.getMessage() for record in caplog.records] == [SAID]
+
+
+def test_what_numba_loads_for_its_settings_stays_away_where_there_are_none(tmp_path: Path) -> None:
+    text = "import sys; from ldptrace.core import kernels; kernels.load(); print(*({'numba', 'yaml'} & {*sys.modules}))"
+    done = subprocess.run(
+        [sys.executable, "-c", text], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.split() == ["numba"]

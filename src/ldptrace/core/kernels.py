@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import update_wrapper
+from pathlib import Path
 from typing import Any
 
 LOG = logging.getLogger(__name__)
@@ -67,9 +68,13 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def load() -> None:
-    """Load numba now rather than with the first call: in a thread of its own, while files are read."""
+    """Load numba now rather than with the first call: in a thread of its own, while files are read.
+
+    For commands, which know what else is being loaded meanwhile.
+    """
     with _LOCK:
-        _numba()
+        # yaml reads the settings of numba, where there are any.
+        _numba("coverage", *(() if Path(".numba_config.yaml").exists() else ("yaml",)))
         from numba.core.registry import cpu_target
         from numba.core.runtime.nrt import rtsys
 
@@ -86,18 +91,18 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
     return compiled
 
 
-def _numba() -> Any:
-    """numba, which tells us what it compiles."""
-    # It loads the package that measures which lines tests run, wherever that is installed: an eighth of its time.
-    hidden = "coverage" not in sys.modules and "numba" not in sys.modules
+def _numba(*unneeded: str) -> Any:
+    """numba, which tells us what it compiles, without packages that it loads wherever they are installed."""
+    # The one that measures which lines tests run takes an eighth of its time.
     modules: dict[str, Any] = sys.modules
-    if hidden:
-        modules["coverage"] = None
+    hidden = [] if "numba" in modules else [name for name in unneeded or ("coverage",) if name not in modules]
+    for name in hidden:
+        modules[name] = None
     try:
         import numba
     finally:
-        if hidden:
-            del modules["coverage"]
+        for name in hidden:
+            del modules[name]
     from numba.core.event import register
 
     if not _ANNOUNCER:
