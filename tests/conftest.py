@@ -25,10 +25,9 @@ collect_ignore = ["mutants"]
 settings.register_profile("ldptrace", deadline=None, derandomize=True)
 # To know that something is wrong, no smallest example is needed.
 settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
+# To know soon: the first examples find most of what the others would (`make unit`).
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.load_profile("ldptrace")
-
-# Rooms that have parts which only slow tests walk through.
-COUNTED = {"cli", "engines", "server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,12 +38,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run
+    """The lines of slow tests are not counted, unless they are `counted`, nor those of `uncounted` ones: they run
     over and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
     `no_cover` goes on counting in processes of xdist.)
     """
     counters = sys.gettrace(), threading.gettrace()
-    if item.get_closest_marker("uncounted") or (slow(item) and not COUNTED & set(item.path.parts)):
+    if item.get_closest_marker("uncounted") or (slow(item) and not item.get_closest_marker("counted")):
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
     try:
@@ -105,13 +104,15 @@ def grid() -> Grid:
 def random_paths(count: int, grid: Grid, rng: np.random.Generator, longest: int = 9) -> CellPaths:
     """King walks with a preference for one corner, of random length; some are empty."""
     paths: list[list[int]] = []
+    moves = grid_moves(grid.n)
+    options = [moves[moves[:, 0] == cell, 2] for cell in range(grid.cells)]
     for _ in range(count):
         size = int(rng.integers(0, longest + 1))
         cell = int(rng.integers(0, grid.cells)) if rng.random() < 0.6 else 0
         path = [cell][:size]
         while len(path) < size:
-            options = grid_moves(grid.n)[grid_moves(grid.n)[:, 0] == path[-1], 2]
-            path.append(int(options[min(rng.integers(0, len(options)), rng.integers(0, len(options)))]))
+            next_ = options[path[-1]]
+            path.append(int(next_[min(rng.integers(0, len(next_)), rng.integers(0, len(next_)))]))
         paths.append(path)
     return CellPaths.from_lists(paths, grid)
 

@@ -53,6 +53,19 @@ def trajectory_sets(
     )
 
 
+def straight_trips(count: int, seed: int, side: float = 20_000.0) -> Trajectories:
+    """Trips of three points along straight lines through a square, at any hour, at 10 metres a second.
+
+    Where the streets of a city do not matter: it takes most of a second to make one.
+    """
+    rng = np.random.default_rng(seed)
+    start, end = rng.random((2, 2, count)) * side
+    seconds = np.hypot(*(end - start)) / 10
+    x, y = (np.column_stack((a, (a + b) / 2, b)).ravel() for a, b in zip(start, end, strict=True))
+    t = rng.random(count)[:, None] * 80_000 + seconds[:, None] * [0, 0.5, 1]
+    return Trajectories(x, y, 3 * np.arange(count + 1), t=t.ravel())
+
+
 def assert_same(
     found: Trajectories, wanted: Trajectories, *, times: bool = True, crs: bool = True, extra: bool = True
 ) -> None:

@@ -18,7 +18,7 @@ from road_kit import lattice_roads
 def test_the_demo_makes_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(single_report.OPTIONS, "library", 20_000)
+    monkeypatch.setitem(single_report.OPTIONS, "library", 5_000)
     assert status("demo", "--out", tmp_path, "--users", 1000) == 0
     assert len(lt.read(tmp_path / "synthetic.parquet")) == 1000
     card = json.loads((tmp_path / "scorecard.json").read_text())
@@ -28,6 +28,8 @@ def test_the_demo_makes_everything(
     assert "report.html" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_sets_are_drawn_side_by_side(tmp_path: Path) -> None:
     one = Trajectories.from_lists([[(50.0, 50.0), (250.0, 150.0)]])
     sizes = []

@@ -17,15 +17,15 @@ import pytest
 
 import ldptrace as lt
 from cli_kit import error_of, status
-from ldptrace.generators import city
 from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
+from trajectory_kit import straight_trips
 
 
 @pytest.fixture(scope="module")
 def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "trips.parquet"
-    lt.write(city(600, seed=3), path)
+    lt.write(straight_trips(600, seed=3), path)
     return path
 
 

@@ -32,6 +32,8 @@ PAGES = [
 PASSED_OVER = re.compile(
     r"(make|pip|\. \.venv|python -m benchmarks|git|docker|sudo|apt-get|npm|psql|systemctl)\b|\. "
 )
+# A generated set is no larger than this.
+LARGEST_SET = 2_000
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 PYTHON = Path(sys.executable)
 
@@ -69,6 +71,12 @@ def shell(language: str, text: str) -> list[Example]:
     else:
         found = [Example("sh", line) for line in text.splitlines() if line.strip()]
     return [example for example in found if not PASSED_OVER.match(example.text)]
+
+
+def smaller(command: str) -> str:
+    """The command, which generates the largest set at most."""
+    sizes = r"(?<= --trajectories )\d+|(?<= -n )\d+"
+    return re.sub(sizes, lambda size: str(min(int(size[0]), LARGEST_SET)), command)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +127,7 @@ class Reader:
     """Somebody who types the examples of page after page: a Python process that stays, and shells as they are needed.
 
     Commands of the package run in the process as the program `ldptrace` would; their status is that of its end.
-    Only libraries of routes are smaller than a reader's, of whose time they take the most.
+    Only libraries of routes and generated sets are smaller than a reader's, of whose time they take the most.
     """
 
     PROCESS = """
@@ -129,7 +137,8 @@ os.dup2(said, 1)
 os.dup2(said, 2)
 
 from ldptrace.methods import single_report
-single_report.OPTIONS["library"] = 20_000
+from ldptrace.models.routes import model
+single_report.OPTIONS["library"] = model.FEWEST = 5_000
 
 def command(line):
     from ldptrace.cli import main
@@ -190,7 +199,7 @@ for line in sys.stdin:
 
     def shell(self, text: str) -> None:
         if re.fullmatch(r"ldptrace [^|<>&;$`*~\n]*", text.strip()):
-            self._tell("command", text.partition(" # ")[0])
+            self._tell("command", smaller(text.partition(" # ")[0]))
             return
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", text],

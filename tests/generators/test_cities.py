@@ -133,7 +133,7 @@ def test_few_trips(traffic: Traffic, count: int) -> None:
         ({"noise": -1.0}, "noise must be"),
         ({"noise": 1000.0}, "noise may be up to 150 metres"),
         ({"minutes": -2.0}, "positive number of minutes"),
-        ({"minutes": 500.0}, "minutes on average, not 500"),
+        pytest.param({"minutes": 500.0}, "minutes on average, not 500", marks=pytest.mark.slow),
     ],
 )
 def test_wrong_settings_are_told(wrong: dict[str, float], message: str) -> None:

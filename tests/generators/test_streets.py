@@ -12,7 +12,9 @@ SIZE = 20_000.0
 RINGS = ((0, 2000), (3000, 5000), (7000, 9000))  # metres from the centre
 
 
-@pytest.fixture(scope="module", params=range(4))
+@pytest.fixture(
+    scope="module", params=[0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
+)
 def town(request: pytest.FixtureRequest) -> CityMap:
     return CityMap.generate(SIZE, np.random.default_rng(request.param))
 

@@ -9,17 +9,17 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.generators import city
 from ldptrace.methods.pilot import pilot_plan, run_pilot
 from ldptrace.protocol.grid import Grid
 from ldptrace.synthesis import run_method
+from trajectory_kit import straight_trips
 
 BOUNDS = (0.0, 0.0, 20_000.0, 20_000.0)
 
 
 @pytest.fixture(scope="module")
 def trips() -> Trajectories:
-    return city(8000, seed=5)
+    return straight_trips(8000, seed=5)
 
 
 @pytest.mark.slow

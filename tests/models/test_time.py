@@ -24,6 +24,7 @@ from ldptrace.protocol.questions import Departure, Tides
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.round import Ask, Round
 from ldptrace.synthesis import run_method, synthesize
+from trajectory_kit import straight_trips
 
 BOX = (0.0, 0.0, 20_000.0, 20_000.0)
 GRID = Grid(BOX, 6)
@@ -56,6 +57,14 @@ def exact(plan: Plan, trips: Trajectories, error: float) -> Estimates:
 @pytest.fixture(scope="module")
 def model(trips: Trajectories) -> TimedModel:
     found = fit_model(exact(PLAN, trips, 0.001))
+    assert isinstance(found, TimedModel)
+    return found
+
+
+@pytest.fixture(scope="module")
+def simple() -> TimedModel:
+    """Where it does not matter what was learned."""
+    found = fit_model(exact(PLAN, straight_trips(300, seed=3), 0.01))
     assert isinstance(found, TimedModel)
     return found
 
@@ -139,32 +148,32 @@ def test_devices_without_clocks_do_not_bend_the_day(trips: Trajectories) -> None
     assert jensen_shannon(half.time.speeds, whole.time.speeds) < 0.01
 
 
-def test_a_saved_model_draws_the_same(model: TimedModel, tmp_path: Path) -> None:
-    model.save(tmp_path / "model.npz")
+def test_a_saved_model_draws_the_same(simple: TimedModel, tmp_path: Path) -> None:
+    simple.save(tmp_path / "model.npz")
     again = load_model(tmp_path / "model.npz")
     assert isinstance(again, TimedModel)
     assert isinstance(again.space, PathModel)
-    first, second = (which.sample(200, np.random.default_rng(1)) for which in (model, again))
+    first, second = (which.sample(200, np.random.default_rng(1)) for which in (simple, again))
     np.testing.assert_array_equal(first.t, second.t)
     np.testing.assert_array_equal(first.x, second.x)
-    assert again.explain() == model.explain()
+    assert again.explain() == simple.explain()
     assert again.plan == PLAN
 
 
-def test_damaged_models_are_refused(model: TimedModel, tmp_path: Path) -> None:
+def test_damaged_models_are_refused(simple: TimedModel, tmp_path: Path) -> None:
     for change in (
-        {"hours": model.time.hours[:2]},
-        {"speeds": -model.time.speeds},
-        {"lengths": model.time.lengths[::-1]},
+        {"hours": simple.time.hours[:2]},
+        {"speeds": -simple.time.speeds},
+        {"lengths": simple.time.lengths[::-1]},
         {"hours": np.full((3, 24), np.nan)},
     ):
-        replace(model, time=replace(model.time, **change)).save(tmp_path / "model.npz")
+        replace(simple, time=replace(simple.time, **change)).save(tmp_path / "model.npz")
         with pytest.raises(FormatError):
             load_model(tmp_path / "model.npz")
 
 
-def test_the_model_without_time_refuses_its_questions(trips: Trajectories) -> None:
-    estimates = exact(PLAN, trips, 0.01)
+def test_the_model_without_time_refuses_its_questions() -> None:
+    estimates = exact(PLAN, straight_trips(300, seed=3), 0.01)
     with pytest.raises(InputError, match="departure"):
         PathModel.fit(estimates)
     assert isinstance(fit_model(estimates.without(*TIME_QUESTIONS)), PathModel)
@@ -208,9 +217,9 @@ def test_steps_share_the_time_of_the_trip() -> None:
     assert t.tolist() == [100, 110, 120, 140]
 
 
-def test_points_every_so_many_seconds(model: TimedModel, rng: np.random.Generator) -> None:
-    drawn = model.sample(300, np.random.default_rng(2))
-    dense = model.sample(300, np.random.default_rng(2), interval=15.0)
+def test_points_every_so_many_seconds(simple: TimedModel, rng: np.random.Generator) -> None:
+    drawn = simple.sample(300, np.random.default_rng(2))
+    dense = simple.sample(300, np.random.default_rng(2), interval=15.0)
     assert drawn.t is not None
     assert dense.t is not None
     for number in range(len(drawn)):
@@ -263,9 +272,9 @@ def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
         ({"time": "always"}, "auto or off"),
     ],
 )
-def test_what_makes_no_sense_is_told(trips: Trajectories, options: dict[str, str], message: str) -> None:
+def test_what_makes_no_sense_is_told(options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        synthesize(trips, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
+        synthesize(straight_trips(50, seed=3), 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -280,12 +289,9 @@ def test_what_makes_no_sense_is_told(trips: Trajectories, options: dict[str, str
         ({"interval": 1e-6}, "at least 0.001"),
     ],
 )
-def test_weeks_and_centres_that_make_no_sense_are_told(
-    trips: Trajectories, options: dict[str, object], message: str
-) -> None:
-    few = trips.take(np.arange(200))
+def test_weeks_and_centres_that_make_no_sense_are_told(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        synthesize(few, 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
+        synthesize(straight_trips(50, seed=3), 1.0, bounds=BOX, seed=1, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -312,12 +318,12 @@ def increasing(trips: Trajectories) -> bool:
 
 @pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25"])
 def test_times_increase_through_nights_in_which_clocks_change(
-    model: TimedModel, rng: np.random.Generator, day: str
+    simple: TimedModel, rng: np.random.Generator, day: str
 ) -> None:
     """In Berlin clocks go from 2 to 3 in March and from 3 to 2 in October: durations stay as they were drawn."""
     night = np.zeros(24)
     night[1:4] = 1 / 3
-    at_night = replace(model, time=replace(model.time, hours=np.tile(night, (3, 1))))
+    at_night = replace(simple, time=replace(simple.time, hours=np.tile(night, (3, 1))))
     calendar = Calendar(date.fromisoformat(day), "Europe/Berlin")
     drawn, dated = (one.sample(2000, np.random.default_rng(4)) for one in (at_night, at_night.on(calendar)))
     assert drawn.t is not None
@@ -327,6 +333,8 @@ def test_times_increase_through_nights_in_which_clocks_change(
     np.testing.assert_allclose(took[0], took[1], atol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_nobody_is_much_faster_than_the_streets_allow(
     model: TimedModel, trips: Trajectories, rng: np.random.Generator
 ) -> None:

@@ -12,12 +12,12 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.generators import city
 from ldptrace.models import Calendar, TimedModel, fit_model, load_model
 from ldptrace.models.time import TIME_QUESTIONS
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
+from trajectory_kit import straight_trips
 
 GRID = Grid((0.0, 0.0, 20_000.0, 20_000.0), 3)
 PLAN = Plan.single_report(GRID, 4.0, time=True)
@@ -25,7 +25,7 @@ PLAN = Plan.single_report(GRID, 4.0, time=True)
 
 @pytest.fixture(scope="module")
 def model() -> TimedModel:
-    trips = city(400, seed=3)
+    trips = straight_trips(400, seed=3)
     paths = CellPaths.from_trajectories(trips, GRID)
     tally = collect(PLAN, paths, np.random.default_rng(1), timing=Timing.of(trips))
     found = fit_model(Estimates.from_tally(PLAN, tally))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import pytest
+
 from ldptrace.reproduce import EXPERIMENTS
 from ldptrace.reproduce.figures import draw, legend
 from ldptrace.reproduce.results import Row
@@ -17,9 +19,10 @@ def test_a_logarithmic_axis_has_marks_and_no_bars() -> None:
     experiment = EXPERIMENTS["efficiency"]
     assert experiment.log
     # A bar is a shape of its own; a mark is defined once and used.
-    assert "<use" in draw(experiment, rows).split('id="axes_1"')[1].split("legend")[0]
+    marks = draw(experiment, rows)
+    assert "<use" in marks.split('id="axes_1"')[1].split("legend")[0]
     bars = draw(replace(experiment, log=False), rows)
-    assert bars.count('id="patch_') > draw(experiment, rows).count('id="patch_')
+    assert bars.count('id="patch_') > marks.count('id="patch_')
     assert [entry["label"] for entry in legend(rows)] == ["one report", "NGRAM"]
 
 
@@ -48,6 +51,7 @@ def test_the_same_rows_give_the_same_picture() -> None:
     assert draw(experiment, lines("paper")) == draw(experiment, lines("paper"))
 
 
+@pytest.mark.slow
 def test_a_panel_for_each_set_and_metric() -> None:
     rows = [
         Row.measured(data, "paper", 1.0, metric, [0.5])

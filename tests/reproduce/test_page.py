@@ -20,6 +20,8 @@ def test_page_is_complete_in_itself(setup: Setup, folder: Path, tmp_path: Path) 
         assert outside not in text
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_the_page_of_one_experiment_is_named_after_it(setup: Setup, folder: Path, tmp_path: Path) -> None:
     report = reproduce("lambda", setup, folder)
     write_page([report], tmp_path / "lambda.html")

@@ -16,7 +16,11 @@ def postgres() -> Iterator[Postgres]:
     server.stop()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+# A server of databases takes longer to start than quick tests may.
+POSTGRES = pytest.param("postgres", marks=[pytest.mark.slow, pytest.mark.counted])
+
+
+@pytest.fixture(params=["sqlite", POSTGRES])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database, once of each kind."""
     if request.param == "sqlite":

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -44,9 +43,22 @@ def server(database: Database) -> Iterator[Server]:
         yield found
 
 
-def fleet(server: Server, users: int, *options: str, campaign: str = "trips") -> Result:
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few trips: one leaves the bounds, one stays where it is."""
+    file = tmp_path_factory.mktemp("trips") / "trips.parquet"
+    lists = [[(1.0, 1.0), (5.0, 5.0)], [(99.0, -3.0), (2.0, 2.0)], [(3.0, 3.0)]]
+    write(Trajectories.from_lists(lists), file)
+    return file
+
+
+def fleet(
+    server: Server, users: int, *options: str, campaign: str = "trips", trips: Path | None = None
+) -> Result:
+    """The command; without a file of trips it makes a city, which takes longer than small fleets do."""
     command = ["fleet", "--url", server.url, "--campaign", campaign, "--users", str(users), "--seed", "3"]
-    return CliRunner().invoke(application(), [*command, *options])
+    source = [] if trips is None else ["--input", str(trips)]
+    return CliRunner().invoke(application(), [*command, *source, *options])
 
 
 def rejected(database: Database) -> dict[str, int]:
@@ -65,21 +77,15 @@ def test_a_fleet_with_faults(server: Server, database: Database) -> None:
     assert {"unknown-version", "wrong-size"} < set(problems)
 
 
-def test_a_fleet_whose_server_goes_away(tmp_path: Path) -> None:
+def test_a_fleet_whose_server_goes_away(trips: Path, tmp_path: Path) -> None:
     """The command runs on while the server is killed and started again; it ends with 0 and every device once."""
     database = open_database(tmp_path)
     opened(database, "trips", SINGLE)
     chance = random.Random(4)
     with running("--data", str(tmp_path)) as server:
-        command = [
-            sys.executable,
-            "-c",
-            "from ldptrace.cli import main; main()",
-            "fleet",
-            "--url",
-            server.url,
-        ]
-        options = ["--campaign", "trips", "--users", "3000", "--drops", "0.05", "--concurrency", "16"]
+        command = [sys.executable, "-c", "from ldptrace.cli import main; main()", "fleet"]
+        command += ["--url", server.url, "--campaign", "trips", "--input", str(trips), "--users", "1500"]
+        options = ["--drops", "0.05", "--concurrency", "16"]
         process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE)
         while reports_counted(database, "trips") < 100:
             time.sleep(0.02)
@@ -90,40 +96,38 @@ def test_a_fleet_whose_server_goes_away(tmp_path: Path) -> None:
             server.start()
         assert process.wait(120) == 0, process.communicate()
         process.communicate()
-    assert reports_counted(database, "trips") == 3_000
+    assert reports_counted(database, "trips") == 1_500
 
 
 def test_devices_of_a_file_answer_whatever_their_trip(
-    server: Server, database: Database, tmp_path: Path
+    server: Server, database: Database, trips: Path
 ) -> None:
     opened(database, "file", SINGLE)
-    lists = [[(1.0, 1.0), (5.0, 5.0)], [(99.0, -3.0), (2.0, 2.0)], [(3.0, 3.0)]]
-    points = np.array([point for one in lists for point in one])
-    offsets = np.cumsum([0, *map(len, lists)])
-    write(Trajectories(points[:, 0], points[:, 1], offsets), tmp_path / "trips.parquet")
-    done = fleet(server, 30, "--input", str(tmp_path / "trips.parquet"), campaign="file")
+    done = fleet(server, 30, campaign="file", trips=trips)
     assert done.exit_code == 0, done.output
     assert reports_counted(database, "file") == 30
 
 
-def test_exit_status_of_a_fleet_that_is_refused(server: Server, database: Database, tmp_path: Path) -> None:
+def test_exit_status_of_a_fleet_that_is_refused(
+    server: Server, database: Database, trips: Path, tmp_path: Path
+) -> None:
     opened(database, "full", SINGLE, min_reports=1, max_reports=5)
     campaigns.create(database, "tokens", SINGLE, actor="test")
     codes = tmp_path / "codes"
     codes.write_text("\n".join(create_admissions(database, "tokens", 8, actor="test")))
     campaigns.open_round(database, "tokens", actor="test")
-    full = fleet(server, 9, campaign="full")
+    full = fleet(server, 9, campaign="full", trips=trips)
     assert full.exit_code == 1
     assert "4 refused: campaign-full" in full.output
-    nowhere = fleet(server, 3, campaign="nowhere")
+    nowhere = fleet(server, 3, campaign="nowhere", trips=trips)
     assert isinstance(nowhere.exception, InputError)
-    without = fleet(server, 3, campaign="tokens")
+    without = fleet(server, 3, campaign="tokens", trips=trips)
     assert without.exit_code == 1
     assert "not-admitted" in without.output
-    assert fleet(server, 8, "--admission", str(codes), campaign="tokens").exit_code == 0
-    few = fleet(server, 9, "--admission", str(codes), campaign="tokens")
+    assert fleet(server, 8, "--admission", str(codes), campaign="tokens", trips=trips).exit_code == 0
+    few = fleet(server, 9, "--admission", str(codes), campaign="tokens", trips=trips)
     assert isinstance(few.exception, InputError)
-    gone = fleet(Server([]), 3, "--patience", "0.3")
+    gone = fleet(Server([]), 3, "--patience", "0.3", trips=trips)
     assert "did not answer" in str(gone.exception)
     for wrong in ("ftp://host", "host:80", "http://", "http://host:x"):
         with pytest.raises(InputError):
@@ -152,11 +156,11 @@ def test_a_server_that_never_comes_back() -> None:
         asyncio.run(play())
 
 
-def test_the_seed_never_drives_a_report(server: Server, database: Database) -> None:
+def test_the_seed_never_drives_a_report(server: Server, database: Database, trips: Path) -> None:
     """The same seed twice: the same trips and faults, but two sets of reports that have no id in common."""
     opened(database, "seed", SINGLE)
     for _ in range(2):
-        assert fleet(server, 50, "--duplicates", "0.5", campaign="seed").exit_code == 0
+        assert fleet(server, 50, "--duplicates", "0.5", campaign="seed", trips=trips).exit_code == 0
     # Had the reports been the same, the second fifty would all be duplicates of the first.
     assert reports_counted(database, "seed") == 100
 
@@ -167,7 +171,7 @@ def command(*arguments: str) -> Result:
 
 # Devices draw from the secure source, so the noise is another each time: what a fit remarks on it is no failure.
 @pytest.mark.filterwarnings("default::ldptrace.errors.FitWarning")
-def test_a_campaign_from_the_command_line(address: str, tmp_path: Path) -> None:
+def test_a_campaign_from_the_command_line(address: str, trips: Path, tmp_path: Path) -> None:
     """From nothing to synthetic trips, on both databases, with a server that runs all the while."""
     where = ("--database", address)
     facts = (
@@ -187,19 +191,19 @@ def test_a_campaign_from_the_command_line(address: str, tmp_path: Path) -> None:
     assert isinstance(command("campaign", "create", "town", *facts, *where).exception, Exception)
     assert isinstance(command("campaign", "create", "other", *where).exception, InputError)
     with running("--database", address) as server:
-        assert fleet(server, 1, "--patience", "0.1", campaign="town").exception is not None
+        assert fleet(server, 1, "--patience", "0.1", campaign="town", trips=trips).exception is not None
         assert command("campaign", "open", "town", *where).exit_code == 0
-        assert fleet(server, 150, campaign="town").exit_code == 0
+        assert fleet(server, 150, campaign="town", trips=trips).exit_code == 0
         short = command("campaign", "export", "town", "-o", str(tmp_path / "early"), *where)
         assert "below 200" in str(short.exception)
         assert not (tmp_path / "early").exists()
-        assert fleet(server, 150, campaign="town").exit_code == 0
+        assert fleet(server, 150, campaign="town", trips=trips).exit_code == 0
         shown = json.loads(command("campaign", "show", "town", "--json", *where).stdout)
         assert (shown["state"], shown["reports"], shown["rejected"]) == ("open", 300, {})
         assert "300 counted" in command("campaign", "show", "town", *where).stdout
         assert command("campaign", "close", "town", *where).exit_code == 0
         assert command("campaign", "publish", "town", "--count", "120", *where).exit_code == 0
-        late = fleet(server, 2, campaign="town")
+        late = fleet(server, 2, campaign="town", trips=trips)
         assert late.exit_code == 1
         assert "round-closed" in late.output
     assert json.loads(command("campaign", "list", "--json", *where).stdout)[0]["state"] == "published"

@@ -67,7 +67,7 @@ class Sight:
     @property
     def seen(self) -> Floats:
         """Where fixes of the second set would lie."""
-        return self.synthetic.fixes if self.fixes else self.synthetic.being
+        return self.synthetic.fixes if self.fixes else self.synthetic.whereabouts
 
 
 def fine_density_error(side: int) -> Callable[[Sight], float]:

@@ -147,7 +147,7 @@ class Traces:
         return self.way if self.way.any() else self.fixes
 
     @cached_property
-    def being(self) -> Floats:
+    def whereabouts(self) -> Floats:
         """Where a fix at a random moment would lie: by time where times are known, by length elsewhere."""
         return self.stay if self.has_times and self.stay.any() else self.along
 

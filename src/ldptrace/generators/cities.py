@@ -15,7 +15,7 @@ from ldptrace.errors import InputError
 from ldptrace.generators.drafts import Floats
 from ldptrace.generators.legs import GPS_LIMIT, Recorder, fastest_only, map_bounds
 from ldptrace.generators.streets import CLASSES, MARGIN, CityMap
-from ldptrace.generators.traffic import Attraction, Seed, Traffic, natural_hubs, whole
+from ldptrace.generators.traffic import Attraction, Seed, Traffic, checked_minutes, natural_hubs, whole
 from ldptrace.roads.classes import STREET, rank_speed
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads
@@ -40,7 +40,7 @@ def city(
     and therefore public. The seed decides everything; the same seed with another number of trajectories is
     the same city.
 
-    >>> trips = city(50, seed=1)
+    >>> trips = city(50, seed=1, size=4_000, minutes=3)
     >>> len(trips), bool(trips.sizes.min() >= 2)
     (50, True)
     """
@@ -60,7 +60,7 @@ def city_traffic(
     """A made-up city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
     if not (np.isfinite(size) and size >= 3000):
         raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
-    recorder = Recorder.driving(interval, noise)
+    recorder, minutes = Recorder.driving(interval, noise), checked_minutes(minutes)
     if noise * GPS_LIMIT > MARGIN * size:
         raise InputError(
             f"noise may be up to {MARGIN * size / GPS_LIMIT:g} metres in a city of {size:g}, got {noise:g}"

@@ -46,7 +46,7 @@ def preset(name: str, place: str | None = None) -> Preset:
 def like(name: str, trajectories: int = 10_000, seed: Seed = None) -> Trajectories:
     """Data that resemble one of the paper's sets: `campus`, `oldenburg` or `porto`.
 
-    >>> len(like("porto", 10, seed=1))
+    >>> len(like("campus", 10, seed=1))
     10
     """
     world, day = np.random.default_rng(seed).spawn(2)

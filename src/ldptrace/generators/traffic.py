@@ -141,6 +141,13 @@ class Attraction:
         return Attraction(visits, homes)
 
 
+def checked_minutes(minutes: float | None) -> float | None:
+    """A mean duration of trips, which must be positive if it is given."""
+    if minutes is not None and not (np.isfinite(minutes) and minutes > 0):
+        raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
+    return minutes
+
+
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """Everything needed to draw trips: trees to the destinations and who goes to each of them.
@@ -177,8 +184,7 @@ class Traffic:
         plane: LocalPlane | None = None,
     ) -> Traffic:
         """Choose destinations, find the ways to them, and let trips take that many minutes on average."""
-        if minutes is not None and not (np.isfinite(minutes) and minutes > 0):
-            raise InputError(f"the mean duration must be a positive number of minutes, got {minutes!r}")
+        minutes = checked_minutes(minutes)
         most = max(16, min(DESTINATIONS, TABLE // roads.nodes))
         count = min(most, int(np.count_nonzero(attraction.visits)))
         visits = attraction.visits / attraction.visits.sum()

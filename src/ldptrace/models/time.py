@@ -293,10 +293,11 @@ def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tupl
     for part in range(len(PARTS)):
         for way in range(2):
             response[2 * part + way, 3 * part + way] = 1.0
-    against = np.zeros((len(PARTS), len(PARTS), 3))
+    # Of each part of the day: more towards the centre, as much less away from it.
+    contrasts = np.zeros((len(PARTS), len(PARTS), 3))
     for part in range(len(PARTS)):
-        against[part, part, :2] = 1, -1
-    each = against.reshape(len(PARTS), -1)
+        contrasts[part, part, :2] = 1, -1
+    each = contrasts.reshape(len(PARTS), -1)
     # Towards the centre in the morning, away from it in the evening.
     tide = each[1] - each[3]
     # Directions and parts of the day on their own, which are known better from elsewhere.

@@ -65,6 +65,7 @@ class DataSet:
         if t is None or len(t) < 2:
             return INTERVAL
         steps = np.diff(t)
+        # From the last point of a trajectory to the first of the next is no step.
         inner = np.ones(len(steps), dtype=bool)
         inner[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(t))] - 1] = False
         positive = steps[inner & (steps > 0)]
@@ -79,9 +80,9 @@ class DataSet:
 def generated(name: str, users: int, seed: int, grid: int | None = None) -> DataSet:
     """A made-up set that resembles one of the paper's in size, length and sampling interval.
 
-    >>> small = generated("porto", 30, seed=1)
+    >>> small = generated("campus", 30, seed=1)
     >>> small.title, len(small.trajectories)
-    ('Porto-like', 30)
+    ('Campus-like', 30)
     """
 
     def load() -> tuple[Trajectories, Pois | None]:

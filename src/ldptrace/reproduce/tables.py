@@ -90,7 +90,7 @@ def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
     places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
     order = {name: number for number, name in enumerate(experiment.metrics)}
     sets = list(dict.fromkeys(row.data for row in rows))
-    places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], 99), place[1]))
+    places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], len(order)), place[1]))
     found = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
     lines = []
     for data, x, metric in places:

@@ -108,6 +108,7 @@ class Counter:
         most: int,
         admission: bool,
     ) -> list[Codes]:
+        """Codes of the reports to one round; those that are right, new and allowed are added to its tally."""
         seen = self._seen.setdefault(round_.key, SeenIds(round_.key))
         size = report_bytes(round_.plan.rounds[round_.number])
         reports = [_pieces(submission.body, size) for submission in submissions]
@@ -120,10 +121,10 @@ class Counter:
         for pieces, part, submission in zip(reports, codes, submissions, strict=True):
             for place in np.flatnonzero((part == 0) | (part == _DUPLICATE)).tolist():
                 piece = pieces[place]
-                number = piece[_ID]
-                if number in known:
+                report_id = piece[_ID]
+                if report_id in known:
                     continue
-                if number in accepted:
+                if report_id in accepted:
                     part[place] = _DUPLICATE
                     continue
                 # Not counted so far; a first copy in the same transaction may have been refused.
@@ -135,13 +136,14 @@ class Counter:
                 elif admission and not _admitted(session, campaign, submission, place, len(pieces)):
                     problem = ServerProblem.NOT_ADMITTED
                 if problem is None:
-                    accepted[number] = piece
+                    accepted[report_id] = piece
                     part[place] = 0
                 else:
                     part[place] = problem.number
                     left_out = True
         if accepted:
             if left_out:
+                # The receiver has added up what it found right: once more, with what was accepted alone.
                 receiver = Receiver(round_.plan, round_.number)
                 receiver.receive(b"".join(accepted.values()))
             _add_tally(session, round_, receiver)

@@ -134,6 +134,7 @@ def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing 
         return _nearby(items, here & np.isfinite(speeds), question.reach, question.domain)
     hours, known = timing.hours, here & ~np.isnan(timing.departure)
     if isinstance(question, Departure):
+        # Day 0 was a Thursday.
         days = (hours // 24 + 3) % 7 if question.days > 1 else 0
         return _nearby(24 * days + hours % 24, known, question.reach, question.domain)
     first, last = (paths.cells[np.where(here, at, 0)] for at in (paths.offsets[:-1], paths.offsets[1:] - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -34,6 +35,7 @@ def inputs(channel: Randomizer) -> list[tuple[int, ...]]:
     return [items for size in sizes for items in combinations(range(channel.domain), size)]
 
 
+@cache
 def laws(channel: Randomizer) -> dict[tuple[int, ...], Law]:
     return {
         items: distribution(lambda source, items=items: channel.perturb(items, source))

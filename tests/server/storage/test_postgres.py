@@ -10,6 +10,8 @@ from ldptrace.server.storage.postgres import without_password
 from server_kit import Postgres
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_addresses_of_databases(postgres: Postgres) -> None:
     with pytest.raises(InputError, match="not both"):
         open_database("data", postgres.url())

@@ -202,6 +202,7 @@ class Messages:
 
 @kernel
 def _along(target, first, step, forward, backward, forward_scale, backward_scale):  # type: ignore[no-untyped-def]
+    """Fill `forward` from its row 1 and `backward` from its row 0: one more step in each row, which is then scaled."""
     most, moves = forward.shape[0] - 1, forward.shape[1]
     for k in range(2, most + 1):
         for e in range(moves):

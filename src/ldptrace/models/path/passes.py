@@ -305,6 +305,7 @@ def way_back_pass(move, bend, shift, scale, forward, backward, once, twice):  # 
     positions, _, cells = forward.shape
     for k in range(1, positions - 1):
         for d in range(8):
+            # Directions are numbered so that the opposite ones add up to 7; the bend of turning round is the last.
             back = 7 - d
             by = shift[back]
             low, high = max(0, -by), min(cells, cells - by)
