@@ -28,9 +28,9 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
-# The quick tests alone: an answer in a minute.
+# The quick tests alone, properties with few examples: an answer in half a minute.
 unit: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # All tests, with the share of lines that they run; the floor in pyproject.toml can only rise.
 tests: $(READY)

@@ -33,7 +33,7 @@ PASSED_OVER = re.compile(
     r"(make|pip|\. \.venv|python -m benchmarks|git|docker|sudo|apt-get|npm|psql|systemctl)\b|\. "
 )
 # A generated set is no larger than this.
-LARGEST_SET = 2_000
+LARGEST_SET = 1_000
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 PYTHON = Path(sys.executable)
 
@@ -95,7 +95,7 @@ def workshop(reader: Reader, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "land.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     reader.open(folder)
     for command in (
-        "generate city -o trips.parquet --trajectories 2000 --seed 1 --roads-out city",
+        "generate city -o trips.parquet --trajectories 1000 --seed 1 --roads-out city",
         "synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000",
         "plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json",
         *(
