@@ -29,21 +29,26 @@ settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Ph
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.load_profile("ldptrace")
 
+# Rooms that have parts which only slow tests walk through.
+COUNTED = {"cli", "engines", "server"}
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no core waits for the last of them."""
-    first = {item.path for item in items if slow(item)}
-    items.sort(key=lambda item: item.path not in first)
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no core waits for the last of them; a list is in the order of the tree."""
+    if not config.option.collectonly:
+        first = {item.path for item in items if slow(item)}
+        items.sort(key=lambda item: item.path not in first)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """The lines of slow tests are not counted, unless they are `counted`, nor those of `uncounted` ones: they run
+    """The lines of slow tests are not counted, except where only they come, nor those of `uncounted` ones: they run
     over and over what other tests run too, and counting takes several times as long as running. (pytest-cov's own
     `no_cover` goes on counting in processes of xdist.)
     """
     counters = sys.gettrace(), threading.gettrace()
-    if item.get_closest_marker("uncounted") or (slow(item) and not item.get_closest_marker("counted")):
+    alone = item.get_closest_marker("counted") or COUNTED & set(item.path.parts)
+    if item.get_closest_marker("uncounted") or (slow(item) and not alone):
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
     try:

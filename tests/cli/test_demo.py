@@ -29,7 +29,6 @@ def test_the_demo_makes_everything(
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_sets_are_drawn_side_by_side(tmp_path: Path) -> None:
     one = Trajectories.from_lists([[(50.0, 50.0), (250.0, 150.0)]])
     sizes = []

@@ -17,7 +17,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 # A server of databases takes longer to start than quick tests may.
-POSTGRES = pytest.param("postgres", marks=[pytest.mark.slow, pytest.mark.counted])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.slow)
 
 
 @pytest.fixture(params=["sqlite", POSTGRES])

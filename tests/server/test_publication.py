@@ -19,6 +19,7 @@ from server_kit import answered, published, streets
 
 
 @pytest.mark.slow
+@pytest.mark.uncounted
 def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A library that is drawn and fitted in a second.
     monkeypatch.setattr("ldptrace.models.routes.model.FEWEST", 5_000)

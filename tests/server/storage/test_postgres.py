@@ -11,7 +11,6 @@ from server_kit import Postgres
 
 
 @pytest.mark.slow
-@pytest.mark.counted
 def test_addresses_of_databases(postgres: Postgres) -> None:
     with pytest.raises(InputError, match="not both"):
         open_database("data", postgres.url())
