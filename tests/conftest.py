@@ -34,7 +34,7 @@ COUNTED = {"cli", "engines", "server"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no core waits for the last of them; a list is in the order of the tree."""
+    """Files with slow tests come first, so that no core waits for the last of them; lists keep the order of the tree."""
     if not config.option.collectonly:
         first = {item.path for item in items if slow(item)}
         items.sort(key=lambda item: item.path not in first)
