@@ -26,7 +26,7 @@ settings.register_profile("ldptrace", deadline=None, derandomize=True)
 # To know that something is wrong, no smallest example is needed.
 settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate))
 # To know soon: the first examples find most of what the others would (`make unit`).
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("ldptrace")
 
 # Rooms that have parts which only slow tests walk through.
@@ -34,7 +34,7 @@ COUNTED = {"cli", "engines", "server"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no core waits for the last of them; lists keep the order of the tree."""
+    """Files with slow tests come first, so that no core waits for the last of them; a list is in the tree's order."""
     if not config.option.collectonly:
         first = {item.path for item in items if slow(item)}
         items.sort(key=lambda item: item.path not in first)

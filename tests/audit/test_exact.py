@@ -95,6 +95,8 @@ def test_the_exact_ratio_is_the_true_one() -> None:
     assert squared.epsilon == pytest.approx(2 * math.log(2.5))
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @pytest.mark.parametrize(
     ("channel", "plan"),
     [

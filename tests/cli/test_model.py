@@ -50,12 +50,14 @@ def test_from_estimates_to_trips(estimates: Path, tmp_path: Path) -> None:
     assert np.array_equal(lt.read(tmp_path / "again.parquet").x, drawn.x)
 
 
+@pytest.mark.slow
 def test_the_same_in_three_lines_of_python(estimates: Path, rng: np.random.Generator) -> None:
     found = lt.Estimates.from_json(estimates.read_text())
     model = lt.fit_model(found)
     assert len(model.sample(50, rng)) == 50
 
 
+@pytest.mark.slow
 def test_bad_input_writes_nothing(estimates: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     (tmp_path / "broken.json").write_text("{}")

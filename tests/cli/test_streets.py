@@ -113,6 +113,7 @@ def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> N
     assert "The map alone, without any report" in json.dumps(drawn.provenance)
 
 
+@pytest.mark.slow
 def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path) -> None:
     source, out = str(town / "trips.parquet"), tmp_path / "out.parquet"
     options = ["-o", str(out), "--epsilon", "1", "--grid", "4"]

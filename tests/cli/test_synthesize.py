@@ -134,6 +134,7 @@ def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.Capt
     assert "warning: the bounds were taken from the raw data" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_trips_stay_in_a_public_area(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     land, out, model = tmp_path / "land.geojson", tmp_path / "s.parquet", tmp_path / "model.npz"
     ring = [[0, 0], [20000, 0], [20000, 9000], [9000, 20000], [0, 20000], [0, 0]]

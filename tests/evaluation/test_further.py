@@ -86,6 +86,8 @@ def test_shares_of_squares_are_those_of_the_points() -> None:
     assert np.allclose(queries.shares(table, GRID), counted, atol=5e-4)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_times_of_a_set_make_the_time_metrics() -> None:
     real, near, far = (
         timed(drifting_walks(400, 1), 1),

@@ -173,6 +173,8 @@ def test_query_error_does_not_depend_on_how_many_points_lie_on_a_line() -> None:
     assert np.array_equal(pair.answers, compare(real, real).answers)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @pytest.mark.parametrize("seed", [1, 2])
 def test_denser_points_on_the_same_line_change_nothing_beyond_chance(seed: int) -> None:
     # Lines that are sampled several times per cell; where points are farther apart, the reference's paths jump over
@@ -234,6 +236,8 @@ def test_divergences_are_symmetric(seed: int, n: int) -> None:
         assert METRICS[name].range[0] <= value <= METRICS[name].range[1]
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @settings(max_examples=15)
 @given(st.integers(0, 1000))
 def test_the_order_of_trajectories_does_not_matter(seed: int) -> None:

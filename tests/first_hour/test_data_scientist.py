@@ -72,6 +72,8 @@ def test_all_that_people_hold(frame: object, tmp_path: Path) -> None:
         lt.synthesize([1, 2], 1.0, bounds=BOUNDS)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @pytest.mark.filterwarnings("ignore")
 def test_movingpandas_there_and_back(frame: object) -> None:
     pytest.importorskip("movingpandas")

@@ -62,6 +62,8 @@ def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> N
     assert np.array_equal(run.synthesis.draw(len(real), told).x, run.trajectories.x)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_one_seed_one_result(real: Trajectories) -> None:
     first, again, other = (synthesize(real, 1.0, bounds=BOUNDS, grid=4, seed=s) for s in (5, 5, 6))
     assert np.array_equal(first.x, again.x)

@@ -29,6 +29,8 @@ def test_precise_answers_are_followed_wherever_they_lead(rng: np.random.Generato
     assert jensen_shannon(DAY_PROFILE, NIGHT) > 0.1
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
     """Standard errors four times the mean share of an hour: the profile stays, in every one of many draws."""
     for _ in range(10):

@@ -267,7 +267,7 @@ def test_dates_are_of_the_day_in_the_zone(trips: Trajectories) -> None:
         ({"date": "14.07.2026"}, "written as"),
         ({"date": "2026-07-14", "timezone": "Mars"}, "no time zone"),
         ({"date": "2026-07-14", "time": "off"}, "no date without times"),
-        ({"interval": -1.0}, "positive number of seconds"),
+        pytest.param({"interval": -1.0}, "positive number of seconds", marks=pytest.mark.slow),
         ({"interval": 5.0, "time": "off"}, "need trajectories with times"),
         ({"time": "always"}, "auto or off"),
     ],
@@ -286,7 +286,7 @@ def test_what_makes_no_sense_is_told(options: dict[str, str], message: str) -> N
         ({"centre": (1.0, 99_999.0)}, "within the bounds"),
         ({"centre": (1.0, float("nan"))}, "within the bounds"),
         ({"centre": 5}, "two numbers"),
-        ({"interval": 1e-6}, "at least 0.001"),
+        pytest.param({"interval": 1e-6}, "at least 0.001", marks=pytest.mark.slow),
     ],
 )
 def test_weeks_and_centres_that_make_no_sense_are_told(options: dict[str, object], message: str) -> None:

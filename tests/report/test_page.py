@@ -165,6 +165,8 @@ def test_geographic_maps_carry_scale_and_north() -> None:
     assert 'class="north"' not in planar.to_html()
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_differences_are_on_the_scale_of_the_real_map() -> None:
     real = drifting_walks(400, 1)
     good, bad = (

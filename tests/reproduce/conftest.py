@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.reproduce import SCALES, Setup, generated
+from trajectory_kit import straight_trips
 
 TINY = replace(
     SCALES["quick"],
@@ -22,9 +23,10 @@ TINY = replace(
 
 @pytest.fixture(scope="session")
 def setup() -> Setup:
-    """Two small sets with the smallest settings."""
-    sets = tuple(replace(generated(name, 150, seed=1), grid=3) for name in ("oldenburg", "campus"))
-    return Setup(sets, TINY, 2, seed=1)
+    """Two small sets with the smallest settings; instead of a city, whose streets take longer, straight trips."""
+    streets, campus = (replace(generated(name, 150, seed=1), grid=3) for name in ("oldenburg", "campus"))
+    streets = replace(streets, load=lambda: (straight_trips(150, seed=1), None))
+    return Setup((streets, campus), TINY, 2, seed=1)
 
 
 @pytest.fixture(scope="module")

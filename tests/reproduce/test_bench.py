@@ -41,6 +41,8 @@ def test_a_cell_gives_the_same_values_in_every_bench() -> None:
     assert measured(seed=2) != measured()
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_what_is_kept_does_not_change_what_is_measured() -> None:
     bench = Bench({DATA.key: DATA})
     # More yardsticks than are kept at once, and the last repeat first, as when a run goes on where it stopped.

@@ -11,6 +11,8 @@ from ldptrace.reproduce.results import Row
 from ldptrace.reproduce.tables import COLOURS
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_logarithmic_axis_has_marks_and_no_bars() -> None:
     rows = [
         Row.measured("Porto", method, 0.0, "total", [value])
@@ -32,6 +34,8 @@ def lines(*methods: str) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_every_series_has_a_line_with_its_colour() -> None:
     rows = [*lines("paper", "ngram"), Row.printed("Porto", "LDPTrace", 6.0, "query_error", 0.1)]
     text = draw(EXPERIMENTS["granularity"], rows)
@@ -46,6 +50,8 @@ def test_every_series_has_a_line_with_its_colour() -> None:
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_the_same_rows_give_the_same_picture() -> None:
     experiment = EXPERIMENTS["granularity"]
     assert draw(experiment, lines("paper")) == draw(experiment, lines("paper"))

@@ -88,6 +88,8 @@ def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
     assert sum(METRICS[name].better(floor[name], ngram[name]) for name in METRICS) >= 8
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_own_data_with_bounds(setup: Setup, tmp_path: Path, rng: np.random.Generator) -> None:
     walks = rng.random((80, 6, 2)).cumsum(axis=1)
     real = Trajectories.from_lists([[(float(x), float(y)) for x, y in walk] for walk in walks])

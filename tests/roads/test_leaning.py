@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.leaning import SPECIAL, Lean, Zones, zones_of
@@ -47,6 +48,8 @@ def test_two_libraries_are_weighed_as_draws_of_both_laws() -> None:
     assert both.routes.weights.max() < 0.5 * first.routes.weights.max()
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_weights_of_a_pool_make_up_for_all_that_leaned() -> None:
     """Shares of zone pairs of three libraries agree with the broad law's, within chance."""
     zone, rng = zones_of(ROADS, GRID), np.random.default_rng(2)

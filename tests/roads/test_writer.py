@@ -41,6 +41,8 @@ def test_a_folder_written_is_the_folder_read(write_tables: Writer, tmp_path: Pat
         write_roads(roads, tmp_path / "out" / "nodes.csv")
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_network_survives_writing_and_reading(data: st.DataObject) -> None:

@@ -21,6 +21,8 @@ def test_groups_are_drawn_by_their_shares(grid: Grid, rng: np.random.Generator) 
     assert_proportions(tally.users, len(paths), [ask.share / SHARES for ask in plan.rounds[0].asks])
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_estimates_of_a_collection_are_unbiased(grid: Grid, rng: np.random.Generator) -> None:
     paths = random_paths(3000, grid, rng)
     plan = Plan.single_report(grid, 2.0)

@@ -46,6 +46,8 @@ def test_expected_answers_and_all_derivatives_are_those_of_the_tables(land: np.n
         np.testing.assert_allclose(products.apply_transposed({name: values}), values @ rows[name], atol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_loops_are_nearly_exact_where_cells_share_a_pass() -> None:
     """A grid wider than the stride: other starts of the same pass disturb by a random sign."""
     graph = MoveGraph(Grid((0, 0, 1, 1), 17))

@@ -55,6 +55,8 @@ def test_joined_cuts_are_cut_as_they_were() -> None:
     assert np.array_equal(both.cells.offsets, again.offsets)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) -> None:
     seen, told = observed(estimates), []
     with warnings.catch_warnings():

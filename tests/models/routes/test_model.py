@@ -85,6 +85,8 @@ def test_odd_demand_is_learned_and_the_map_alone_does_not_know_it(
     assert model.effective > 2000
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_the_map_alone_stands_beside_what_was_learned(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -166,6 +168,8 @@ def test_routes_are_drawn_by_their_weights() -> None:
     assert_frequencies(np.array(counts), routes.weights)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_sampling_repeats_with_its_source_and_goes_on_without(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -178,6 +182,8 @@ def test_sampling_repeats_with_its_source_and_goes_on_without(
     assert len(model.sample(0, rng)) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_points_are_placed_as_asked(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     model = fitted[0]
     timed = model.sample(300, np.random.default_rng(1), interval=10)
@@ -218,6 +224,8 @@ def test_dense_trips_have_the_paths_of_their_fixes() -> None:
     assert dense.points > 2 * strides.points(routes, every).points
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_file_holds_everything(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
     model = fitted[0]
     model.save(tmp_path / "model.npz")
@@ -230,6 +238,8 @@ def test_a_file_holds_everything(fitted: tuple[RouteModel, Trajectories, Estimat
     assert np.abs(ours - theirs).sum() < 0.05
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     fitted[0].save(path)
@@ -251,6 +261,8 @@ def test_a_broken_file_is_told(fitted: tuple[RouteModel, Trajectories, Estimates
         RouteModel.load(path)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_file_of_before_says_nothing_of_the_map_alone(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
@@ -264,6 +276,8 @@ def test_a_file_of_before_says_nothing_of_the_map_alone(
     assert "map alone" not in before.explain()
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     text = fitted[0].explain()
     assert "effectively carry the weight" in text
@@ -287,6 +301,8 @@ def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
     assert "off the streets" in model.explain()
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_trips_off_the_streets_have_times_and_survive_a_file(
     fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path
 ) -> None:
@@ -329,6 +345,8 @@ def test_public_trajectories_will_do_instead_of_a_map(rng: np.random.Generator) 
     assert np.abs(ends(model.sample(40_000, rng)) - ends(trips)).sum() < 0.35
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_question_it_does_not_know_is_refused(
     fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator
 ) -> None:
@@ -338,6 +356,8 @@ def test_a_question_it_does_not_know_is_refused(
         RouteModel.fit(strange, with_speeds(), rng)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 @pytest.mark.parametrize("shift", [10_000.0, 1e6])
 def test_roads_elsewhere_are_one_sentence(
     fitted: tuple[RouteModel, Trajectories, Estimates], rng: np.random.Generator, shift: float
