@@ -8,7 +8,7 @@ data set. What is fitted may be any model that can say what it expects (`docs/ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
@@ -23,8 +23,8 @@ from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
 Floats = NDArray[np.float64]
 
 ROUNDS = 10
-# Rounds in which the variances of the prior's components are learned.
-LEARNING = 4
+# Rounds in which the variances of the prior's components are learned, and where a fit goes on from a similar one.
+LEARNING, RELEARNING = 4, 2
 # The fit has settled when new derivatives move no expected answer by more than this many standard errors.
 TOLERANCE = 0.5
 # Later steps fall short on purpose: full ones swing around the fit.
@@ -49,16 +49,18 @@ def fit_potentials(
     prior: Prior,
     observations: Sequence[Observation],
     progress: Callable[[int, int], None] | None = None,
+    variances: Mapping[str, float] | None = None,
 ) -> Fit[Model]:
     """The most probable potentials given the answers, from a model whose potentials are zero.
 
+    Or from one that is nearly fitted: with the potentials of a similar fit, and the `variances` that it found.
     A model that offers products with its Jacobian instead of the Jacobian is fitted without any large matrix.
     `progress` is told, before each round, its number and the largest one there may be.
     """
     # Threads inside matrix products of this size cost up to ten times what they save: they wait for each other, and
     # for those of `map_chunks`, at full speed.
     with threadpool_limits(1, "blas"):
-        return _fitted(here, _answerable(prior, observations), observations, progress)
+        return _fitted(here, _answerable(prior, observations), observations, progress, variances)
 
 
 def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
@@ -78,9 +80,16 @@ def _fitted(
     prior: Prior,
     observations: Sequence[Observation],
     progress: Callable[[int, int], None] | None,
+    found: Mapping[str, float] | None,
 ) -> Fit[Model]:
     names = [component.name for component in prior.components]
-    logs = np.log([component.variance for component in prior.components])
+    logs = np.log(
+        [
+            found[component.name] if found is not None and not component.fixed else component.variance
+            for component in prior.components
+        ]
+    )
+    learning = LEARNING if found is None else RELEARNING
     if not observations:
         return Fit(here, {}, dict(zip(names, np.exp(logs).tolist(), strict=True)), 0, True)
     solver = _solver(here, prior, observations)
@@ -88,12 +97,12 @@ def _fitted(
         if progress is not None:
             progress(number, ROUNDS)
         solver.linearise(here)
-        if number <= LEARNING:
+        if number <= learning:
             learned = solver.likely(here, logs)
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= 2 else (logs + learned) / 2
         here, change = solver.descend(here, logs, 1.0 if number <= 2 else _RELAXED)
-        if number >= LEARNING and change < TOLERANCE:
+        if number >= learning and change < TOLERANCE:
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
     return Fit(here, solver.expected(here), variances, number, change < TOLERANCE)

@@ -74,22 +74,23 @@ class Fitted:
         cut: Cut,
         estimates: Estimates,
         observations: list[Observation],
-        begin: Floats | None = None,
+        before: Fitted | None = None,
         scales: Floats | None = None,
     ) -> Fitted:
-        """Fitted from zero potentials on, or from others; `scales` say which places may stand out, and how far."""
+        """Fitted from zero potentials on, or from those of a fit before; `scales` say how far places may stand out."""
         grid, ends = estimates.plan.grid, Ends.of(routes, estimates.plan.grid)
         weights = cut.strides.weighted(routes.weights)
         lengths = longest(estimates)
         weighting = Weighting.of(cut.cells, cut.strides.kind, ends, weights, lengths, observations)
-        if begin is not None:
-            weighting = weighting.moved(begin)
+        variances = None
+        if before is not None:
+            weighting, variances = weighting.moved(before.potentials), before.fit.variances
         prior = route_prior(MoveGraph(grid), lengths, ends.density, scales)
-        fit = fit_potentials(weighting, prior, observations)
+        fit = fit_potentials(weighting, prior, observations, variances=variances)
         allowed = fit.model.allowed_for(observations)
         if _excess(allowed, observations) > CRUDE:
             # Few routes carry the weight: what they happen to answer is not to be bent to the last digit.
-            fit = fit_potentials(weighting, prior, allowed)
+            fit = fit_potentials(weighting, prior, allowed, variances=variances)
         return Fitted(routes, cut.strides, fit, prior)
 
     @property
@@ -142,7 +143,7 @@ def searched(
         later, cut_later = draw(number, Lean.towards(fitted.routes, fitted.weights, zones))
         pool, cut = pool.joined(later), cut.joined(cut_later)
         scales = fitted.scales() if number >= _SETTLED else None
-        fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted.potentials, scales)
+        fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted, scales)
     return fitted, alone
 
 
