@@ -51,6 +51,26 @@ def test_from_estimates_to_trips(estimates: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_trips_are_written_a_few_at_a_time_and_are_the_same(
+    estimates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one file, as a folder, in small pieces, and as Python draws them."""
+    model = lt.fit_model(lt.Estimates.from_json(estimates.read_text()))
+    model.save(tmp_path / "model.npz")
+    options = ["--count", "40000", "--sample-seed", "5", "--spacing", "0.02"]
+    run("sample", str(tmp_path / "model.npz"), "-o", str(tmp_path / "one.parquet"), *options)
+    run("sample", str(tmp_path / "model.npz"), "-o", str(tmp_path / "folder") + "/", *options)
+    monkeypatch.setattr("ldptrace.methods.base.DENSE", 20_000)
+    run("sample", str(tmp_path / "model.npz"), "-o", str(tmp_path / "pieces.parquet"), *options)
+    wanted = model.sample(40_000, np.random.default_rng(5), spacing=0.02)
+    for name in ("one.parquet", "folder", "pieces.parquet"):
+        drawn = lt.read(tmp_path / name)
+        np.testing.assert_array_equal(drawn.x, wanted.x)
+        np.testing.assert_array_equal(drawn.offsets, wanted.offsets)
+        assert (drawn.crs, drawn.provenance) == (wanted.crs, wanted.provenance)
+
+
+@pytest.mark.slow
 def test_the_same_in_three_lines_of_python(estimates: Path, rng: np.random.Generator) -> None:
     found = lt.Estimates.from_json(estimates.read_text())
     model = lt.fit_model(found)

@@ -7,9 +7,10 @@ from conftest import random_paths
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.methods.base import Job, Method, Sampling, Synthesis
 from ldptrace.models.markov import MarkovModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -33,6 +34,16 @@ def test_every_round_has_fresh_randomness(job: Job, grid: Grid) -> None:
     first, second = job.collect(plan), job.collect(plan)
     assert sum(first.users) == sum(second.users) == job.users
     assert first != second
+
+
+def test_trips_of_many_points_are_drawn_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Trajectories.from_lists([[(k, 0.0), (k, 1.0), (k, 2.0)] for k in range(1000)])
+    whole = list(Sampling(lambda number: line.part)(1000, 0))
+    assert [len(part) for part in whole] == [1000]
+    monkeypatch.setattr("ldptrace.methods.base.DENSE", 300)
+    few = list(Sampling(lambda number: line.part)(1000, 0))
+    assert [len(part) for part in few] == [100] * 10
+    np.testing.assert_array_equal(Trajectories.concat(few).x, line.x)
 
 
 def test_leaks_are_closed_by_their_option() -> None:

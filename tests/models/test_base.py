@@ -12,6 +12,7 @@ from ldptrace.models import MODELS, MarkovModel, PathModel, fit_model, load_mode
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
+from sampling_kit import assert_batches_agree
 
 GRID = Grid((10.0, 50.0, 10.4, 50.4), 4)
 
@@ -51,6 +52,14 @@ def test_spacing_puts_points_along_the_way(rng: np.random.Generator) -> None:
     model = fit_model(single_report(rng))
     plain, dense = (model.sample(200, np.random.default_rng(1), spacing=s) for s in (None, 0.005))
     assert len(dense.x) > 3 * len(plain.x)
+
+
+@pytest.mark.parametrize("collected", [single_report, paper])
+def test_trips_are_the_same_however_many_are_drawn_at_a_time(collected, rng: np.random.Generator) -> None:  # type: ignore[no-untyped-def]
+    model = fit_model(collected(rng))
+    for spacing in (None, 0.02):
+        assert_batches_agree(model, spacing=spacing)
+    assert len(model.sample(0, rng)) == 0
 
 
 def test_no_question_is_ignored_in_silence(rng: np.random.Generator) -> None:

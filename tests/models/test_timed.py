@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,10 +14,15 @@ from ldptrace.core.timing import Timing
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models import Calendar, TimedModel, fit_model, load_model
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.time import TIME_QUESTIONS
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library
 from ldptrace.simulation import collect
+from road_kit import lattice_roads
+from sampling_kit import assert_batches_agree
 from trajectory_kit import straight_trips
 
 GRID = Grid((0.0, 0.0, 20_000.0, 20_000.0), 3)
@@ -66,6 +72,25 @@ def test_a_point_every_so_many_seconds(model: TimedModel) -> None:
     steps = np.diff(drawn.t)
     within = np.delete(np.arange(len(steps)), drawn.offsets[1:-1] - 1)
     assert np.all(steps[within] <= 60.0 + 1e-6)
+
+
+def test_trips_are_the_same_however_many_are_drawn_at_a_time(model: TimedModel) -> None:
+    dated = model.on(Calendar(date(2026, 3, 2), "Europe/Berlin"))
+    for options in ({}, {"spacing": 2000.0}, {"interval": 300.0}):
+        assert_batches_agree(dated, **options)
+
+
+def test_on_streets_they_are_the_same_too(model: TimedModel) -> None:
+    """Some of them off the streets, and some that go nowhere."""
+    roads = lattice_roads(20)
+    streets = replace(roads, x=1000 * roads.x / 100, y=1000 * roads.y / 100, seconds=roads.length)
+    routes = Library(routes=2000).draw(streets, np.random.default_rng(1))
+    space = RouteModel.of_map(routes, GRID, np.random.default_rng(2))
+    assert isinstance(model.space, PathModel)
+    mixed = replace(space, off_streets=0.2, paths=model.space)
+    timed = TimedModel(mixed, replace(model.time, free=np.linspace(1e3, 5e4, 101)))
+    for options in ({}, {"interval": 300.0}):
+        assert_batches_agree(timed, **options)
 
 
 def test_saved_and_loaded_it_draws_the_same(model: TimedModel, tmp_path: Path) -> None:

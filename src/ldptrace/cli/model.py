@@ -77,19 +77,23 @@ def sample(
     to: ToOption = None,
 ) -> None:
     """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
-    from dataclasses import replace
-
     import numpy as np
 
-    from ldptrace.io import write
+    from ldptrace.engines.local import Local
+    from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
     from ldptrace.io.report import count as counted
+    from ldptrace.methods.base import Sampling
     from ldptrace.models import Calendar, TimedModel, load_model
     from ldptrace.synthesis import day_of
 
     check_positive(spacing=spacing, interval=interval)
-    for_writing(output, to)
-    check_outputs([output], [model])
+    folder = is_folder(output)
+    if folder:
+        check_folder(output)
+    else:
+        for_writing(output, to)
+    check_outputs([None if folder else output], [model])
     with Progress() as stages:
         with stages("read"):
             found = load_model(model)
@@ -97,14 +101,16 @@ def sample(
                 found = found.on(None if date is None else Calendar(day_of(date), timezone))
             elif date is not None:
                 raise InputError(f"a {found.kind} model knows no times, so its trips have no date")
-        with stages("synthesise"):
-            drawn = found.sample(
+        with stages("synthesise and write"):
+            about = found.sample(0, np.random.default_rng(), spacing=spacing, interval=interval)
+            labels = {"crs": about.crs, "provenance": about.provenance, "timezone": about.timezone}
+            if isinstance(found, TimedModel) and found.calendar is not None:
+                promised = dict(about.provenance or {})
+                labels["provenance"] = promised | {
+                    "notes": [*promised.get("notes", ()), found.calendar.words]
+                }
+            blocks = found.blocks(
                 count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
             )
-            if isinstance(found, TimedModel) and found.calendar is not None:
-                promised = dict(drawn.provenance or {})
-                promised["notes"] = [*promised.get("notes", ()), found.calendar.words]
-                drawn = replace(drawn, provenance=promised)
-        with stages("write"):
-            write(drawn, output, format=to)
-    note(f"{counted(len(drawn), 'synthetic trajectory')} from a {found.kind} model: {output}")
+            Local().write(Sampling(blocks), count, output, labels, to)
+    note(f"{counted(count, 'synthetic trajectory')} from a {found.kind} model: {output}")

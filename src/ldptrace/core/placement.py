@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -28,7 +29,7 @@ _INSET = 0.05
 
 def place(
     paths: CellPaths,
-    rng: np.random.Generator,
+    rng: np.random.Generator | Sequence[np.random.Generator],
     style: Style = "uniform",
     spacing: float | None = None,
     land: Land | None = None,
@@ -38,15 +39,16 @@ def place(
     `uniform` draws every point uniformly from its cell: paths zigzag, and are half as long again as real ones.
     `neighbours` then moves every inner point to the middle of its two neighbours, as near as its cell allows, and
     the ends a little towards theirs. `spacing` re-samples the result (see `respace`). With `land`, every point is
-    in the public area: drawn from what its cell has of it, and moved only where that stays in it.
+    in the public area: drawn from what its cell has of it, and moved only where that stays in it. Instead of a
+    source of randomness, its children may be given, one for each chunk of paths.
     """
     if style not in STYLES:
         raise InputError(f"points are placed {' or '.join(STYLES)}, not {style!r}")
+    sources = rng.spawn(len(chunks(len(paths)))) if isinstance(rng, np.random.Generator) else rng
     cells, offsets = _one_per_point(paths)
     i, j = np.divmod(cells, paths.grid.n)
     (ox, oy), (sx, sy) = paths.grid.origin, paths.grid.step
     x, y = np.empty(len(cells)), np.empty(len(cells))
-    sources = rng.spawn(len(chunks(len(paths))))
 
     def fill(number: int, start: int, stop: int) -> None:
         part = slice(offsets[start], offsets[stop])
@@ -79,7 +81,7 @@ def respace(trajectories: Trajectories, spacing: float, land: Land | None = None
     if not (math.isfinite(spacing) and spacing > 0):
         raise InputError(f"spacing must be a positive number, got {spacing!r}")
     x, y, offsets, sizes = trajectories.x, trajectories.y, trajectories.offsets, trajectories.sizes
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
+    along = running(np.hypot(np.diff(x, prepend=0.0), np.diff(y, prepend=0.0)), offsets)
     many = sizes > 1
     sizes = sizes.copy()
     span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]
@@ -93,6 +95,17 @@ def respace(trajectories: Trajectories, spacing: float, land: Land | None = None
     map_chunks(walk, len(trajectories))
     x, y = (points[0], points[1]) if land is None else land.ashore(points[0], points[1])
     return replace(trajectories, x=x, y=y, offsets=new, t=None)
+
+
+def running(steps: Floats, offsets: NDArray[np.int64]) -> Floats:
+    """Sums of the steps to each point, from the first point of its trajectory on: the same beside any others.
+
+    >>> running(np.array([9.0, 1.0, 2.0, 9.0, 3.0]), np.array([0, 3, 5])).tolist()
+    [0.0, 1.0, 3.0, 0.0, 3.0]
+    """
+    sums = np.zeros(len(steps))
+    _running(steps, offsets, sums)
+    return sums
 
 
 def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -126,6 +139,13 @@ def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
             low, high = cells[p] + _INSET * (0.02 + inside), cells[p] + 1 - _INSET * (1.02 - inside)
             moved[p] = min(max(wanted, low), high)
     return moved
+
+
+@kernel
+def _running(steps, offsets, sums):  # type: ignore[no-untyped-def]
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            sums[p] = sums[p - 1] + steps[p]
 
 
 @kernel

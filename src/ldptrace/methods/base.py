@@ -17,7 +17,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
-from ldptrace.models.base import LatticeModel, MobilityModel
+from ldptrace.models.base import Blocks, LatticeModel, MobilityModel
 from ldptrace.models.timed import TimedModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -134,6 +134,19 @@ class Drawing:
 
     def __call__(self, count: int, number: int) -> Iterator[Trajectories]:
         return self.synthesis.pieces(count, number, self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """What an engine writes with: what a model's `sample` draws, in pieces of few points, however many there are."""
+
+    blocks: Blocks
+
+    def __call__(self, count: int, number: int) -> Iterator[Trajectories]:
+        part = self.blocks(number)
+        points = part(0, min(FEW, count)).points
+        for start, stop in chunks(count, max(1, min(FEW, count) * DENSE // max(points, 1))):
+            yield part(start, stop)
 
 
 @dataclass(frozen=True)

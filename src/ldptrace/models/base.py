@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Land
+from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
 from ldptrace.core.trajectories import Trajectories
@@ -25,6 +27,9 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 
 FORMAT = "ldptrace-model"
+# Trips of a block from number `start` to before `stop`, and how to come by them for the block of any number.
+Part = Callable[[int, int], Trajectories]
+Blocks = Callable[[int], Part]
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -44,6 +49,16 @@ class MobilityModel(ABC):
     map_alone: tuple[Match, ...] = ()
 
     @abstractmethod
+    def blocks(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+    ) -> Blocks:
+        """What `sample` draws, block by block of `CHUNK` trips: any part of any block, without the others."""
+
     def sample(
         self,
         count: int,
@@ -54,6 +69,13 @@ class MobilityModel(ABC):
     ) -> Trajectories:
         """Independent synthetic trajectories; a point every `spacing` units along the way, or every `interval` seconds
         where the model knows how fast people are."""
+        return self._whole(self.blocks(checked_count(count), rng, spacing=spacing, interval=interval), count)
+
+    def _whole(self, blocks: Blocks, count: int) -> Trajectories:
+        """All trips of so many, labelled."""
+        # One trip at least, so that spacing and interval are checked however few are wanted.
+        parts = map_chunks(lambda number, start, stop: blocks(number)(0, stop - start), max(count, 1))
+        return self.labelled(Trajectories.concat(parts) if count else parts[0].take([]))
 
     @abstractmethod
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -122,27 +144,39 @@ class LatticeModel(MobilityModel):
         """Where in the cells points may be; None: everywhere."""
         return None
 
-    @abstractmethod
     def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
         """Independent cell paths."""
+        return self.walks(checked_count(count), rng.spawn(len(chunks(count))))
 
-    def sample(
+    @abstractmethod
+    def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
+        """Independent cell paths, each chunk of them from its own source."""
+
+    def blocks(
         self,
         count: int,
         rng: np.random.Generator,
         *,
         spacing: float | None = None,
         interval: float | None = None,
-    ) -> Trajectories:
+    ) -> Blocks:
         if interval is not None:
             raise InputError(
                 f"a {self.kind} model knows no speeds, so points cannot be so many seconds apart; give a spacing"
             )
-        placed = place(
-            self.sample_paths(checked_count(count), rng), rng, style=self.placement, land=self.land
-        )
-        drawn = placed if spacing is None else respace(placed, spacing, self.land)
-        return self.labelled(drawn)
+        sizes = block_sizes(count)
+        sources = rng.spawn(2 * len(sizes))
+
+        def block(number: int) -> Part:
+            # Copies, so that a block may be asked for again.
+            for_paths, for_places = deepcopy((sources[number], sources[len(sizes) + number]))
+            paths = self.walks(sizes[number], [for_paths])
+            placed = place(paths, [for_places], style=self.placement, land=self.land)
+            if spacing is None:
+                return placed.part
+            return lambda start, stop: respace(placed.part(start, stop), spacing, self.land)
+
+        return block
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
@@ -161,6 +195,15 @@ def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{path} is not a saved model: its format is not {FORMAT!r}")
     return header, arrays
+
+
+def block_sizes(count: int) -> list[int]:
+    """How many of so many trips are in each block; nothing is one block of one, for what it tells.
+
+    >>> block_sizes(40_000), block_sizes(0)
+    ([32768, 7232], [1])
+    """
+    return [stop - start for start, stop in chunks(max(count, 1))]
 
 
 def checked_count(count: int) -> int:

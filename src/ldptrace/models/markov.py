@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style
 from ldptrace.core.tables import grid_moves
@@ -75,7 +76,7 @@ class MarkovModel(LatticeModel):
             grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped, plan=estimates.plan
         )
 
-    def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
+    def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
         weights = np.zeros((self.grid.cells, 8))
         targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
@@ -84,7 +85,6 @@ class MarkovModel(LatticeModel):
         targets[cell, number] = target
         onward = np.cumsum(weights, axis=1)
         lengths, starts = np.cumsum(self.lengths), np.cumsum(self.starts)
-        sources = rng.spawn(len(chunks(count)))
 
         def walk(number: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
             sizes = np.zeros(stop - start, dtype=np.int64)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import running
 from ldptrace.core.times import DAY, to_utc, zone
 from ldptrace.core.timing import Timing, times_along
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FormatError
+from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match, Observation, match_table
 from ldptrace.models.smooth import Bend, Seen, Smooth, circle, line, smooth
 from ldptrace.protocol.grid import Grid
@@ -129,7 +131,7 @@ class TimeModel:
         self,
         trips: Trajectories,
         grid: Grid,
-        rng: np.random.Generator,
+        chances: Chances,
         *,
         seconds: Floats | None = None,
         calendar: Calendar | None = None,
@@ -142,17 +144,19 @@ class TimeModel:
         if len(trips) == 0:
             return replace(trips, t=np.empty(0))
         lengths = Timing.of(trips).ways(self.pace.x_scale / 1000, self.pace.y_scale / 1000)
-        free = None if seconds is None else _free_speeds(lengths, _passed(trips, seconds))
-        taken = 3600 * lengths / self._speed_of(lengths, free, rng)
+        free = None
+        if seconds is not None and self.free is not None:
+            free = _free_speeds(lengths, _passed(trips, seconds), float(np.median(self.free)))
+        taken = 3600 * lengths / self._speed_of(lengths, free, chances.speed)
         direction = _directions(trips, grid, self.centre)
         sums = np.cumsum(self.hours, axis=1)
-        drawn = rng.random(len(trips)) * sums[direction, -1]
+        drawn = chances.hour * sums[direction, -1]
         hour = np.empty(len(trips))
         for k in range(3):
             here = direction == k
             hour[here] = np.searchsorted(sums[k], drawn[here], side="right")
         day, hour = np.divmod(np.minimum(hour, self.hours.shape[1] - 1), HOURS)
-        departure = 3600 * (hour + rng.random(len(trips)))
+        departure = 3600 * (hour + chances.minute)
         steps = _steps(trips, self.pace) if seconds is None else seconds
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
@@ -162,23 +166,23 @@ class TimeModel:
         t = times_along(trips.offsets, steps, departure, taken)
         return replace(trips, t=t, timezone=calendar.timezone)
 
-    def _speed_of(self, lengths: Floats, free: Floats | None, rng: np.random.Generator) -> Floats:
+    def _speed_of(self, lengths: Floats, free: Floats | None, chance: Floats) -> Floats:
         """A speed in metres per hour for trips of these lengths and, where known, of these speeds on free streets; over
         all trips, speeds are as estimated, except where streets do not allow them."""
         if free is None or self.free is None:
-            return self._drawn_speeds(lengths, self.lengths, LONGER_IS_FASTER, rng)
+            return self._drawn_speeds(lengths, self.lengths, LONGER_IS_FASTER, chance)
         # Where people are faster than the map has it, the map is too slow: then it says only what is fast beside what.
         too_slow = max(1.0, self.middle / float(np.median(self.free)))
-        drawn = self._drawn_speeds(free, self.free, FAST_STREETS, rng)
+        drawn = self._drawn_speeds(free, self.free, FAST_STREETS, chance)
         return np.minimum(drawn, HASTE * too_slow * free)
 
-    def _drawn_speeds(self, of: Floats, quantiles: Floats, tie: float, rng: np.random.Generator) -> Floats:
+    def _drawn_speeds(self, of: Floats, quantiles: Floats, tie: float, chance: Floats) -> Floats:
         """Speeds whose ranks are tied so strongly to those of another measure of the trips, with these quantiles."""
         from scipy.special import ndtr, ndtri
 
         places, first = np.unique(quantiles, return_index=True)
         far = ndtri(np.clip(np.interp(of, places, np.linspace(0, 1, QUANTILES)[first]), 1e-3, 1 - 1e-3))
-        drawn = ndtr(tie * far + math.sqrt(1 - tie**2) * rng.standard_normal(len(of)))
+        drawn = ndtr(tie * far + math.sqrt(1 - tie**2) * chance)
         sums = np.concatenate([[0.0], np.cumsum(self.speeds)])
         return np.exp(np.interp(drawn * sums[-1], sums, np.log(_edges(self.pace))))
 
@@ -382,15 +386,15 @@ def _steps(trips: Trajectories, pace: Pace) -> Floats:
 
 def _passed(trips: Trajectories, steps: Floats) -> Floats:
     """The sum of the steps of each trip; the first is none."""
-    inner = steps.copy()
-    inner[trips.offsets[:-1][trips.sizes > 0]] = 0.0
-    sums = np.concatenate([[0.0], np.cumsum(inner)])
-    result: Floats = np.diff(sums[trips.offsets])
-    return result
+    passed, here = np.zeros(len(trips)), trips.sizes > 0
+    passed[here] = running(steps, trips.offsets)[trips.offsets[1:][here] - 1]
+    return passed
 
 
-def _free_speeds(lengths: Floats, seconds: Floats) -> Floats:
-    """Metres per hour; trips that go nowhere have the middle one of the others."""
+def _free_speeds(lengths: Floats, seconds: Floats, usual: float | None = None) -> Floats:
+    """Metres per hour; trips that go nowhere have the usual one, or where that is unknown the middle one of all."""
     going = (lengths > 0) & (seconds > 0)
     speeds = 3600 * lengths / np.where(going, seconds, 1.0)
-    return np.where(going, speeds, np.median(speeds[going]) if going.any() else SPEED)
+    if usual is None:
+        usual = float(np.median(speeds[going])) if going.any() else SPEED
+    return np.where(going, speeds, usual)

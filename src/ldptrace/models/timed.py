@@ -11,7 +11,8 @@ from ldptrace.core.timing import every
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models.base import Arrays, MobilityModel
+from ldptrace.models.base import Arrays, Blocks, MobilityModel, Part, block_sizes
+from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
 from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
@@ -36,7 +37,8 @@ class TimedModel(MobilityModel):
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
-        trips = _drawn(space, PILOT, np.random.default_rng(0))
+        blocks = _blocks(space, PILOT, np.random.default_rng(0))
+        trips = Trajectories.concat([blocks(k)(0, size) for k, size in enumerate(block_sizes(PILOT))])
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
 
     @property
@@ -63,15 +65,22 @@ class TimedModel(MobilityModel):
         """The same model, drawing for this calendar."""
         return replace(self, calendar=calendar)
 
-    def sample(
+    def blocks(
         self,
         count: int,
         rng: np.random.Generator,
         *,
         spacing: float | None = None,
         interval: float | None = None,
-    ) -> Trajectories:
-        return self.timed(_drawn(self.space, count, rng, spacing), rng, interval)
+    ) -> Blocks:
+        trips = _blocks(self.space, count, rng, spacing)
+        chances = Chances.blocks(block_sizes(count), rng)
+
+        def block(number: int) -> Part:
+            drawn, chance = trips(number), chances(number)
+            return lambda start, stop: self._timed(drawn(start, stop), chance.part(start, stop), interval)
+
+        return block
 
     def timed(
         self, drawn: Trajectories, rng: np.random.Generator, interval: float | None = None
@@ -80,8 +89,11 @@ class TimedModel(MobilityModel):
 
         If they come with times of free roads, these say where a trip is fast and where it is slow.
         """
+        return self._timed(drawn, Chances.drawn(len(drawn), rng), interval)
+
+    def _timed(self, drawn: Trajectories, chances: Chances, interval: float | None) -> Trajectories:
         seconds = None if drawn.t is None else np.diff(drawn.t, prepend=0.0)
-        trips = self.time.timed(drawn, self.grid, rng, seconds=seconds, calendar=self.calendar)
+        trips = self.time.timed(drawn, self.grid, chances, seconds=seconds, calendar=self.calendar)
         return trips if interval is None else every(trips, interval)
 
     def explain(self) -> str:
@@ -118,12 +130,12 @@ class TimedModel(MobilityModel):
         return cls(space, TimeModel.restored(header["time"], parts["time"]))
 
 
-def _drawn(
+def _blocks(
     space: MobilityModel, count: int, rng: np.random.Generator, spacing: float | None = None
-) -> Trajectories:
+) -> Blocks:
     """Trips of a model of space; on streets with the times that free roads take, where the map knows them."""
     from ldptrace.models.routes.model import RouteModel
 
     if isinstance(space, RouteModel):
-        return space.sample(count, rng, spacing=spacing, timed=True)
-    return space.sample(count, rng, spacing=spacing)
+        return space.blocks(count, rng, spacing=spacing, timed=True)
+    return space.blocks(count, rng, spacing=spacing)

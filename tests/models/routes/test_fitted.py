@@ -82,7 +82,8 @@ def test_a_fit_goes_on_where_another_ended(estimates: Estimates) -> None:
     routes = Library(routes=3000).draw(ROADS, rng)
     cut = Cut.of(routes, GRID, rng)
     first = Fitted.of(routes, cut, estimates, seen)
-    second = Fitted.of(routes, cut, estimates, seen, begin=first.potentials)
+    second = Fitted.of(routes, cut, estimates, seen, first)
+    assert second.fit.rounds < first.fit.rounds
     for name, answers in first.fit.expected.items():
         np.testing.assert_allclose(second.fit.expected[name], answers, atol=0.01)
     assert first.scales().shape == (first.fit.model.places,)

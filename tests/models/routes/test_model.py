@@ -29,6 +29,7 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.simulation import collect
 from road_kit import lattice_roads
+from sampling_kit import assert_batches_agree
 from statistics_kit import assert_frequencies
 
 GRID = Grid((0, 0, 1900, 1900), 4)
@@ -317,6 +318,16 @@ def test_trips_off_the_streets_have_times_and_survive_a_file(
         assert (drawn.t is not None) == ("interval" in options)
         if drawn.t is not None:
             assert np.all(drawn.t[drawn.offsets[:-1]] == 0)
+
+
+def test_trips_are_the_same_however_many_are_drawn_at_a_time(
+    fitted: tuple[RouteModel, Trajectories, Estimates],
+) -> None:
+    model, _, estimates = fitted
+    mixed = replace(model, off_streets=0.4, paths=PathModel.fit(estimates))
+    for options in ({}, {"spacing": 200.0, "noise": 5.0}, {"interval": 20.0}):
+        assert_batches_agree(mixed, **options)
+    assert_batches_agree(model)
 
 
 def test_streets_are_believed_unless_the_answers_are_clear(rng: np.random.Generator) -> None:

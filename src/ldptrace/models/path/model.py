@@ -18,7 +18,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, LatticeModel, checked_arrays, checked_count
+from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.linear import SMALL
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
@@ -119,9 +119,9 @@ class PathModel(LatticeModel):
         messages = Messages.along(graph, weights_of(graph, layout, potentials), len(self.length) - 1)
         return PathSampler.prepare(messages, self.length)
 
-    def sample_paths(self, count: int, rng: np.random.Generator) -> CellPaths:
+    def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Independent paths, drawn exactly and without rejection."""
-        return self._sampler.draw(checked_count(count), rng)
+        return self._sampler.draw(count, sources)
 
     def explain(self) -> str:
         """How well the model matches what was asked, in units of standard errors, and what it learned."""

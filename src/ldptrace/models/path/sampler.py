@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.tables import grid_moves
 from ldptrace.models.path.messages import Messages
@@ -49,10 +50,9 @@ class PathSampler:
             graph.grid, graph.following.astype(np.int32), first, first_other, thresholds, others
         )
 
-    def draw(self, count: int, rng: np.random.Generator) -> CellPaths:
-        """`count` independent paths."""
+    def draw(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
+        """`count` independent paths, each chunk from its own source."""
         cells, moves = self.grid.cells, len(self.following)
-        sources = rng.spawn(len(chunks(count)))
         begun = np.empty(count, dtype=np.int32)
 
         def begin(number: int, start: int, stop: int) -> None:

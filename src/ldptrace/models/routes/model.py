@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
-from ldptrace.core.parallel import child, chunks
-from ldptrace.core.placement import place, respace
+from ldptrace.core.parallel import child
+from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, MobilityModel, checked_count
+from ldptrace.models.base import Arrays, Blocks, MobilityModel, Part, block_sizes, checked_count
 from ldptrace.models.fit import Fit, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.model import PathModel, fit_paths, observed
@@ -154,19 +154,35 @@ class RouteModel(MobilityModel):
         """
         if not (math.isfinite(noise) and noise >= 0):
             raise InputError(f"noise must be a number from 0, got {noise!r}")
-        source = rng.spawn(1)[0]
-        blocks = [
-            self._block(stop - start, child(source, number), spacing, interval, noise, timed)
-            for number, (start, stop) in enumerate(chunks(checked_count(count)))
-        ]
-        # One trip at least, so that spacing and interval are checked however few are wanted.
-        drawn = (
-            Trajectories.concat(blocks)
-            if blocks
-            else self._block(1, child(source, 0), spacing, interval, noise, timed).take([])
+        blocks = self.blocks(
+            checked_count(count), rng, spacing=spacing, interval=interval, noise=noise, timed=timed
         )
         # The plan says in which coordinates people answered, or leaves it open; without one the map says it.
-        return drawn if self.plan is None else self.labelled(drawn)
+        return self._whole(blocks, count)
+
+    def blocks(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        spacing: float | None = None,
+        interval: float | None = None,
+        noise: float = 0.0,
+        timed: bool = False,
+    ) -> Blocks:
+        source, sizes = rng.spawn(1)[0], block_sizes(count)
+
+        def block(number: int) -> Part:
+            own, many = child(source, number), sizes[number]
+            part = self._block(many, own, spacing, interval, timed)
+            if noise == 0:
+                return part
+            drawn = part(0, many)
+            across, up = self.routes.roads.scale
+            x, y = own.normal(0.0, noise, (2, drawn.points))
+            return replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up).part
+
+        return block
 
     def _block(
         self,
@@ -174,28 +190,37 @@ class RouteModel(MobilityModel):
         rng: np.random.Generator,
         spacing: float | None,
         interval: float | None,
-        noise: float,
         timed: bool,
-    ) -> Trajectories:
+    ) -> Part:
+        """So many trips: which they are is drawn here, their points when they are asked for."""
         elsewhere = int(rng.binomial(count, self.off_streets))
         picked = np.searchsorted(
             self._running, rng.random(count - elsewhere) * self._running[-1], side="right"
         )
         picked = np.minimum(picked, len(self.routes) - 1)
-        if spacing is None and interval is None:
-            drawn = self.strides.trips(self.routes, picked, self.grid)
-        else:
-            drawn = self.routes.points(picked, spacing=spacing, interval=interval)
-        timed = (timed or interval is not None) and drawn.t is not None
-        drawn = drawn if timed else replace(drawn, t=None)
-        if elsewhere and self.paths is not None:
-            free = self._free(elsewhere, rng, spacing, interval, timed)
-            drawn = Trajectories.concat([replace(drawn, crs=None), free]).take(rng.permutation(count))
-        if noise > 0:
-            across, up = self.routes.roads.scale
-            x, y = rng.normal(0.0, noise, (2, drawn.points))
-            drawn = replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up)
-        return drawn
+        timed = (timed or interval is not None) and self.routes.roads.seconds is not None
+
+        def on_streets(which: NDArray[np.int64]) -> Trajectories:
+            if spacing is None and interval is None:
+                drawn = self.strides.trips(self.routes, which, self.grid)
+            else:
+                drawn = self.routes.points(which, spacing=spacing, interval=interval)
+            return drawn if timed else replace(drawn, t=None)
+
+        if elsewhere == 0 or self.paths is None:
+            return lambda start, stop: on_streets(picked[start:stop])
+        free, order = self._free(elsewhere, rng, spacing, interval, timed), rng.permutation(count)
+
+        def part(start: int, stop: int) -> Trajectories:
+            which = order[start:stop]
+            street = which < len(picked)
+            both = [free(which[~street] - len(picked))]
+            if street.any():
+                both = [on_streets(picked[which[street]]), *both]
+            place = np.where(street, np.cumsum(street), street.sum() + np.cumsum(~street)) - 1
+            return Trajectories.concat(both).take(place)
+
+        return part
 
     def _free(
         self,
@@ -204,7 +229,7 @@ class RouteModel(MobilityModel):
         spacing: float | None,
         interval: float | None,
         timed: bool,
-    ) -> Trajectories:
+    ) -> Callable[[NDArray[np.int64]], Trajectories]:
         """Trips off the streets, their points as far apart as those on streets; at the streets' mean speed."""
         assert self.paths is not None
         roads = self.routes.roads
@@ -213,12 +238,16 @@ class RouteModel(MobilityModel):
         usual = float(self.strides.apart[0]) / (pace if self.strides.timed else 1.0)
         apart = (spacing or (interval / pace if interval else usual)) / scale
         paths, land = self.paths.sample_paths(count, rng), self.paths.land
-        placed = respace(place(paths, rng, style=self.paths.placement, land=land), apart, land)
-        if not timed:
-            return placed
-        steps = np.concatenate(([0.0], np.hypot(np.diff(placed.x), np.diff(placed.y)) * scale * pace))
-        clock = np.cumsum(steps)
-        return replace(placed, t=clock - np.repeat(clock[placed.offsets[:-1]], placed.sizes))
+        placed = place(paths, rng, style=self.paths.placement, land=land)
+
+        def free(which: NDArray[np.int64]) -> Trajectories:
+            drawn = replace(respace(placed.take(which), apart, land), crs=roads.crs)
+            if not timed:
+                return drawn
+            steps = np.hypot(np.diff(drawn.x, prepend=0.0), np.diff(drawn.y, prepend=0.0)) * scale * pace
+            return replace(drawn, t=running(steps, drawn.offsets))
+
+        return free
 
     def explain(self) -> str:
         """What carries the weight, how well streets explain the answers, and what was learned."""
