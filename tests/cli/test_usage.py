@@ -13,10 +13,10 @@ from ldptrace.server.storage import open_database
 from server_kit import SINGLE
 
 WRONG = {
-    "plan --users many": "error: invalid value for '--users': Input should be a valid integer, unable to parse string "
-    "as an integer, got 'many'; `ldptrace plan --help` lists what is allowed\n",
+    "plan --users many": "error: invalid value for '--users': 'many' is not a valid int range; `ldptrace plan --help` "
+    "lists what is allowed\n",
+    "plan --users 0": "0 is not in the range x>=1",
     "plan --users": "error: option '--users' requires an argument; `ldptrace plan --help` lists what is allowed\n",
-    "plan --users=many": "got 'many'; `ldptrace plan --help`",
     "reproduce fig --scale huge": "'huge' is not one of 'quick', 'paper'; `ldptrace reproduce --help`",
     "synthesize": "error: missing argument 'source'; `ldptrace synthesize --help` lists what is allowed\n",
     "plan --colour red": "no such option: --colour",

@@ -14,7 +14,6 @@ import typer
 
 from ldptrace import __version__
 from ldptrace.cli.usage import UsageError, sentence
-from ldptrace.cli.values import take_plain_values
 from ldptrace.errors import LdptraceError
 
 # Exit status after Ctrl-C.
@@ -43,7 +42,6 @@ AREAS = {
 
 def application(command: str | None = None) -> typer.Typer:
     """The command line as one application: the whole of it, or as much as one command needs."""
-    take_plain_values()
     app = typer.Typer(
         name="ldptrace",
         help="Synthetic trajectories under local differential privacy.",
