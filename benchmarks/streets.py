@@ -4,7 +4,7 @@
     python -m benchmarks.streets ablation [--data FOLDER] [--repeats 3]   one thing at a time
     python -m benchmarks.streets epsilon  | users | grid  [--data FOLDER] budgets, crowds, cells
     python -m benchmarks.streets real     --data FOLDER                   Porto and Beijing with their networks
-    python -m benchmarks.streets speed                                    libraries, fits, samples
+    python -m benchmarks.streets speed                                    libraries, fits, a million trips written
 
 Oldenburg where the folder has it; made-up cities, whose demand is far from uniform, otherwise and besides. Metrics on
 6 x 6 cells, fine densities along the lines (against raw fixes for real taxis). Without a map means the path model with
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
+import shutil
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import ldptrace as lt
+from benchmarks import street_speed
 from benchmarks.data import CITY_SIDE, OLDENBURG_BOUNDS
 from benchmarks.tables import save
 from ldptrace.core.paths import CellPaths
@@ -106,7 +108,6 @@ def oldenburg(folder: Path | None) -> Town | None:
 
 def _folder(folder: Path, name: str) -> RoadNetwork:
     """Two tables side by side, as a folder that a reader takes."""
-    import shutil
     import tempfile
 
     with tempfile.TemporaryDirectory() as place:
@@ -292,46 +293,8 @@ def real(arguments: argparse.Namespace) -> object:
 
 
 def speed(arguments: argparse.Namespace) -> object:
-    """Seconds of every step, wall and processor: on a busy machine the second says more."""
-    seconds = {}
-
-    def timed(name: str, work: Callable[[], object]) -> object:
-        work()  # compiled
-        wall, processor = time.perf_counter(), time.process_time()
-        made = work()
-        seconds[name] = (time.perf_counter() - wall, time.process_time() - processor)
-        print(f"{name:<52}{seconds[name][0]:8.1f} s wall{seconds[name][1]:8.1f} s of processors", flush=True)
-        return made
-
-    for side in (100, 316):
-        roads = street_grid(side)
-        timed(
-            f"300,000 routes on {roads.nodes:,} nodes",
-            lambda roads=roads: Library().draw(roads, np.random.default_rng(1)),
-        )
     town = odd_city(1, 100_000)
-    estimates = answered(town, 1.0, 6, 1, for_map=True)
-    routes = Library().draw(town.roads.clipped(town.bounds).largest_component(), np.random.default_rng(0))
-    model = timed(
-        "fit of 300,000 routes, N = 6", lambda: RouteModel.fit(estimates, routes, np.random.default_rng(0))
-    )
-    assert isinstance(model, RouteModel)
-    timed("100,000 trips drawn", lambda: model.sample(100_000, np.random.default_rng(0)))
-    return seconds
-
-
-def street_grid(side: int) -> RoadNetwork:
-    """Blocks of about 100 m with a third of the streets missing."""
-    rng = np.random.default_rng(0)
-    number = np.arange(side * side).reshape(side, side)
-    here = np.concatenate([number[:-1].ravel(), number[:, :-1].ravel()])
-    there = np.concatenate([number[1:].ravel(), number[:, 1:].ravel()])
-    kept = rng.random(len(here)) < 0.7
-    here, there = here[kept], there[kept]
-    i, j = np.divmod(np.arange(side * side), side)
-    x, y = 100 * i + rng.normal(0, 15, side * side), 100 * j + rng.normal(0, 15, side * side)
-    source, target = np.concatenate([here, there]), np.concatenate([there, here])
-    return RoadNetwork.of(x, y, source, target).largest_component()
+    return street_speed.speed(town, answered(town, 1.0, 6, 1, for_map=True), arguments.command)
 
 
 PARTS = {
@@ -357,6 +320,8 @@ def main() -> None:
         "--towns", choices=("all", "cities"), default="all", help="cities: Oldenburg left out"
     )
     parser.add_argument("--trips", type=int, default=200_000, help="trips of a made-up city")
+    beside = shutil.which("ldptrace", path=str(Path(sys.executable).parent)) or "ldptrace"
+    parser.add_argument("--command", default=beside, help="speed: how ldptrace is started")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)

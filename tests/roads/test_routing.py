@@ -42,6 +42,22 @@ def test_costs_agree_with_scipy(seed: int, backward: bool) -> None:
             np.testing.assert_allclose(tree.cost[order], expected[order])
 
 
+@pytest.mark.parametrize("spread", [0.0, 4.0])
+def test_costs_may_be_alike_or_nothing_like_each_other(spread: float) -> None:
+    """One edge as dear as a million others, and one that costs next to nothing: buckets of any width will do."""
+    graph = TurnGraph.of(scattered_roads(seed=7))
+    rng = np.random.default_rng(0)
+    cost = rng.lognormal(0, spread, graph.edges)
+    cost[3], cost[4] = 1e6 * cost.mean(), 1e-9
+    tree, matrix = Tree(graph.edges), line_graph(graph, cost)
+    for root in (0, 3, 4, 50):
+        order = tree.grow(graph, cost, root)
+        expected = dijkstra(matrix, indices=root) + cost[root]
+        assert np.all(np.diff(tree.cost[order]) >= 0)
+        assert np.isfinite(expected).sum() == len(order) == len(np.unique(order))
+        np.testing.assert_allclose(tree.cost[order], expected[order])
+
+
 def test_ways_follow_the_streets_and_have_the_length_they_say() -> None:
     roads = scattered_roads(seed=9)
     graph = TurnGraph.of(roads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ Ints = NDArray[np.int32]
 TURN_METRES, FREE_DEGREES, DEAREST = 120.0, 25.0, 1.5
 # On a small map (a campus, a village) people turn more readily: at most this share of its side.
 TURN_SHARE = 0.01
+# Edges wait in buckets of their costs: so many for the mean cost of an edge, and altogether at most.
+_FINE, _BUCKETS = 64, 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,11 @@ class TurnGraph:
         return len(self.cost)
 
     @cached_property
+    def dearest_bend(self) -> float:
+        """What the dearest bend costs."""
+        return float(self.bend.max(initial=0.0))
+
+    @cached_property
     def reversed(self) -> TurnGraph:
         """The same ways seen from their ends: what may precede each edge."""
         before = np.repeat(np.arange(self.edges, dtype=np.int32), np.diff(self.first))
@@ -113,12 +121,25 @@ class Tree:
         self.cost = np.full(edges, np.inf)
         self.way = np.empty(edges)
         self.before, self.hops, self._order = (np.empty(edges, dtype=np.int32) for _ in range(3))
-        self._keys, self._heap = np.empty(4096), np.empty(4096, dtype=np.int32)
         self._settled = 0
+        # Room for edges that wait: their keys, the edges, and which is next in the same bucket.
+        self._now: tuple[NDArray[Any], ...] = ()
+        self._later: tuple[NDArray[Any], ...] = ()
+        self._buckets = np.empty(0, dtype=np.int32)
 
     def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints:
         """A new tree out of the edge `root`, about as far as ways of length `farthest`: its edges, near to far."""
         self.cost[self._order[: self._settled]] = np.inf
+        # Every arc lets one edge wait, at most.
+        most = len(graph.following) + 1
+        if not self._now or len(self._now[0]) < most:
+            self._now = (np.empty(most), np.empty(most, dtype=np.int32))
+            self._later = (*(np.empty_like(column) for column in self._now), np.empty(most, dtype=np.int32))
+        longest = float(cost.max()) + graph.dearest_bend
+        width = max(float(cost.mean()) / _FINE, longest / _BUCKETS, 1e-300)
+        buckets = int(longest / width) + 2
+        if len(self._buckets) < buckets:
+            self._buckets = np.empty(buckets, dtype=np.int32)
         self._settled = _grow(
             graph.first,
             graph.following,
@@ -127,13 +148,15 @@ class Tree:
             graph.length,
             root,
             farthest,
+            width,
             self.cost,
             self.way,
             self.before,
             self.hops,
             self._order,
-            self._keys,
-            self._heap,
+            *self._now,
+            self._buckets[:buckets],
+            *self._later,
         )
         return self._order[: self._settled]
 
@@ -155,37 +178,53 @@ def side_of(roads: RoadNetwork) -> float:
 
 @kernel
 def _grow(  # type: ignore[no-untyped-def]
-    first, following, bend, cost, length, root, farthest, reached, way, before, hops, order, keys, heap
+    first,
+    following,
+    bend,
+    cost,
+    length,
+    root,
+    farthest,
+    width,
+    reached,
+    way,
+    before,
+    hops,
+    order,
+    keys,
+    edges,
+    buckets,
+    later_key,
+    later_edge,
+    later_next,
 ):
-    """Dijkstra's algorithm over edges, with a heap of four children per parent; returns how many were settled.
+    """Dijkstra's algorithm over edges; returns how many were settled.
 
-    `reached` must be infinite everywhere. Beyond `farthest` edges are settled, not followed, so that every edge
-    that was reached is in `order`.
+    Edges wait in buckets, each as wide as `width` and a list that is linked from its last entry on; there are more of
+    them than any step is long, so they are used in turn. Those of the bucket that is worked on are in order, the next
+    one last. `reached` must be infinite everywhere. Beyond `farthest` edges are settled, not followed, so that every
+    edge that was reached is in `order`.
     """
+    buckets[:] = -1
     reached[root] = cost[root]
     before[root] = -1
-    keys[0], heap[0] = cost[root], root
-    size = 1
-    settled = 0
-    while size > 0:
-        key, edge = keys[0], heap[0]
+    keys[0], edges[0] = cost[root], root
+    current, size, entries, waiting, settled = int(cost[root] / width), 1, 0, 0, 0
+    while size > 0 or waiting > 0:
+        if size == 0:
+            current += 1
+            slot = current % len(buckets)
+            entry = buckets[slot]
+            buckets[slot] = -1
+            while entry >= 0:
+                waiting -= 1
+                if later_key[entry] <= reached[later_edge[entry]]:
+                    _insert(keys, edges, size, later_key[entry], later_edge[entry])
+                    size += 1
+                entry = later_next[entry]
+            continue
         size -= 1
-        if size > 0:
-            last_key, last = keys[size], heap[size]
-            at = 0
-            while True:
-                child = 4 * at + 1
-                if child >= size:
-                    break
-                best, best_key = child, keys[child]
-                for other in range(child + 1, min(child + 4, size)):
-                    if keys[other] < best_key:
-                        best, best_key = other, keys[other]
-                if best_key >= last_key:
-                    break
-                keys[at], heap[at] = best_key, heap[best]
-                at = best
-            keys[at], heap[at] = last_key, last
+        key, edge = keys[size], edges[size]
         if key > reached[edge]:
             continue
         earlier = before[edge]
@@ -203,26 +242,27 @@ def _grow(  # type: ignore[no-untyped-def]
             if new < reached[there]:
                 reached[there] = new
                 before[there] = edge
-                if size == len(keys):
-                    keys, heap = _doubled(keys), _doubled(heap)
-                at = size
-                size += 1
-                while at > 0:
-                    parent = (at - 1) // 4
-                    if keys[parent] <= new:
-                        break
-                    keys[at], heap[at] = keys[parent], heap[parent]
-                    at = parent
-                keys[at], heap[at] = new, there
+                bucket = int(new / width)
+                if bucket <= current:
+                    _insert(keys, edges, size, new, there)
+                    size += 1
+                    continue
+                slot = bucket % len(buckets)
+                later_key[entries], later_edge[entries], later_next[entries] = new, there, buckets[slot]
+                buckets[slot] = entries
+                entries += 1
+                waiting += 1
     return settled
 
 
 @kernel
-def _doubled(values):  # type: ignore[no-untyped-def]
-    larger = np.empty(2 * len(values), dtype=values.dtype)
-    for place in range(len(values)):
-        larger[place] = values[place]
-    return larger
+def _insert(keys, edges, size, key, edge):  # type: ignore[no-untyped-def]
+    """Put one more among so many that are in order, the smallest last."""
+    at = size
+    while at > 0 and keys[at - 1] < key:
+        keys[at], edges[at] = keys[at - 1], edges[at - 1]
+        at -= 1
+    keys[at], edges[at] = key, edge
 
 
 @kernel
