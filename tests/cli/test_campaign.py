@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, answer: str | None = None) -> Result:
-    return CliRunner().invoke(application(), ["campaign", *arguments], input=answer)
+    return CliRunner().invoke(application("campaign"), ["campaign", *arguments], input=answer)
 
 
 def shown(name: str) -> dict[str, object]:
@@ -80,7 +80,7 @@ def test_a_campaign_from_facts_asks_about_time() -> None:
     facts = ["--users", "900", "--epsilon", "1", "--bounds", "13,52,14,53", "--crs", "EPSG:4326"]
     asked = ["--time", "--week", "--centre", "13.4,52.5", "--grid", "4"]
     assert run("create", "town", *facts, *asked).exit_code == 0
-    planned = CliRunner().invoke(application(), ["plan", *facts, *asked, "--json", "-"])
+    planned = CliRunner().invoke(application("plan"), ["plan", *facts, *asked, "--json", "-"])
     assert shown("town")["plan"] == json.loads(planned.stdout)["plan_id"]
 
 

@@ -21,7 +21,7 @@ GRID = Grid((0.0, 0.0, 6.0, 6.0), 4)
 
 def run(*options: str) -> Result:
     where = ("--url", f"http://127.0.0.1:{free_port()}", "--campaign", "town", "--users", "2")
-    return CliRunner().invoke(application(), ["fleet", *where, "--patience", "0.1", *options])
+    return CliRunner().invoke(application("fleet"), ["fleet", *where, "--patience", "0.1", *options])
 
 
 def test_devices_keep_every_trip_of_a_file(tmp_path: Path) -> None:

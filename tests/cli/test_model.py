@@ -21,7 +21,7 @@ from ldptrace.simulation import collect
 
 
 def run(*args: str) -> str:
-    result = CliRunner().invoke(application(), args, catch_exceptions=True)
+    result = CliRunner().invoke(application(args[0]), args, catch_exceptions=True)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

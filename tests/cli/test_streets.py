@@ -26,7 +26,7 @@ BOUNDS = "0,0,1900,1900"
 
 
 def run(*args: str, code: int = 0) -> str:
-    result = CliRunner().invoke(application(), args, catch_exceptions=True)
+    result = CliRunner().invoke(application(args[0]), args, catch_exceptions=True)
     if result.exception is not None and not isinstance(result.exception, SystemExit | InputError):
         raise result.exception
     if code:

@@ -33,7 +33,7 @@ def saved(folder: Path, lines: list[str], encoding: str = "utf-8", name: str = "
 
 def run(*arguments: object, code: int = 0) -> tuple[str, str]:
     result = CliRunner().invoke(
-        application(), [str(argument) for argument in arguments], catch_exceptions=False
+        application(str(arguments[0])), [str(argument) for argument in arguments], catch_exceptions=False
     )
     assert result.exit_code == code, result.output
     return result.stdout, result.stderr
@@ -183,7 +183,9 @@ def test_across_the_antimeridian_no_jump_is_counted(tmp_path: Path) -> None:
     out, _ = run("inspect", path)
     assert "jumps" not in out
     assert "bounds       179.91,-17,180.09,-17" in out
-    result = CliRunner().invoke(application(), ["inspect", str(path), "--bounds", "177,-20,-177,-12"])
+    result = CliRunner().invoke(
+        application("inspect"), ["inspect", str(path), "--bounds", "177,-20,-177,-12"]
+    )
     assert "as in 177,-20,183,-12" in str(result.exception)
     out, _ = run("inspect", path, "--bounds", "177,-20,183,-12")
     assert "1 trajectory, 7 points" in out

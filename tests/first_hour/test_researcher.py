@@ -45,7 +45,7 @@ def geolife(tmp_path: Path) -> Path:
 
 def run(*arguments: object) -> tuple[str, str]:
     result = CliRunner().invoke(
-        application(), [str(argument) for argument in arguments], catch_exceptions=False
+        application(str(arguments[0])), [str(argument) for argument in arguments], catch_exceptions=False
     )
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr

@@ -58,7 +58,7 @@ def fleet(
     """The command; without a file of trips it makes a city, which takes longer than small fleets do."""
     command = ["fleet", "--url", server.url, "--campaign", campaign, "--users", str(users), "--seed", "3"]
     source = [] if trips is None else ["--input", str(trips)]
-    return CliRunner().invoke(application(), [*command, *source, *options])
+    return CliRunner().invoke(application("fleet"), [*command, *source, *options])
 
 
 def rejected(database: Database) -> dict[str, int]:
@@ -166,7 +166,7 @@ def test_the_seed_never_drives_a_report(server: Server, database: Database, trip
 
 
 def command(*arguments: str) -> Result:
-    return CliRunner().invoke(application(), list(arguments))
+    return CliRunner().invoke(application(arguments[0]), list(arguments))
 
 
 # Devices draw from the secure source, so the noise is another each time: what a fit remarks on it is no failure.

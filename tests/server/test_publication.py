@@ -26,7 +26,7 @@ def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     data = tmp_path / "data"
     facts = ["--users", "400", "--epsilon", "8", "--grid", "6", "--bounds", "0,0,6,6", "--min-reports", "300"]
     command = ["campaign", "create", "town", *facts, "--data", str(data), "--roads"]
-    done = CliRunner().invoke(application(), [*command, str(streets(tmp_path / "streets"))])
+    done = CliRunner().invoke(application("campaign"), [*command, str(streets(tmp_path / "streets"))])
     assert done.exit_code == 0, done.output
     database = open_database(data)
     campaigns.open_round(database, "town", actor="test")
@@ -73,8 +73,10 @@ def test_a_network_that_cannot_be_read_makes_no_campaign(tmp_path: Path) -> None
     ]
     for roads in (tmp_path / "nowhere", tmp_path):
         done = CliRunner().invoke(
-            application(), ["campaign", "create", "town", *facts, "--roads", str(roads)]
+            application("campaign"), ["campaign", "create", "town", *facts, "--roads", str(roads)]
         )
         assert isinstance(done.exception, LdptraceError | OSError)
-    listed = CliRunner().invoke(application(), ["campaign", "list", "--json", "--data", str(tmp_path / "d")])
+    listed = CliRunner().invoke(
+        application("campaign"), ["campaign", "list", "--json", "--data", str(tmp_path / "d")]
+    )
     assert json.loads(listed.stdout) == []

@@ -49,6 +49,6 @@ def test_slow_clients_are_ended_and_nobody_waits_for_them(tmp_path: Path) -> Non
 def test_a_server_on_a_port_that_is_taken(tmp_path: Path) -> None:
     with running("--data", str(tmp_path)) as server:
         second = CliRunner().invoke(
-            application(), ["serve", "--data", str(tmp_path), "--port", str(server.port)]
+            application("serve"), ["serve", "--data", str(tmp_path), "--port", str(server.port)]
         )
     assert isinstance(second.exception, OSError)
