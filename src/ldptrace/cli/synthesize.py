@@ -250,8 +250,9 @@ def synthesize(
                         split_gap=split_gap,
                     )
                     had, box = len(real), bounds_of(real) if box is None else box
-            # Points may be so dense that what is drawn from few trajectories does not fit either.
-            dense = recipe.has_model and (spacing or interval) is not None and output.suffix == ".parquet"
+            # Points may be so dense, as on streets, that what is drawn from few trajectories does not fit either.
+            dense = recipe.has_model and output.suffix == ".parquet"
+            dense = dense and not public.keys().isdisjoint({"roads", "routes", "spacing", "interval"})
             if crowd is None and not folder and not dense:
                 assert box is not None
                 run = run_method(real, epsilon, bounds=box, **settings)
