@@ -45,3 +45,15 @@ def test_before_any_answer_there_is_the_damping_alone(rng: np.random.Generator) 
     values = rng.normal(size=views.shape[1])
     found = Preconditioner.nothing(prior).inverse(np.ones(views.shape[1]), 3.0)(values)
     np.testing.assert_allclose(found, values / 4)
+
+
+def test_answers_that_are_nearly_exact_are_in_double_precision(rng: np.random.Generator) -> None:
+    prior, rows, _ = parts(rng)
+    rows = (1e5 * rows).astype(np.float32).astype(np.float64)
+    views = (rows @ prior.basis.toarray()).astype(np.float32)
+    made = Preconditioner(prior, rows, views, (views.astype(np.float64) ** 2).sum(axis=0))
+    values = rng.normal(size=views.shape[1])
+    found = made.inverse(np.ones(views.shape[1]), 0.0)(values)
+    # What no row sees stays, what one sees is next to nothing.
+    np.testing.assert_allclose(rows @ (prior.basis @ found), 0, atol=1.0)
+    assert values @ found > 0

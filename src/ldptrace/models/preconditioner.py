@@ -9,6 +9,7 @@ would be too much, and its root serves best. The inverse of D + R^T R takes a fa
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
 
 Floats = NDArray[np.float64]
-# Reading the rows is what takes the time, so they are of single precision.
+# Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
+# from nothing beside the largest square of a row.
 Halves = NDArray[np.float32]
+LARGEST = 1e6
 
 
 class Preconditioner:
@@ -39,22 +42,24 @@ class Preconditioner:
 
     def inverse(self, sizes: Floats, damping: float) -> Callable[[Floats], Floats]:
         """Multiplies with the inverse of D + R^T R."""
-        basis, rows = self._basis, self._rows
         diagonal = damping + np.sqrt(1 + sizes**2 * self._left)
-        if not len(rows):
+        if not len(self._rows):
             return lambda values: values / diagonal
         made = sizes.tobytes(), damping
         if made != self._made:
             scaled = self._views * (sizes / np.sqrt(diagonal)).astype(np.float32)
+            self._kind: type = np.float32 if (scaled**2).sum(axis=1).max() < LARGEST else np.float64
+            scaled = scaled.astype(self._kind, copy=False)
             square = (scaled @ scaled.T).astype(np.float64)
             square[np.diag_indices_from(square)] += 1
             self._root, self._made = Root(square), made
-        root = self._root
+        basis, root, kind = self._basis, self._root, self._kind
+        rows: NDArray[Any] = self._rows.astype(kind, copy=False)
 
         def inverse(values: Floats) -> Floats:
             alone = values / diagonal
-            seen = rows @ (basis @ (sizes * alone)).astype(np.float32)
-            pooled = root.solve(seen.astype(np.float64)).astype(np.float32)
+            seen = rows @ (basis @ (sizes * alone)).astype(kind)
+            pooled: NDArray[Any] = root.solve(seen.astype(np.float64)).astype(kind)
             return alone - sizes * (basis.T @ (pooled @ rows).astype(np.float64)) / diagonal
 
         return inverse
