@@ -41,6 +41,7 @@ def test_it_says_what_is_in_a_network(network: Path) -> None:
     assert "4 nodes" in result.stdout
 
 
+@pytest.mark.slow
 def test_it_converts_and_draws(network: Path, tmp_path: Path) -> None:
     assert run(network, "-o", tmp_path / "folder").exit_code == 0
     written, direct = read_roads(tmp_path / "folder"), read_roads(network)

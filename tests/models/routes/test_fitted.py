@@ -77,6 +77,8 @@ def test_a_search_finds_what_is_odd_and_keeps_all_it_drew(estimates: Estimates) 
     assert np.mean(starts == 0) > 0.2
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_a_fit_goes_on_where_another_ended(estimates: Estimates) -> None:
     seen, rng = observed(estimates), np.random.default_rng(3)
     routes = Library(routes=3000).draw(ROADS, rng)

@@ -320,6 +320,8 @@ def test_trips_off_the_streets_have_times_and_survive_a_file(
             assert np.all(drawn.t[drawn.offsets[:-1]] == 0)
 
 
+@pytest.mark.slow
+@pytest.mark.counted
 def test_trips_are_the_same_however_many_are_drawn_at_a_time(
     fitted: tuple[RouteModel, Trajectories, Estimates],
 ) -> None:
