@@ -29,7 +29,7 @@ from ldptrace.roads.writer import write_roads
 if TYPE_CHECKING:
     from benchmarks.streets import Town
 
-ROUTES, FEW, MILLION, USERS = 300_000, 2_000, 1_000_000, 20_000
+ROUTES, SMALL, FEW, MILLION, USERS = 300_000, 8_000, 2_000, 1_000_000, 20_000
 # Measures a command in a process that is small itself: the peak of a child is never below that of its parent.
 MEASURE = (
     "import json, resource, subprocess, sys, time; begin = time.perf_counter(); "
@@ -60,13 +60,15 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
                 estimates, routes[many], np.random.default_rng(0), mixture=mixture
             ),
         )
-    _timed(
-        found,
-        "search and fit, from the network on",
-        lambda many: RouteModel.fit(
-            estimates, town.roads, np.random.default_rng(0), library=Library(routes=many)
-        ),
-    )
+    for many in (SMALL, ROUTES):
+        _timed(
+            found,
+            f"search and fit of {many:,} routes, from the network on",
+            lambda many: RouteModel.fit(
+                estimates, town.roads, np.random.default_rng(0), library=Library(routes=many)
+            ),
+            many,
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{'all of these, peak memory':<56}{'':>18}{peak:14.2f} GiB", flush=True)
     found["all of these, peak memory"] = [peak]
@@ -96,10 +98,10 @@ def _commands(found: Measured, town: Town, place: Path, command: str) -> None:
         _print(name, wall, processor, memory)
 
 
-def _timed(found: Measured, name: str, work: Callable[[int], object]) -> None:
+def _timed(found: Measured, name: str, work: Callable[[int], object], many: int = ROUTES) -> None:
     work(FEW)
     wall, processor = time.perf_counter(), time.process_time()
-    work(ROUTES)
+    work(many)
     found[name] = [time.perf_counter() - wall, time.process_time() - processor]
     _print(name, *found[name])
 
