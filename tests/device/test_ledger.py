@@ -4,8 +4,12 @@ import json
 import multiprocessing
 import os
 import stat
+from contextlib import suppress
 from fractions import Fraction
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from threading import BrokenBarrierError
+from typing import Any
 
 import pytest
 
@@ -163,15 +167,26 @@ def test_a_limit_is_a_number(path: Path, limit: float | str) -> None:
         Ledger(path, limit=limit)
 
 
-def _answer(path: str, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
+def _answer(path: str, meeting: Barrier, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
+    """Answer when all are there, and with the answer drawn but not yet written wait for the others once more."""
+    draw = Reporter.draw
+
+    def unhurried(*arguments: Any) -> bytes:
+        drawn = draw(*arguments)
+        with suppress(BrokenBarrierError):
+            meeting.wait(1.0)
+        return drawn
+
+    Reporter.draw = unhurried  # type: ignore[method-assign]
+    meeting.wait()
     results.put(Reporter(PLAN, Ledger(path)).report([(1.0, 1.0)]))
 
 
 @pytest.mark.slow
 def test_two_processes_at_once_give_one_answer(path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    workers = [context.Process(target=_answer, args=(str(path), results)) for _ in range(3)]
+    results, meeting = context.Queue(), context.Barrier(2)
+    workers = [context.Process(target=_answer, args=(str(path), meeting, results)) for _ in range(2)]
     for worker in workers:
         worker.start()
     answers = {results.get(timeout=60) for _ in workers}
