@@ -92,7 +92,7 @@ class Judge:
         nine = self.yardstick.redrawn(np.random.default_rng(seed)).score(made)
         traces = Traces.of(replace(made, t=None), self.grid)
         real = self.traces.fixes if self.town.fixes else self.traces.along
-        ours = traces.being if self.town.fixes else traces.along
+        ours = traces.whereabouts if self.town.fixes else traces.along
         fine = [count_divergence(coarser(real, side), coarser(ours, side)) for side in SIDES]
         return [*(nine[name] for name in METRICS), *fine]
 

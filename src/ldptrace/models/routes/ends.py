@@ -132,16 +132,20 @@ def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
 
 
 def end_components(density: Floats, grid: Grid, scales: Floats | None = None) -> tuple[PriorComponent, ...]:
-    """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around."""
+    """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around.
+
+    Kinds are few, and many answers tell of them, so how far they may differ is not learned: it was found too small in
+    some cities, and what comes from where large roads leave the map was then thought to begin elsewhere.
+    """
     places = places_of(grid)
     i, j = np.divmod(np.arange(places.cells), places.n)
     near = np.sqrt(SMOOTH) * smooth(i, j, REACH * places.n / grid.n)
     own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
     within = hstack([csr_array(near), diags_array(own)])
     return (
-        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.25),
-        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 1.0),
-        PriorComponent("ends by kind of street", _kinds(places.cells), 1.0),
+        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.002),
+        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 0.008),
+        PriorComponent("ends by kind of street", _kinds(places.cells), 1.0, fixed=True),
         *_distances(places.cells),
     )
 
@@ -159,7 +163,7 @@ def _distances(places: int) -> tuple[PriorComponent, ...]:
         csr_array(vstack([csr_array((places + APART, part.shape[1])), csr_array(part)]))
         for part in (trend, np.eye(CLASSES))
     )
-    return PriorComponent("distance, trend", first, 4.0, fixed=True), PriorComponent("distance", second)
+    return PriorComponent("distance, trend", first, 4.0, fixed=True), PriorComponent("distance", second, 4e-4)
 
 
 def _kinds(places: int) -> csr_array:

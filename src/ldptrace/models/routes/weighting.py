@@ -170,7 +170,7 @@ def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats 
     ]
     stride = PriorComponent("stride", _padded(csr_array(np.eye(strides)), layout.size, own), 4.0, fixed=True)
     of_ends = [
-        _modest(replace(component, basis=_padded(component.basis, layout.size + strides, 0)))
+        replace(component, basis=_padded(component.basis, layout.size + strides, 0))
         for component in end_components(density, graph.grid, scales)
     ]
     return Prior([*shared, stride, *of_ends])
