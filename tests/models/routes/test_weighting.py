@@ -128,4 +128,8 @@ def test_streets_are_believed_before_any_answer() -> None:
     ours = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places_of(grid).cells)).components
     theirs = components(MoveGraph(grid), Layout(9, move_count(3), LENGTHS))
     assert all(mine.variance < part.variance for mine, part in zip(ours, theirs, strict=False))
-    assert {part.name for part in ours if part.fixed} == {"stride", "distance, trend", "ends by kind of street"}
+    assert {part.name for part in ours if part.fixed} == {
+        "stride",
+        "distance, trend",
+        "ends by kind of street",
+    }
