@@ -49,6 +49,9 @@ def test_checks_come_before_the_work() -> None:
         lt.synthesize("nowhere.parquet", -1.0, bounds=BOUNDS)
     with pytest.raises(InputError, match="x0 < x1"):
         lt.synthesize("nowhere.parquet", 1.0, bounds=(1, 0, 0, 1))
+    for wrong in ({"interval": -1}, {"spacing": 0}, {"spacing": float("nan")}):
+        with pytest.raises(InputError, match="must be a positive number"):
+            lt.synthesize("nowhere.parquet", 1.0, bounds=BOUNDS, **wrong)
     with pytest.raises(InputError, match="no such file"):
         lt.synthesize("nowhere.parquet", 1.0, bounds=BOUNDS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
@@ -380,8 +381,10 @@ def _sentence(said: str | None) -> str | None:
     return None if said is None else f"{said[0].upper()}{said[1:]}."
 
 
-def _checked(name: str | Method, count: int | None, simulation: str, options: dict[str, Any]) -> Method:
-    chosen = name if isinstance(name, Method) else method(name)
+def _checked(
+    method_or_name: str | Method, count: int | None, simulation: str, options: dict[str, Any]
+) -> Method:
+    chosen = method_or_name if isinstance(method_or_name, Method) else method(method_or_name)
     if count is not None and count < 0:
         raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
     if simulation not in ("counts", "devices"):
@@ -391,4 +394,8 @@ def _checked(name: str | Method, count: int | None, simulation: str, options: di
         raise InputError(
             f"method {chosen.name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}"
         )
+    for name in ("spacing", "interval"):
+        value = options.get(name)
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InputError(f"{name} must be a positive number, got {value!r}")
     return chosen

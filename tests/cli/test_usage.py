@@ -13,8 +13,9 @@ from ldptrace.server.storage import open_database
 from server_kit import SINGLE
 
 WRONG = {
-    "plan --users many": "error: invalid value for '--users': 'many' is not a valid int range; `ldptrace plan --help` "
+    "plan --users many": "error: invalid value for '--users': 'many' is not a whole number; `ldptrace plan --help` "
     "lists what is allowed\n",
+    "plan --epsilon much": "'much' is not a number; `ldptrace plan --help`",
     "plan --users 0": "0 is not in the range x>=1",
     "plan --users": "error: option '--users' requires an argument; `ldptrace plan --help` lists what is allowed\n",
     "reproduce fig --scale huge": "'huge' is not one of 'quick', 'paper'; `ldptrace reproduce --help`",

@@ -8,11 +8,21 @@ import typer
 
 # The error behind all errors of a command line; typer names only some of its children.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+# What typer calls the values of options, and what people call them; the longer ones first.
+KINDS = {
+    "int range": "a whole number",
+    "integer range": "a whole number",
+    "float range": "a number",
+    "integer": "a whole number",
+    "float": "a number",
+}
 
 
 def sentence(error: Exception, words: Sequence[str]) -> str:
     """What typer found wrong, and where to look; empty if it has printed the help already."""
     found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
+    for kind, word in KINDS.items():
+        found = found.replace(f"a valid {kind}", word)
     if not found:
         return ""
     context = getattr(error, "ctx", None)
