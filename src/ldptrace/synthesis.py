@@ -221,7 +221,7 @@ def run_files(
     stages: Stages | None = None,
     **options: Any,
 ) -> Run:
-    """As `run_method`, from files to files and never with all trajectories in memory: the run has none.
+    """As `run_method`, from a crowd wherever it is to files; the run itself has no trajectories.
 
     Given a seed, the result is that of `run_method`, whatever is in memory at a time.
     """
@@ -241,11 +241,8 @@ def run_files(
         crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
     )
     run = _dated(run, calendar)
-    if run.synthesis.model is None:
-        raise InputError(
-            f"method {chosen.name} publishes something of each trajectory, so it needs all in memory"
-        )
-    wanted = crowd.users if count is None else count
+    made = run.synthesis.trajectories
+    wanted = len(made) if made is not None else crowd.users if count is None else count
     labels = {"crs": crowd.crs, "provenance": run.privacy()}
     if isinstance(run.synthesis.model, TimedModel):
         labels["timezone"] = crowd.timezone

@@ -29,10 +29,19 @@ def test_what_fits_is_read_and_what_does_not_is_opened(source: Path) -> None:
             for memory in (1 << 30, 1000)
         ]
         assert [type(item) for item in (*kinds[0], *kinds[1])] == [Trajectories, Trajectories, Files, Files]
-        crowd, engine = open_crowd(Engine.local, source, BOUNDS, resources, memory=1000)
-        assert isinstance(crowd, Files)
-        assert isinstance(engine, Local)
-        assert open_crowd(Engine.local, source, BOUNDS, resources, memory=1 << 30)[0] is None
+
+
+def test_trips_are_opened_and_points_read_where_they_fit(source: Path, tmp_path: Path) -> None:
+    lt.write(drifting_walks(50, 1), tmp_path / "walks.csv")
+    with ExitStack() as resources:
+        for memory in (1000, 1 << 30):
+            crowd, engine = open_crowd(Engine.local, source, BOUNDS, resources, memory=memory)
+            assert isinstance(crowd, Files)
+            assert isinstance(engine, Local)
+        points = open_crowd(Engine.local, tmp_path / "walks.csv", BOUNDS, resources, memory=1000)[0]
+        assert isinstance(points, Files)
+        assert open_crowd(Engine.local, tmp_path / "walks.csv", BOUNDS, resources, memory=1 << 30)[0] is None
+        assert open_crowd(Engine.local, source, None, resources, memory=1000)[0] is None
 
 
 def test_a_cluster_needs_bounds_and_memory_a_number(source: Path) -> None:

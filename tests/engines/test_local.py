@@ -16,7 +16,7 @@ import ldptrace as lt
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
-from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.planning import choose_grid, choose_plan
 from ldptrace.engines.local import Files, Local, Memory
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.batches import Batches, open_batches
@@ -282,3 +282,44 @@ def test_files_know_whether_their_times_are_dates(tmp_path: Path, first: float, 
     crowd = Files(opened(tmp_path / "timed.parquet"))
     assert crowd.timed
     assert crowd.dated == dated
+
+
+def test_those_who_are_left_are_counted_before_a_grid_is_chosen(tmp_path: Path) -> None:
+    """Nine in ten leave the bounds, which is known only when they are read."""
+    trips = Trajectories.concat([Trajectories.from_lists([[(5, 5)]] * 9_000), walks(1_000)])
+    lt.write(trips, tmp_path / "real.parquet")
+    settings = {"bounds": BOUNDS, "seed": 5, "count": 5}
+    whole = run_method(lt.read(tmp_path / "real.parquet", bounds=BOUNDS), 5.0, **settings)
+    crowd = Files(opened(tmp_path / "real.parquet"))
+    run = run_files(crowd, tmp_path / "out.parquet", 5.0, engine=Local(), **settings)
+    assert run.grid == whole.grid
+    assert run.grid.n < choose_grid(len(trips), 5.0)
+    assert run.users == crowd.read == whole.users
+
+
+def test_who_has_no_times_answers_without(tmp_path: Path) -> None:
+    """Some clocks failed: the others' times count, however many trajectories are in a batch."""
+    trips = walks(2000)
+    t = 30_000.0 + 60.0 * np.arange(trips.points) % 7200
+    t[np.repeat(np.arange(2000) % 10 == 3, trips.sizes)] = np.nan
+    pq.write_table(replace(trips, t=t).to_arrow(), tmp_path / "real.parquet", row_group_size=500)
+    found = []
+    for memory in (1 << 16, 1 << 30):
+        crowd = Files(opened(tmp_path / "real.parquet", memory))
+        assert crowd.timed
+        plan, _ = choose_plan(crowd.users, 1.0, BOUNDS, n=4, time=True)
+        found.append(crowd.collect(Collection(plan, np.random.default_rng(3).spawn(1)[0])))
+    assert found[0] == found[1]
+    known = Memory(replace(trips, t=np.nan_to_num(t, nan=30_000.0)).take(trips.x[trips.offsets[:-1]] < 2))
+    assert found[0] != known.collect(Collection(plan, np.random.default_rng(3).spawn(1)[0]))
+
+
+def test_what_is_published_of_each_trajectory_goes_anywhere(tmp_path: Path) -> None:
+    real, settings = (
+        walks(300),
+        {"bounds": BOUNDS, "grid": 4, "method": "ngram", "seed": 1, "hide_length": True},
+    )
+    whole = run_method(real, 1.0, **settings)
+    for name in ("out", "out.parquet", "out.csv"):
+        run_files(Memory(real), tmp_path / name, 1.0, engine=Local(), **settings)
+        np.testing.assert_allclose(lt.read(tmp_path / name).x, whole.trajectories.x)

@@ -4,13 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_data import drifting_walks
+from ldptrace.core.columns import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import read_with_report, write
 from ldptrace.io.batches import open_batches
+from ldptrace.io.report import Reading
 
 WALKS = drifting_walks(60, 1)
 
@@ -55,6 +58,94 @@ def test_what_is_left_out_is_that_of_a_whole_read(tmp_path: Path) -> None:
     assert batches.report is not None
     assert batches.report.dropped == report.dropped
     batches.close()
+
+
+@pytest.mark.parametrize("outside", ["drop", "clamp"])
+def test_the_account_is_that_of_a_whole_read(tmp_path: Path, outside: str) -> None:
+    path, bounds = tmp_path / "walks.parquet", (1.0, 1.0, 9.0, 9.0)
+    x = WALKS.x.copy()
+    x[::50] = np.nan
+    pq.write_table(Trajectories(x, WALKS.y, WALKS.offsets).to_arrow(), path, row_group_size=11)
+    _, report = read_with_report(path, bounds=bounds, outside=outside)
+    batches = open_batches(path, bounds=bounds, outside=outside, memory=5000, trips=True)
+    assert batches is not None
+    assert len(list(batches)) > 3
+    assert batches.report is not None
+    assert batches.report == report
+    assert ("clamped" in report.line()) == (outside == "clamp")
+
+
+def test_work_is_done_on_every_batch_and_comes_in_order(tmp_path: Path) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", memory=5000, trips=True)
+    assert batches is not None
+    for _ in range(2):
+        found = list(batches.map(lambda batch, number: (number, batch.points)))
+        assert [number for number, _ in found] == list(range(len(found)))
+        assert len(found) > 3
+        assert sum(points for _, points in found) == WALKS.points
+
+
+def test_an_error_in_the_work_ends_the_pass(tmp_path: Path) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", memory=5000, trips=True)
+    assert batches is not None
+
+    def work(batch: Trajectories, number: int) -> int:
+        if number == 2:
+            raise InputError("no more")
+        return len(batch)
+
+    with pytest.raises(InputError, match="no more"):
+        list(batches.map(work))
+    assert batches.report is None
+
+
+@pytest.mark.parametrize(
+    ("bounds", "outside", "inside"),
+    [
+        (None, "drop", True),
+        ((0.0, 0.0, 10.0, 10.0), "drop", True),
+        ((1.0, 0.0, 10.0, 10.0), "drop", False),
+        ((0.0, 1.0, 10.0, 10.0), "drop", False),
+        ((0.0, 0.0, 9.0, 10.0), "drop", False),
+        ((0.0, 0.0, 10.0, 9.0), "drop", False),
+        ((1.0, 1.0, 9.0, 9.0), "clamp", True),
+    ],
+)
+def test_files_say_whether_all_stay_inside(
+    tmp_path: Path, bounds: tuple[float, float, float, float] | None, outside: str, inside: bool
+) -> None:
+    write(WALKS, tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", bounds=bounds, outside=outside, trips=True)
+    assert batches is not None
+    assert batches.inside == inside
+
+
+def test_files_without_statistics_do_not_say_it(tmp_path: Path) -> None:
+    pq.write_table(WALKS.to_arrow(), tmp_path / "walks.parquet", write_statistics=False)
+    batches = open_batches(tmp_path / "walks.parquet", bounds=(0, 0, 10, 10), trips=True)
+    assert batches is not None
+    assert not batches.inside
+
+
+def test_the_first_that_can_be_used(tmp_path: Path) -> None:
+    trips = Trajectories.concat([Trajectories.from_lists([[(50, 50)]] * 70), WALKS])
+    write(trips, tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", bounds=(0, 0, 10, 10), trips=True)
+    assert batches is not None
+    np.testing.assert_array_equal(batches.first().x, WALKS.part(0, 1).x)
+    none = open_batches(tmp_path / "walks.parquet", bounds=(90, 90, 99, 99), trips=True)
+    assert none is not None
+    assert len(none.first()) == 0
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    table = WALKS.to_arrow()
+    pq.write_table(table.rename_columns(["traj_id", "east", "north"]), tmp_path / "walks.parquet")
+    batches = open_batches(tmp_path / "walks.parquet", reading=Reading(Names("east", "north")), trips=True)
+    assert batches is not None
+    np.testing.assert_array_equal(Trajectories.concat(list(batches)).x, WALKS.x)
 
 
 def test_users_stay_with_their_trips(tmp_path: Path) -> None:

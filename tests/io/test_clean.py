@@ -56,7 +56,7 @@ def test_every_side_of_the_bounds_counts(point: tuple[float, float]) -> None:
     found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX)
     assert found.dropped == {"leaves the bounds": 1}
     found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX, outside="clamp")
-    assert found.notes == ("clamped 1 point of 1 trajectory",)
+    assert found.clamped == {"point": 1, "trajectory": 1}
 
 
 def test_clamping_moves_points_to_the_border_and_says_so() -> None:
@@ -65,7 +65,7 @@ def test_clamping_moves_points_to_the_border_and_says_so() -> None:
     assert found.dropped == {}
     assert found.trajectories.x.tolist() == [5, 10, 0, 1]
     assert found.trajectories.y.tolist() == [5, 0, 2, 1]
-    assert found.notes == ("clamped 2 points of 2 trajectories",)
+    assert found.clamped == {"point": 2, "trajectory": 2}
     assert trajectories.x.tolist() == [5, 50, -1, 1]
 
 

@@ -87,3 +87,16 @@ def test_a_reader_of_one_file_reads_several() -> None:
     assert len(each(read)([Path("1"), Path("2")], Reading()).trajectories) == 2
     with pytest.raises(FormatError, match=r"^bad: not this"):
         each(read)([Path("1"), Path("bad")], Reading())
+
+
+def test_reports_of_parts_add_up() -> None:
+    parts = [
+        ReadReport(
+            "a", "csv", 5, 3, 30, {"short": 1}, {"infinite": 2}, ("n",), {"point": 1, "trajectory": 1}
+        ),
+        ReadReport("a", "csv", 6, 4, 40, {"short": 2}, {}, ("n", "m"), {"point": 3, "trajectory": 2}),
+    ]
+    whole = parts[0] + parts[1]
+    assert (whole.rows, whole.trajectories, whole.points) == (11, 7, 70)
+    said = "left out 3 trajectories (short) and 2 points (infinite); n; m; clamped 4 points of 3 trajectories"
+    assert whole.line() == f"a: 7 trajectories, 70 points; {said}"

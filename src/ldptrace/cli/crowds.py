@@ -52,7 +52,7 @@ def open_crowd(
 
         spark = resources.enter_context(Spark.start())
         return SparkCrowd(spark, address(source), bounds, **reading), spark
-    tables = None if bounds is None else open_batches(source, bounds=bounds, **reading)
+    tables = None if bounds is None else open_batches(source, bounds=bounds, trips=True, **reading)
     if tables is None:
         return None, Local()
     resources.callback(tables.close)

@@ -52,27 +52,6 @@ if TYPE_CHECKING:
     from ldptrace.protocol.grid import Bounds
 
 
-# What the default method computes with, in the order of its use.
-AHEAD = (
-    "ldptrace.core.paths:_discretise",
-    "ldptrace.simulation.channels:_privset",
-    "ldptrace.simulation.answers:_choose",
-    "ldptrace.simulation.answers:_step_items",
-    "ldptrace.simulation.answers:_turns",
-    "ldptrace.models.path.messages:_along",
-    "ldptrace.models.path.messages:_pairs",
-    "ldptrace.models.path.messages:_expected_moves",
-    "ldptrace.models.path.messages:_turns_forward",
-    "ldptrace.models.path.messages:_turns_backward",
-    "ldptrace.models.path.model",
-    "ldptrace.models.path.sampler:_alias",
-    "ldptrace.models.path.sampler:_alias_rows",
-    "ldptrace.models.path.sampler:_begin",
-    "ldptrace.models.path.sampler:_walk",
-    "ldptrace.core.placement:_between",
-)
-
-
 class Simulation(StrEnum):
     """How simulated devices are drawn."""
 
@@ -182,7 +161,6 @@ def synthesize(
     """
     from ldptrace.core.columns import Names
     from ldptrace.engines.local import Memory
-    from ldptrace.io import write
     from ldptrace.io.area import read_area
     from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
@@ -192,12 +170,12 @@ def synthesize(
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import checked_cells
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import day_of, run_files, run_method
+    from ldptrace.synthesis import day_of, run_files
 
     if roads is not None:
         from ldptrace.roads import read_roads
     # Not before: two threads that load packages wait for each other, and files are read later.
-    load_meanwhile(*AHEAD)
+    load_meanwhile("ldptrace.models.path.model")
     recipe = find_method(method)
     given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
     given |= {"week": week or None, "centre": parse_centre(centre)}
@@ -205,6 +183,8 @@ def synthesize(
     for name in public:
         if name not in recipe.options:
             raise InputError(f"method {method} has no use for --{name}")
+    if model is not None and not recipe.has_model:
+        raise InputError(f"method {method} makes no model that could be saved")
     epsilon_fraction(epsilon)
     on_cluster = engine is Engine.spark
     folder = on_cluster or is_folder(output)
@@ -270,25 +250,14 @@ def synthesize(
                         timezone=timezone,
                         split_gap=split_gap,
                     )
-                    had, box = len(real), bounds_of(real) if box is None else box
-            # Points may be so dense, as on streets, that what is drawn from few trajectories does not fit either.
-            dense = recipe.has_model and output.suffix == ".parquet"
-            dense = dense and not public.keys().isdisjoint({"roads", "routes", "spacing", "interval"})
-            if crowd is None and not folder and not dense:
-                assert box is not None
-                run = run_method(real, epsilon, bounds=box, **settings)
-                with stages("write"):
-                    write(run.trajectories, output, format=to)
-            else:
-                assert box is not None
-                crowd = crowd or Memory(real)
-                run = run_files(crowd, output, epsilon, engine=runner, bounds=box, to=to, **settings)
-                if not isinstance(crowd, Memory):
-                    note(crowd.account)
-                    had = crowd.read
-        if model is not None:
-            if run.synthesis.model is None:
-                raise InputError(f"method {method} makes no model that could be saved")
+                    crowd, box = Memory(real), bounds_of(real) if box is None else box
+            assert box is not None
+            had = crowd.read
+            run = run_files(crowd, output, epsilon, engine=runner, bounds=box, to=to, **settings)
+            if not isinstance(crowd, Memory):
+                note(crowd.account)
+                had = crowd.read
+        if model is not None and run.synthesis.model is not None:
             run.synthesis.model.save(model)
     total, n = sum(stages.seconds.values()), run.grid.n
     if json_file is not None:

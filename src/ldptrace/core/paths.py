@@ -59,6 +59,12 @@ class CellPaths:
         first, last = self.offsets[start], self.offsets[stop]
         return CellPaths(self.cells[first:last], self.offsets[start : stop + 1] - first, self.grid)
 
+    @staticmethod
+    def concat(parts: Sequence[CellPaths]) -> CellPaths:
+        """One set after the other, of one grid; there is at least one."""
+        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.sizes for part in parts]))))
+        return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
+
     def starts(self) -> NDArray[np.int32]:
         """First cell of every path that has one."""
         return self.cells[self.offsets[:-1][self.sizes > 0]]

@@ -35,7 +35,7 @@ def are_dates(t: Floats | None) -> bool:
     >>> are_dates(np.array([0.0, 90_000.0])), are_dates(np.array([1.7e9])), are_dates(None)
     (False, True, False)
     """
-    return t is not None and len(t) > 0 and bool(np.nanmax(t) >= FIRST_DATE)
+    return t is not None and bool((t >= FIRST_DATE).any())
 
 
 def epoch_unit(values: Floats) -> tuple[str, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,6 +68,15 @@ class Timing:
         """Those of the trajectories at `indices` (numbers or a mask)."""
         picked = np.asarray(indices)
         return Timing(self.trajectories.take(picked), self.departure[picked], self.arrival[picked])
+
+    @staticmethod
+    def concat(parts: Sequence[Timing]) -> Timing:
+        """One set after the other."""
+        return Timing(
+            Trajectories.concat([part.trajectories for part in parts]),
+            np.concatenate([part.departure for part in parts]),
+            np.concatenate([part.arrival for part in parts]),
+        )
 
     def part(self, start: int, stop: int) -> Timing:
         """Those of the trajectories from number `start` to before `stop`, uncopied."""

@@ -7,12 +7,12 @@ block draws from the child of its number, so results depend on neither.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.parallel import CHUNK
-from ldptrace.core.trajectories import Trajectories
 
 # Points of a block at most, unless a single trajectory has more: 48 MB with their times.
 POINTS = 1 << 21
@@ -34,9 +34,29 @@ def cuts(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
     return found
 
 
-def in_blocks(batches: Iterable[Trajectories]) -> Iterator[Trajectories]:
+class Ragged(Protocol):
+    """Many of something that has points: trajectories, or what is known of them."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]: ...
+
+    @property
+    def points(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    def part(self, start: int, stop: int, /) -> Self: ...
+
+    @staticmethod
+    def concat(parts: Any, /) -> Any: ...
+
+
+R = TypeVar("R", bound=Ragged)
+
+
+def in_blocks(batches: Iterable[R]) -> Iterator[R]:
     """Batches that come one by one, as blocks."""
-    waiting: list[Trajectories] = []
+    waiting: list[R] = []
     have = points = 0
     for batch in batches:
         at = 0
@@ -54,9 +74,10 @@ def in_blocks(batches: Iterable[Trajectories]) -> Iterator[Trajectories]:
         yield joined(waiting)
 
 
-def joined(parts: list[Trajectories]) -> Trajectories:
+def joined(parts: list[R]) -> R:
     """One after the other; a single one as it is."""
-    return parts[0] if len(parts) == 1 else Trajectories.concat(parts)
+    first = parts[0]
+    return first if len(parts) == 1 else first.concat(parts)
 
 
 def _fitting(offsets: NDArray[np.int64], start: int, trajectories: int, points: int) -> int:

@@ -6,7 +6,8 @@ import os
 import pickle
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, reduce
 from pathlib import Path
@@ -15,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.parallel import CHUNK, chunks, map_ordered
+from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
-from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work
@@ -33,9 +33,14 @@ from ldptrace.io.parquet import Writer
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
+from ldptrace.simulation.walks import Walks
 
-# Blocks of a row group of a Parquet file.
-_GROUP = 4
+# Blocks of a row group of a Parquet file: one is written while others are drawn.
+_GROUP = 2
+# Trips that tell how many points trips have.
+_FEW = 64
+# The number of users whom nobody names.
+UNNAMED = -1
 # Points that wait to be written, about: 200 MB.
 _DRAWN = 1 << 23
 
@@ -45,7 +50,7 @@ class Memory(Crowd):
 
     def __init__(self, trajectories: Trajectories) -> None:
         self._trajectories = trajectories
-        self._paths: CellPaths | None = None
+        self._walks: Walks | None = None
 
     @property
     def users(self) -> int:
@@ -75,9 +80,12 @@ class Memory(Crowd):
         return self._trajectories
 
     def paths(self, grid: Grid) -> CellPaths:
-        if self._paths is None or self._paths.grid != grid:
-            self._paths = CellPaths.from_trajectories(self._trajectories, grid)
-        return self._paths
+        return self._known(grid).paths
+
+    def _known(self, grid: Grid) -> Walks:
+        if self._walks is None or self._walks.paths.grid != grid:
+            self._walks = Walks.of(self._trajectories, grid)
+        return self._walks
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         self._trajectories, whose = play_devices(self._trajectories, unit, rng)
@@ -92,15 +100,8 @@ class Memory(Crowd):
         return reduce(lambda a, b: a + b, found, nothing)
 
     def collect(self, collection: Collection) -> Tally:
-        paths = self.paths(collection.plan.grid)
-        blocks = enumerate(cuts(self._trajectories.offsets))
-        timing = Timing.of(self._trajectories)
-
-        def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
-            number, (start, stop) = block
-            return collection.of_paths(paths.part(start, stop), number, timing.part(start, stop))
-
-        return reduce(Tally.__add__, map_ordered(of_block, blocks), collection.nothing)
+        walks = self._known(collection.plan.grid)
+        return _tally(collection, (walks.part(*cut) for cut in cuts(walks.offsets)))
 
 
 class Files(Crowd):
@@ -108,12 +109,14 @@ class Files(Crowd):
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
-        self._chosen: NDArray[np.bool_] | None = None
-        self._users: int | None = None
+        # Who of each batch was chosen.
+        self._chosen: list[NDArray[np.bool_]] | None = None
 
     @property
     def users(self) -> int:
-        return self.batches.expected if self._users is None else self._users
+        if self._chosen is not None:
+            return sum(int(np.count_nonzero(chosen)) for chosen in self._chosen)
+        return self.read
 
     @property
     def crs(self) -> str | None:
@@ -125,7 +128,7 @@ class Files(Crowd):
 
     @property
     def timed(self) -> bool:
-        return self._first.t is not None
+        return self._first.t is not None and bool(np.isfinite(self._first.t).any())
 
     @property
     def provenance(self) -> Mapping[str, Any] | None:
@@ -138,7 +141,7 @@ class Files(Crowd):
     @cached_property
     def _first(self) -> Trajectories:
         """One of the trajectories: all have times, or none."""
-        return next(batch.part(0, 1) for batch in self.batches if len(batch))
+        return self.batches.first()
 
     @property
     def read(self) -> int:
@@ -152,49 +155,44 @@ class Files(Crowd):
         whose = unit_of(unit, self.batches.user)
         if whose.name == "user":
             self._choose_one_each(rng)
+        elif not self.batches.inside:
+            # How many are left says how fine a grid can be, so they are counted first.
+            deque(self.batches.map(lambda *_: None), maxlen=0)
         return whose
 
     def _choose_one_each(self, rng: np.random.Generator) -> None:
         """From now on, one trajectory of each user, drawn at random."""
-        codes = []
-        lone = 0
-        for batch in self.batches:
-            assert batch.extra is not None
-            assert batch.user is not None
-            column = batch.extra[batch.user]
-            numbers = hashed(column)
-            # Who is not named is a user of their own.
-            missing = column.is_null().to_numpy()
-            numbers[missing] = -1 - lone - np.arange(np.count_nonzero(missing))
-            lone += int(np.count_nonzero(missing))
-            codes.append(numbers)
-        users = np.concatenate(codes)
-        del codes
-        chosen = one_each(users, rng)
-        self._chosen = np.zeros(len(users), dtype=np.bool_)
-        self._chosen[chosen] = True
-        self._users = len(chosen)
+        numbers = list(self.batches.map(_users))
+        users = np.concatenate(numbers)
+        # Who is not named is a user of their own.
+        unnamed = users == UNNAMED
+        users[unnamed] = -1 - np.arange(np.count_nonzero(unnamed))
+        chosen = np.zeros(len(users), dtype=np.bool_)
+        chosen[one_each(users, rng)] = True
+        self._chosen = np.split(chosen, np.cumsum([len(batch) for batch in numbers])[:-1])
+
+    def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
+        """What is found in the batches of those who take part, in order."""
+        chosen = self._chosen
+
+        def of_batch(batch: Trajectories, number: int) -> S:
+            batch = replace(batch, extra=None, user=None)
+            return work(batch if chosen is None else batch.take(chosen[number]))
+
+        return self.batches.map(of_batch)
 
     def blocks(self) -> Iterator[tuple[Trajectories, int]]:
         """Blocks of trajectories and their numbers."""
-        return ((block, number) for number, block in enumerate(in_blocks(self._taken())))
-
-    def _taken(self) -> Iterator[Trajectories]:
-        """Batches of those who take part."""
-        seen = kept = 0
-        for batch in self.batches:
-            batch = replace(batch, extra=None, user=None)
-            if self._chosen is not None:
-                chosen = self._chosen[seen : seen + len(batch)]
-                seen += len(batch)
-                batch = batch.take(chosen)
-            kept += len(batch)
-            yield batch
-        self._users = kept
+        return ((block, number) for number, block in enumerate(in_blocks(self._each(lambda batch: batch))))
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = map_ordered(lambda block: work(*block), self.blocks(), waiting=3)
         return reduce(lambda a, b: a + b, found, nothing)
+
+    def collect(self, collection: Collection) -> Tally:
+        # Points are left behind batch by batch, before there is a block of what is known of them.
+        grid = collection.plan.grid
+        return _tally(collection, in_blocks(self._each(lambda batch: Walks.of(batch, grid))))
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         aside = OnDisk[S]()
@@ -202,6 +200,23 @@ class Files(Crowd):
             aside.append(item)
             nothing = nothing + found
         return aside, nothing
+
+
+def _tally(collection: Collection, blocks: Iterable[Walks]) -> Tally:
+    """The tally of devices in blocks."""
+    found = map_ordered(lambda block: collection.of_walks(block[1], block[0]), enumerate(blocks))
+    return reduce(Tally.__add__, found, collection.nothing)
+
+
+def _users(batch: Trajectories, _: int) -> NDArray[np.int64]:
+    """A number for the user of each trajectory, the same for the same user; `UNNAMED` where nobody says who."""
+    assert batch.extra is not None
+    assert batch.user is not None
+    column = batch.extra[batch.user]
+    numbers = hashed(column)
+    if column.null_count:
+        numbers[column.is_null().to_numpy()] = UNNAMED
+    return numbers
 
 
 class OnDisk(Aside[S]):
@@ -265,27 +280,24 @@ class Local(Engine):
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
-    """Blocks of the trajectories from number `start` to before `stop`."""
-    blocks = ((a + start, b + start) for a, b in chunks(stop - start))
-    first = next(blocks, None)
-    if first is None:
+    """Blocks of the trajectories from number `start` to before `stop`; in pieces where their points are very dense."""
+    if start == stop:
         return
+    few = next(draw(min(_FEW, stop - start), start // CHUNK))
+    together = _DRAWN * len(few) // (CHUNK * max(few.points, 1))
 
     def pieces(block: tuple[int, int]) -> Iterator[Trajectories]:
-        return draw(block[1] - block[0], block[0] // CHUNK)
+        return draw(block[1] - block[0], (start + block[0]) // CHUNK)
 
-    rest = pieces(first)
-    begun = next(rest)
-    # Trips with many points are drawn by fewer threads, so that no more is in memory.
-    waiting, dense = max(1, min(_GROUP, _DRAWN // max(begun.points, 1))), len(begun) < first[1] - first[0]
-    yield begun
-    del begun
-    if dense:
-        yield from rest
-        for block in blocks:
+    if together == 0:
+        for block in chunks(stop - start):
             yield from pieces(block)
         return
-    for drawn in map_ordered(lambda block: list(pieces(block)), blocks, waiting=waiting):
+    # Trips with many points are drawn by fewer threads, so that no more is in memory.
+    blocks = map_ordered(
+        lambda block: list(pieces(block)), chunks(stop - start), min(together, 2 * threads())
+    )
+    for drawn in blocks:
         yield from drawn
 
 

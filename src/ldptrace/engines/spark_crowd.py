@@ -90,7 +90,7 @@ class SparkCrowd(Crowd):
                 f"{source}: a cluster needs columns x and y (name them with --x and --y); there are "
                 f"{', '.join(frame.columns)}"
             )
-        said = {} if csv else _said(source, frame)
+        said = {} if csv else _said(source, frame, reading)
         self._groups = groups_of(len(frame.inputFiles()))
         self._long = dict(frame.dtypes)[columns.x].startswith(_NUMBERS)
         self._keys = [name for name in dict.fromkeys((columns.user, columns.id)) if name is not None]
@@ -226,11 +226,11 @@ def _forget(frame: DataFrame) -> None:
         return
 
 
-def _said(source: str, frame: DataFrame) -> dict[str, Any]:
+def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     """What the files say of their trajectories: files on this machine themselves, others in Spark's own schema."""
     if Path(source).exists():
         _, files = locate(Path(source), "parquet")
-        own = parquet.labels(pq.read_schema(files[0]))
+        own = parquet.labels(pq.read_schema(files[0]), reading.names)
         return {"crs": own.crs, "timezone": own.timezone, "promise": parquet.promise(files)}
     written = {name: text for field in frame.schema.fields for name, text in field.metadata.items()}
     own = json.loads(written.get(parquet.OWN_KEY, "{}"))

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.core.arrow import pc
+from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.report import Reading, naming
@@ -206,7 +206,7 @@ def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
 def hashed(column: pa.ChunkedArray) -> Ints:
     """A number for each value, the same for equal ones; missing values have one too."""
     if pa.types.is_integer(column.type) and not column.null_count:
-        values = column.cast(pa.int64()).to_numpy().astype(np.uint64)
+        values = numbers_of(column.cast(pa.int64())).astype(np.uint64)
         mixed = (values ^ (values >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
         return (mixed >> np.uint64(2)).astype(np.int64)
     encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
@@ -217,5 +217,5 @@ def hashed(column: pa.ChunkedArray) -> Ints:
         ],
         dtype=np.int64,
     )
-    found: Ints = numbers[encoded.indices.to_numpy()]
+    found: Ints = numbers[numbers_of(encoded.indices)]
     return found

@@ -7,28 +7,36 @@ into trips on disk (`ldptrace.io.assembly`), sorted or not.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldptrace.core.lists import is_list
-from ldptrace.core.parallel import CHUNK, threads
+from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
-from ldptrace.io.assembly import POINT, assemble, too_long, trips
+from ldptrace.io.assembly import POINT, Tables, assemble, too_long
+from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
-from ldptrace.io.report import Parsed, Reading, ReadReport, naming, total
+from ldptrace.io.report import Parsed, Reading, ReadReport, naming
 from ldptrace.io.sources import STDIN
 from ldptrace.protocol.grid import Bounds
 
+T = TypeVar("T")
 # Bytes of points that are in memory at a time, unless told otherwise.
 MEMORY = 1 << 29
+# Bytes of a batch at most, and batches that wait at most: fresh memory takes longer to get than points to read, so a
+# batch is as large as can be used again and again.
+BATCH, WAITING = 1 << 23, 16
+# Trajectories that tell whether there are times.
+FEW = 64
 
 
 @dataclass
@@ -48,9 +56,11 @@ class Batches:
     files: Sequence[Path]
     memory: int
     reading: Reading
-    aside: ExitStack
+    aside: ExitStack = field(default_factory=ExitStack)
     bounds: Bounds | None = None
     outside: str = "drop"
+    # Whether the files say that no trajectory leaves the bounds.
+    inside: bool = False
     # What the files say of all their trajectories: the zone of their clocks, and what was promised about them.
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
@@ -59,7 +69,7 @@ class Batches:
     @property
     def share(self) -> int:
         """Bytes of a batch: one is read, one waits, and every thread has one."""
-        return self.memory // (threads() + 2) // 2
+        return min(self.memory // (threads() + 2) // 2, BATCH)
 
     def close(self) -> None:
         """Remove what was put aside."""
@@ -67,47 +77,84 @@ class Batches:
 
     def __iter__(self) -> Iterator[Trajectories]:
         """Cleaned trajectories of each batch; those of a batch may be none."""
-        rows = kept = points = 0
-        dropped: dict[str, int] = {}
-        dropped_points: dict[str, int] = {}
-        first: Parsed | None = None
-        for parsed in self._parsed():
-            first = first or parsed
-            with naming(self.source):
-                found = clean(parsed, bounds=self.bounds, outside=self.outside, min_points=1, whole=False)
-            rows += parsed.rows
-            kept, points = kept + len(found.trajectories), points + found.trajectories.points
-            dropped = total([dropped, found.dropped])
-            dropped_points = total([dropped_points, found.dropped_points])
-            yield found.trajectories
-        if kept == 0:
+        return self.map(lambda batch, _: batch)
+
+    def map(self, work: Callable[[Trajectories, int], T]) -> Iterator[T]:
+        """What `work` makes of each batch and its number, in order; batches are cleaned and worked on in threads.
+
+        A batch has the same number each time.
+        """
+
+        def made(table: tuple[int, tuple[Path, pa.Table]]) -> tuple[ReadReport, T]:
+            found = self._cleaned(*table[1])
+            kept = found.trajectories
+            return self._report(found), work(kept, table[0])
+
+        first: tuple[Path, pa.Table] | None = None
+        whole = ReadReport(str(self.source), self.format, 0, 0, 0)
+
+        def tables() -> Iterator[tuple[Path, pa.Table]]:
+            nonlocal first
+            for found in self._tables(CHUNK, self.share):
+                first = first or found
+                yield found
+
+        waiting = min(WAITING, max(2 * threads(), self.memory // (4 * self.share)))
+        for report, result in map_ordered(made, enumerate(tables()), waiting):
+            whole = whole + report
+            yield result
+        if whole.trajectories == 0:
             # Nothing can be used; the first batch says why.
             if first is not None:
-                with naming(self.source):
-                    clean(first, bounds=self.bounds, outside=self.outside, min_points=1)
+                self._cleaned(*first, whole=True)
             raise NothingUsable(f"{self.source}: there are no trajectories in it")
-        self.report = ReadReport(str(self.source), self.format, rows, kept, points, dropped, dropped_points)
+        self.report = whole
 
-    def _parsed(self) -> Iterator[Parsed]:
+    def first(self) -> Trajectories:
+        """One trajectory, the first that can be used."""
+        found = (self._cleaned(*table).trajectories for table in self._tables(FEW, self.share))
+        return next((batch.part(0, 1) for batch in found if len(batch)), Trajectories.concat([]))
+
+    def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
+        """Tables with one row per trajectory, each with the file that it is from."""
         for path in self.files:
             with naming(path):
-                tables = trips(path) if path.suffix == ".arrow" else parquet.batches(path, CHUNK, self.share)
-                for table in tables:
-                    parsed = parquet.of_table(table, self.reading)
-                    check_longest(parsed.trajectories, self.memory)
-                    kept = replace(
-                        parsed.trajectories,
-                        crs=self.crs,
-                        ids=None,
-                        provenance=None,
-                        user=self.user,
-                        timezone=self.timezone,
-                    )
-                    if self.user is None or kept.extra is None:
-                        kept = replace(kept, extra=None, user=None)
-                    else:
-                        kept = replace(kept, extra=kept.extra.select([self.user]))
-                    yield replace(parsed, trajectories=kept)
+                found = assembled(path) if path.suffix == ".arrow" else parquet.batches(path, rows, most)
+                for table in found:
+                    yield path, table
+
+    def _cleaned(self, path: Path, table: pa.Table, *, whole: bool = False) -> Parsed:
+        with naming(path):
+            parsed = parquet.of_table(table, self.reading)
+            check_longest(parsed.trajectories, self.memory)
+        kept = replace(
+            parsed.trajectories,
+            crs=self.crs,
+            ids=None,
+            provenance=None,
+            user=self.user,
+            timezone=self.timezone,
+        )
+        if self.user is None or kept.extra is None:
+            kept = replace(kept, extra=None, user=None)
+        else:
+            kept = replace(kept, extra=kept.extra.select([self.user]))
+        with naming(self.source):
+            parsed = replace(parsed, trajectories=kept)
+            return clean(parsed, bounds=self.bounds, outside=self.outside, min_points=1, whole=whole)
+
+    def _report(self, found: Parsed) -> ReadReport:
+        return ReadReport(
+            str(self.source),
+            self.format,
+            found.rows,
+            len(found.trajectories),
+            found.trajectories.points,
+            found.dropped,
+            found.dropped_points,
+            found.notes,
+            found.clamped,
+        )
 
 
 def check_longest(trajectories: Trajectories, memory: int) -> None:
@@ -127,10 +174,11 @@ def open_batches(
     reading: Reading | None = None,
     memory: int = MEMORY,
     always: bool = False,
+    trips: bool = False,
 ) -> Batches | None:
     """The tables at `path` in batches; None where they fit into the memory, or are no tables.
 
-    With `always`, tables that fit are opened all the same.
+    With `always`, tables that fit are opened all the same; with `trips`, those that have one row per trajectory.
     """
     reading = reading or Reading()
     if str(path) == STDIN or not (path.is_dir() or path.is_file()) or reading.single or path.suffix == ".zip":
@@ -139,50 +187,59 @@ def open_batches(
     if kind.name not in ("parquet", "csv"):
         return None
     size = sum(parquet.size(file) if kind.name == "parquet" else 2 * file.stat().st_size for file in files)
-    if size <= memory and not always:
-        return None
-    with ExitStack() as aside, naming(files[0]):
+    large = size > memory or always
+    with naming(files[0]):
+        settings: dict[str, Any] = {"bounds": bounds, "outside": outside}
+        own = parquet.Labels()
         if kind.name == "parquet":
-            schema = pq.read_schema(files[0])
-            own = parquet.labels(schema)
-            if own.x is not None and is_list(schema.field(own.x).type):
-                rows = sum(pq.read_metadata(file).num_rows for file in files)
-                return Batches(
-                    path,
-                    kind.name,
-                    rows,
-                    crs or own.crs,
-                    reading.names.user or own.user,
-                    files,
-                    memory,
-                    reading,
-                    aside.pop_all(),
-                    bounds,
-                    outside,
-                    reading.timezone or own.timezone,
-                    parquet.promise(files),
-                )
-            tables = ((file, lambda file=file: parquet.batches(file, 1 << 18)) for file in files)
-            groups = [list(tables)]
-        else:
-            own = parquet.Labels(None, crs, None, None)
-            if csv.is_porto(files[0]):
-                return None
-            groups = [[(file, lambda file=file: csv.batches(file))] for file in files]
-        folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
-        found = assemble(groups, folder, reading, memory)
-        return Batches(
-            path,
-            kind.name,
-            found.trips,
-            crs or own.crs or found.crs,
-            reading.names.user or found.user,
-            found.files,
-            memory,
-            Reading(timezone=reading.timezone),
-            aside.pop_all(),
-            bounds,
-            outside,
-            reading.timezone or own.timezone,
-            None if kind.name == "csv" else parquet.promise(files),
-        )
+            own = parquet.labels(pq.read_schema(files[0]), reading.names)
+            settings["provenance"] = parquet.promise(files)
+        settings["timezone"] = reading.timezone or own.timezone
+        if own.lists and (large or trips):
+            return Batches(
+                path,
+                kind.name,
+                sum(pq.read_metadata(file).num_rows for file in files),
+                crs or own.crs,
+                reading.names.user or own.user,
+                files,
+                memory,
+                reading,
+                inside=_inside(parquet.extent(files, own), bounds, outside),
+                **settings,
+            )
+        if not large or (kind.name == "csv" and csv.is_porto(files[0])):
+            return None
+        with ExitStack() as aside:
+            folder = Path(aside.enter_context(tempfile.TemporaryDirectory(prefix="ldptrace-")))
+            found = assemble(_points(kind.name, files), folder, reading, memory)
+            return Batches(
+                path,
+                kind.name,
+                found.trips,
+                crs or own.crs or found.crs,
+                reading.names.user or found.user,
+                found.files,
+                memory,
+                Reading(timezone=reading.timezone),
+                aside.pop_all(),
+                inside=_inside(None, bounds, outside),
+                **settings,
+            )
+
+
+def _points(kind: str, files: Sequence[Path]) -> list[list[tuple[Path, Tables]]]:
+    """Tables with one row per point, in groups of files that may share a trip."""
+    if kind == "csv":
+        return [[(file, partial(csv.batches, file))] for file in files]
+    return [[(file, partial(parquet.batches, file, 1 << 18)) for file in files]]
+
+
+def _inside(extent: Bounds | None, bounds: Bounds | None, outside: str) -> bool:
+    """Whether none will be left out because it leaves the bounds, as far as is known before it is read."""
+    if bounds is None or outside == "clamp":
+        return True
+    if extent is None:
+        return False
+    (x0, y0, x1, y1), (left, low, right, high) = extent, bounds
+    return left <= x0 and low <= y0 and x1 <= right and y1 <= high

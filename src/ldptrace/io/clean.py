@@ -24,7 +24,8 @@ def clean(
 ) -> Parsed:
     """Without points that are no numbers and trajectories that are too short or leave the bounds, counted.
 
-    Where nothing is left that is an error, unless this is only a part of the data.
+    Where nothing is left that is an error, and where some times are missing none are kept; a part of the data knows
+    neither, so it may be empty, and its times stay as they are.
     """
     trajectories, notes = parsed.trajectories, list(parsed.notes)
     if len(trajectories) == 0:
@@ -34,8 +35,9 @@ def clean(
         raise NothingUsable(f"there are no trajectories in it{': ' + reasons if reasons else ''}")
     reasons_of_points: dict[str, int] = dict(parsed.dropped_points)
     reasons_of_trajectories: dict[str, int] = dict(parsed.dropped)
+    clamped: dict[str, int] = {}
 
-    if trajectories.t is not None and not np.isfinite(trajectories.t).all():
+    if whole and trajectories.t is not None and not np.isfinite(trajectories.t).all():
         missing = int(np.count_nonzero(~np.isfinite(trajectories.t)))
         if missing < trajectories.points:
             notes.append(
@@ -77,10 +79,10 @@ def clean(
                 trajectories = replace(
                     trajectories, x=np.clip(trajectories.x, x0, x1), y=np.clip(trajectories.y, y0, y1)
                 )
-                notes.append(
-                    f"clamped {count(int(away.sum()), 'point')} of {count(int(leaving.sum()), 'trajectory')}"
-                )
-    return Parsed(trajectories, parsed.rows, reasons_of_trajectories, reasons_of_points, tuple(notes))
+                clamped = {"point": int(away.sum()), "trajectory": int(leaving.sum())}
+    return Parsed(
+        trajectories, parsed.rows, reasons_of_trajectories, reasons_of_points, tuple(notes), clamped
+    )
 
 
 def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:

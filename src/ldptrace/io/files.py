@@ -124,6 +124,7 @@ def read_with_report(
         parsed.dropped,
         parsed.dropped_points,
         parsed.notes,
+        parsed.clamped,
     )
     return kept, report
 

@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldptrace.core import frames
 from ldptrace.core.arrow import pc
-from ldptrace.core.columns import find_columns
+from ldptrace.core.columns import Names, find_columns
+from ldptrace.core.lists import is_list
 from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.report import Parsed, Reading, naming, unique_ids
 from ldptrace.io.tables import from_points
+from ldptrace.protocol.grid import Bounds
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
 VERSION = 1
@@ -35,19 +38,29 @@ SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 class Labels:
     """What a file says of its trajectories before any is read."""
 
-    x: str | None
-    crs: str | None
-    user: str | None
-    timezone: str | None
+    x: str | None = None
+    y: str | None = None
+    crs: str | None = None
+    user: str | None = None
+    timezone: str | None = None
+    # Columns that hold lists: where that of x does, a row is a trajectory.
+    of_lists: tuple[str, ...] = ()
+
+    @property
+    def lists(self) -> bool:
+        """Whether there is one row per trajectory."""
+        return self.x in self.of_lists
 
 
-def labels(schema: pa.Schema) -> Labels:
-    """Column of x, coordinate system, column of users and zone, as far as the file says them."""
+def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
+    """Columns as they were named or are usual, coordinate system and zone, as far as the file says them."""
     own = _metadata(schema.metadata or {}, OWN_KEY)
-    columns = find_columns(schema.names)
+    columns = find_columns(schema.names, names)
     user = own.get("user") or columns.user
     crs = _crs(schema.metadata or {}) or columns.crs
-    return Labels(columns.x, crs, user if user in schema.names else None, own.get("timezone"))
+    of_lists = tuple(column.name for column in schema if is_list(column.type))
+    user = user if user in schema.names else None
+    return Labels(columns.x, columns.y, crs, user, own.get("timezone"), of_lists)
 
 
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
@@ -66,6 +79,27 @@ def size(path: Path) -> int:
     return sum(_unpacked(found.row_group(number)) for number in range(found.num_row_groups))
 
 
+def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
+    """What the statistics of files say about how far their points go; None where one says nothing."""
+    boxes = []
+    for path in paths:
+        found = pq.read_metadata(path)
+        for number in range(found.num_row_groups):
+            group = found.row_group(number)
+            columns = [group.column(index) for index in range(group.num_columns)]
+            known = {column.path_in_schema.partition(".")[0]: column.statistics for column in columns}
+            ends = [
+                end for end in (known.get(own.x), known.get(own.y)) if end is not None and end.has_min_max
+            ]
+            if len(ends) < 2:
+                return None
+            boxes.append([end.min for end in ends] + [end.max for end in ends])
+    if not boxes:
+        return None
+    lows, highs = np.array(boxes)[:, :2].min(axis=0), np.array(boxes)[:, 2:].max(axis=0)
+    return float(lows[0]), float(lows[1]), float(highs[0]), float(highs[1])
+
+
 def _unpacked(group: pq.RowGroupMetaData) -> int:
     """Bytes of a row group in memory: values that repeat take less in the file than there."""
     columns = (group.column(number) for number in range(group.num_columns))
@@ -80,9 +114,9 @@ def batches(
     Of a file that several readers share, `piece` (k, n) is the k-th of n pieces: whole row groups.
     """
     schema = pq.read_schema(path)
-    columns = find_columns(schema.names)
     geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
-    wanted = [name for name in schema.names if name != geometry or columns.x is None]
+    others = [name for name in schema.names if name != geometry]
+    wanted = others if {"x", "y"} <= set(others) else schema.names
     # Without a buffer a whole column of a row group would be read at once.
     with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
         first, last = (file.num_row_groups * (piece[0] + end) // piece[1] for end in (0, 1))

@@ -37,6 +37,8 @@ class Parsed:
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    # Points that were moved to the border of the bounds, and trajectories that had some.
+    clamped: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
     def concat(parts: Sequence[Parsed]) -> Parsed:
@@ -70,12 +72,30 @@ class ReadReport:
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    clamped: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: ReadReport) -> ReadReport:
+        """Of two parts of one source; what both say is said once."""
+        return ReadReport(
+            self.source,
+            self.format,
+            self.rows + other.rows,
+            self.trajectories + other.trajectories,
+            self.points + other.points,
+            total([self.dropped, other.dropped]),
+            total([self.dropped_points, other.dropped_points]),
+            tuple(dict.fromkeys(self.notes + other.notes)),
+            total([self.clamped, other.clamped]),
+        )
 
     def line(self) -> str:
         """One line for a person."""
         kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
         left_out = self.left_out()
-        parts = [kept, *([f"left out {' and '.join(left_out)}"] if left_out else []), *self.notes]
+        moved = " of ".join(count(number, noun) for noun, number in self.clamped.items())
+        said = [f"left out {' and '.join(left_out)}" if left_out else "", *self.notes]
+        parts = [kept, *said, f"clamped {moved}" if moved else ""]
+        parts = [part for part in parts if part]
         return f"{self.source}: {'; '.join(parts)}"
 
     def left_out(self) -> list[str]:

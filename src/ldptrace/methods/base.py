@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.parallel import child, chunks, map_chunks
+from ldptrace.core.parallel import CHUNK, child, chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place
 from ldptrace.core.stages import Stages
@@ -99,6 +99,9 @@ class Synthesis:
 
         How large a piece is follows from a few trips of the same law, never from the memory that there is.
         """
+        if self.trajectories is not None:
+            yield self.trajectories.part(number * CHUNK, number * CHUNK + count)
+            return
         if self.model is None:
             raise InputError("this method has no model to draw from")
         own, most = child(rng, number), count

@@ -22,6 +22,7 @@ from ldptrace.protocol.questions import Departure, Length, Pace, Tides
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
+from ldptrace.simulation.walks import Walks
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +55,14 @@ class Collection:
         return Tally.zero(self.plan, self.round)
 
     def __call__(self, block: Trajectories, number: int) -> Tally:
-        return self.of_paths(CellPaths.from_trajectories(block, self.plan.grid), number, Timing.of(block))
+        return self.of_walks(Walks.of(block, self.plan.grid), number)
 
-    def of_paths(self, paths: CellPaths, number: int, timing: Timing | None = None) -> Tally:
+    def of_walks(self, walks: Walks, number: int) -> Tally:
         """The tally of the block of that number."""
-        assert len(paths) <= CHUNK
+        assert len(walks) <= CHUNK
         if self.members is not None:
-            taken = self.members.of_block(number, len(paths))
-            paths, timing = paths.take(taken), None if timing is None else timing.take(taken)
-        return _tally(self.plan, self.round, paths, timing, child(self.source, number), self.mode)
+            walks = walks.take(self.members.of_block(number, len(walks)))
+        return _tally(self.plan, self.round, walks, child(self.source, number), self.mode)
 
 
 def collect(
@@ -76,30 +76,28 @@ def collect(
     timing: Timing | None = None,
 ) -> Tally:
     """The tally of one round when every path of `paths` is one user's, with these times if they are known."""
-    work = Collection(plan, rng.spawn(1)[0], round_number, mode, members)
-
-    def of_block(block: tuple[int, tuple[int, int]]) -> Tally:
-        number, (start, stop) = block
-        times = None if timing is None else timing.part(start, stop)
-        return work.of_paths(paths.part(start, stop), number, times)
-
-    tallies = map_ordered(of_block, enumerate(chunks(len(paths))))
+    work, walks = (
+        Collection(plan, rng.spawn(1)[0], round_number, mode, members),
+        Walks(paths, timing, paths.offsets),
+    )
+    tallies = map_ordered(
+        lambda block: work.of_walks(walks.part(*block[1]), block[0]), enumerate(chunks(len(paths)))
+    )
     return reduce(Tally.__add__, tallies, work.nothing)
 
 
 def _tally(
     plan: Plan,
     round_number: int,
-    paths: CellPaths,
-    timing: Timing | None,
+    walks: Walks,
     rng: np.random.Generator,
     mode: Mode,
 ) -> Tally:
     round_ = plan.rounds[round_number]
-    groups = _groups(round_, len(paths), rng)
+    groups = _groups(round_, len(walks), rng)
     counts, reports, users = [], [], []
     for ask, members in zip(round_.asks, groups, strict=True):
-        rows = answers(ask.question, paths, members, rng, timing)
+        rows = answers(ask.question, walks.paths, members, rng, walks.timing)
         if not round_.padded:
             rows = rows[rows[:, 0] >= 0]
         counts.append(tally_of(ask.randomizer, rows, rng, mode))
