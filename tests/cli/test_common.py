@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import gc
+import sys
+import threading
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from ldptrace.cli import AREAS, application
-from ldptrace.cli.common import Progress, parse_bounds, random_source, read_input
+from ldptrace.cli.common import Progress, load_meanwhile, parse_bounds, random_source, read_input
+from ldptrace.cli.synthesize import AHEAD
 from ldptrace.errors import InputError
 
 
@@ -30,6 +35,15 @@ def test_the_report_of_what_was_read_goes_to_stderr(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == f"{path}: 1 trajectory, 1 point; left out 1 point (infinite)\n"
+
+
+def test_what_comes_next_is_loaded_meanwhile() -> None:
+    load_meanwhile("ldptrace.core.stages", *AHEAD)
+    (thread,) = (thread for thread in threading.enumerate() if thread.name == "load packages")
+    thread.join()
+    assert gc.isenabled()
+    for module, _, kernel in (name.partition(":") for name in AHEAD):
+        assert not kernel or isinstance(getattr(sys.modules[module], kernel), Dispatcher)
 
 
 def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,22 +205,33 @@ def check_outputs(
         check_output(path, sources, force=force)
 
 
-def load_meanwhile(*packages: str) -> None:
-    """Load numba and other packages of the work to come while the command goes on, which is to read files."""
+def load_meanwhile(*names: str) -> None:
+    """Load numba, packages and compiled kernels of the work to come while the command goes on, which is to read files.
+
+    A name is that of a module, or `module:kernel`, in the order in which the command will need them.
+    """
+    import atexit
     import gc
     from importlib import import_module
-    from threading import Thread
+    from threading import Lock, Thread
 
     from ldptrace.core import kernels
 
     # Modules are no garbage: looking for some among them takes a tenth of the time that they take to load.
     gc.disable()
+    # A command that ends does not end in the middle of a kernel, and none is begun after that.
+    ending = Lock()
+    atexit.register(ending.acquire)
 
     def loading() -> None:
         try:
             kernels.load()
-            for name in packages:
-                import_module(name)
+            for name in names:
+                module, _, kernel = name.partition(":")
+                found = vars(import_module(module))
+                if kernel:
+                    with ending:
+                        kernels.load_compiled(found[kernel])
         finally:
             gc.freeze()
             gc.enable()

@@ -52,6 +52,27 @@ if TYPE_CHECKING:
     from ldptrace.protocol.grid import Bounds
 
 
+# What the default method computes with, in the order of its use.
+AHEAD = (
+    "ldptrace.core.paths:_discretise",
+    "ldptrace.simulation.channels:_privset",
+    "ldptrace.simulation.answers:_choose",
+    "ldptrace.simulation.answers:_step_items",
+    "ldptrace.simulation.answers:_turns",
+    "ldptrace.models.path.messages:_along",
+    "ldptrace.models.path.messages:_pairs",
+    "ldptrace.models.path.messages:_expected_moves",
+    "ldptrace.models.path.messages:_turns_forward",
+    "ldptrace.models.path.messages:_turns_backward",
+    "ldptrace.models.path.model",
+    "ldptrace.models.path.sampler:_alias",
+    "ldptrace.models.path.sampler:_alias_rows",
+    "ldptrace.models.path.sampler:_begin",
+    "ldptrace.models.path.sampler:_walk",
+    "ldptrace.core.placement:_between",
+)
+
+
 class Simulation(StrEnum):
     """How simulated devices are drawn."""
 
@@ -175,7 +196,7 @@ def synthesize(
     if roads is not None:
         from ldptrace.roads import read_roads
     # Not before: two threads that load packages wait for each other, and files are read later.
-    load_meanwhile("ldptrace.models.path.model")
+    load_meanwhile(*AHEAD)
     recipe = find_method(method)
     given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
     given |= {"week": week or None, "centre": parse_centre(centre)}
