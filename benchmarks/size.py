@@ -145,9 +145,11 @@ def synthesized(engine: str, source: Path) -> None:
     target = source.with_name(f"{source.name}-{engine}")
     shutil.rmtree(target, ignore_errors=True)
     with ExitStack() as resources:
-        reading = {"memory": MEMORY[engine], "outside": "clamp", "reading": Reading()}
-        crowd, runner = open_crowd(kind, source, BOUNDS, resources, always=engine != "memory", **reading)
-        crowd = crowd or Memory(read(source, bounds=BOUNDS, outside="clamp"))
+        reading = {"memory": MEMORY[engine], "outside": "clamp", "reading": Reading(), "always": True}
+        crowd, runner = open_crowd(kind, source, BOUNDS, resources, **reading)
+        if engine == "memory":
+            crowd = Memory(read(source, bounds=BOUNDS, outside="clamp"))
+        assert crowd is not None
         run_files(crowd, target, 1.0, engine=runner, bounds=BOUNDS, grid=6, seed=1)
 
 
