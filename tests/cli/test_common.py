@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -38,9 +37,7 @@ def test_the_report_of_what_was_read_goes_to_stderr(
 
 
 def test_what_comes_next_is_loaded_meanwhile() -> None:
-    load_meanwhile("ldptrace.core.stages", *AHEAD)
-    (thread,) = (thread for thread in threading.enumerate() if thread.name == "load packages")
-    thread.join()
+    load_meanwhile("ldptrace.core.stages", *AHEAD).join()
     assert gc.isenabled()
     for module, _, kernel in (name.partition(":") for name in AHEAD):
         assert not kernel or isinstance(getattr(sys.modules[module], kernel), Dispatcher)

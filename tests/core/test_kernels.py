@@ -113,9 +113,24 @@ def test_compiling_is_announced_once_it_takes_a_while(
     assert [record.getMessage() for record in caplog.records] == [SAID]
 
 
-def test_what_numba_loads_for_its_settings_stays_away_where_there_are_none(tmp_path: Path) -> None:
-    text = "import sys; from ldptrace.core import kernels; kernels.load(); print(*({'numba', 'yaml'} & {*sys.modules}))"
+def test_what_numba_has_no_use_for_stays_away_and_is_there_afterwards(tmp_path: Path) -> None:
+    text = """
+import sys
+from ldptrace.core import kernels
+kernels.load()
+print(*sorted({"numba", "yaml", "coverage", "importlib.metadata"} & {*sys.modules}))
+from numba.core import entrypoints
+import importlib.metadata
+print(entrypoints.importlib_metadata.version("numba") == importlib.metadata.version("numba"))
+"""
     done = subprocess.run(
         [sys.executable, "-c", text], check=True, capture_output=True, text=True, cwd=tmp_path
     )
-    assert done.stdout.split() == ["numba"]
+    assert done.stdout.splitlines() == ["numba", "True"]
+
+
+def test_a_module_for_later_is_the_module_as_soon_as_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = kernels._Later("wave")
+    monkeypatch.setitem(sys.modules, "wave", later)
+    assert later.Error is sys.modules["wave"].Error
+    assert sys.modules["wave"] is not later

@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,8 @@ STOPPED = 130
 # New objects after which garbage is looked for, and how many times that happens before older ones are looked at too. A
 # command loads a million objects that are no garbage; with Python's own numbers that takes a tenth of a second more.
 SELDOM = (50_000, 50, 50)
+# What Arrow would load to read from other machines, which no command does.
+ELSEWHERE = ("pyarrow._azurefs", "pyarrow._gcsfs", "pyarrow._hdfs", "pyarrow._s3fs")
 # The commands of each area, in the order of the help.
 AREAS = {
     "demo": ("demo",),
@@ -77,6 +79,9 @@ def _version(wanted: bool) -> None:
 def main() -> None:
     """Run the command line: one clear sentence and exit status 2 for bad input."""
     gc.set_threshold(*SELDOM)
+    modules: dict[str, Any] = sys.modules
+    for name in ELSEWHERE:
+        modules.setdefault(name, None)
     # What is left at the end goes with the process.
     atexit.register(gc.freeze)
     try:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
@@ -205,7 +206,7 @@ def check_outputs(
         check_output(path, sources, force=force)
 
 
-def load_meanwhile(*names: str) -> None:
+def load_meanwhile(*names: str) -> Thread:
     """Load numba, packages and compiled kernels of the work to come while the command goes on, which is to read files.
 
     A name is that of a module, or `module:kernel`, in the order in which the command will need them.
@@ -213,7 +214,6 @@ def load_meanwhile(*names: str) -> None:
     import atexit
     import gc
     from importlib import import_module
-    from threading import Lock, Thread
 
     from ldptrace.core import kernels
 
@@ -236,7 +236,9 @@ def load_meanwhile(*names: str) -> None:
             gc.freeze()
             gc.enable()
 
-    Thread(target=loading, name="load packages", daemon=True).start()
+    thread = Thread(target=loading, name="load packages", daemon=True)
+    thread.start()
+    return thread
 
 
 def read_document(path: Path) -> bytes:

@@ -11,11 +11,15 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import update_wrapper
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any, cast
+
+import numpy as np
 
 LOG = logging.getLogger(__name__)
 # Seconds of compiling after which it is said; a single changed loop is quicker.
@@ -72,15 +76,23 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 def load() -> None:
     """Load numba now rather than with the first call: in a thread of its own, while files are read.
 
-    For commands, which know what else is being loaded meanwhile.
+    For commands, which know what else is being loaded meanwhile, and that nobody else computes with numba.
     """
     with _LOCK:
-        # yaml reads the settings of numba, where there are any.
-        _numba("coverage", *(() if Path(".numba_config.yaml").exists() else ("yaml",)))
+        later: dict[str, Any] = {"coverage": None, "importlib.metadata": _Later("importlib.metadata")}
+        if not Path(".numba_config.yaml").exists():
+            # yaml reads the settings of numba, where there are any.
+            later["yaml"] = None
+        numba = _numba(later)
+        from numba.core import entrypoints
         from numba.core.registry import cpu_target
         from numba.core.runtime.nrt import rtsys
 
+        # What packages add to numba, they are searched for; none of these loops uses it.
+        entrypoints._already_initialized = True
         rtsys.initialize(cpu_target.target_context)
+        # The first array that numba looks at loads more.
+        numba.typeof(np.empty(0))
 
 
 def load_compiled(function: Any) -> None:
@@ -100,18 +112,27 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
     return compiled
 
 
-def _numba(*unneeded: str) -> Any:
+class _Later(ModuleType):
+    """A module that loads when something of it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def _numba(later: Mapping[str, Any] = MappingProxyType({"coverage": None})) -> Any:
     """numba, which tells us what it compiles, without packages that it loads wherever they are installed."""
     # The one that measures which lines tests run takes an eighth of its time.
     modules: dict[str, Any] = sys.modules
-    hidden = [] if "numba" in modules else [name for name in unneeded or ("coverage",) if name not in modules]
-    for name in hidden:
-        modules[name] = None
+    hidden = {} if "numba" in modules else {name: later[name] for name in later.keys() - modules.keys()}
+    modules.update(hidden)
     try:
         import numba
     finally:
-        for name in hidden:
-            del modules[name]
+        for name, module in hidden.items():
+            if name in modules and modules[name] is module:
+                del modules[name]
     from numba.core.event import register
 
     if not _ANNOUNCER:

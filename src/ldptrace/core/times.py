@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +62,9 @@ def zone(name: str) -> ZoneInfo:
     >>> zone("Europe/Berlin").key
     'Europe/Berlin'
     """
+    # Few clocks say a zone.
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

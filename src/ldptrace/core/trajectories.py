@@ -16,7 +16,6 @@ from ldptrace.core.columns import Names
 from ldptrace.core.gathered import Gathered
 from ldptrace.core.plane import is_geographic
 from ldptrace.core.points import gather
-from ldptrace.core.thumbnail import thumbnail
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
@@ -131,6 +130,9 @@ class Trajectories:
 
     def _repr_html_(self) -> str:
         """A small map and the same words, as notebooks show it."""
+        # For notebooks alone.
+        from ldptrace.core.thumbnail import thumbnail
+
         return thumbnail(
             self.x, self.y, self.offsets, geographic=self.is_geographic, caption=repr(self)[1:-1]
         )

@@ -14,7 +14,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
-from ldptrace.io.report import Parsed, Reading, total
+from ldptrace.io.report import Parsed, Reading, each, total
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 
@@ -37,6 +37,9 @@ def read_file(path: Path, reading: Reading) -> Parsed:
     found = _read(pa.py_buffer(text), text[: 1 << 16], reading)
     assert found is not None
     return found
+
+
+read = each(read_file)
 
 
 def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import glob
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import checkins, csv, dat, geojson, gpx, logs, mfjson, parquet, porto
 from ldptrace.io.atomic import is_stream
 from ldptrace.io.provenance import BESIDE
-from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.report import Parsed, Reading
 from ldptrace.io.text import natural
 
 
@@ -32,27 +33,54 @@ class Format:
     tabular: bool = False
 
 
+def _of(module: str, name: str) -> Callable[..., Any]:
+    """A reader or writer of this room. Its module loads with the first file, for most runs meet one format or two."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"ldptrace.io.{module}"), name)(*arguments)
+
+    return call
+
+
 FORMATS = {
     kind.name: kind
     for kind in (
         Format(
             "parquet",
             (".parquet", ".pq", ".geoparquet"),
-            parquet.read,
-            parquet.write,
+            _of("parquet", "read"),
+            _of("parquet", "write"),
             holds_promise=True,
             tabular=True,
         ),
-        Format("csv", (".csv", ".tsv"), each(csv.read_file), csv.write, tabular=True),
-        Format("porto", (), porto.read),
-        Format("checkins", (), checkins.read),
-        Format("dat", (".dat",), dat.read, dat.write),
-        Format("geolife", (".plt",), logs.read_geolife),
-        Format("tdrive", (".txt",), logs.read_tdrive),
-        Format("gpx", (".gpx",), gpx.read, gpx.write),
-        Format("trips", (".trips.geojson",), geojson.read, geojson.write_trips, holds_promise=True),
-        Format("mfjson", (".mfjson", ".mf.json"), mfjson.read, mfjson.write, holds_promise=True),
-        Format("geojson", (".geojson", ".json"), geojson.read, geojson.write, holds_promise=True),
+        Format("csv", (".csv", ".tsv"), _of("csv", "read"), _of("csv", "write"), tabular=True),
+        Format("porto", (), _of("porto", "read")),
+        Format("checkins", (), _of("checkins", "read")),
+        Format("dat", (".dat",), _of("dat", "read"), _of("dat", "write")),
+        Format("geolife", (".plt",), _of("logs", "read_geolife")),
+        Format("tdrive", (".txt",), _of("logs", "read_tdrive")),
+        Format("gpx", (".gpx",), _of("gpx", "read"), _of("gpx", "write")),
+        Format(
+            "trips",
+            (".trips.geojson",),
+            _of("geojson", "read"),
+            _of("geojson", "write_trips"),
+            holds_promise=True,
+        ),
+        Format(
+            "mfjson",
+            (".mfjson", ".mf.json"),
+            _of("mfjson", "read"),
+            _of("mfjson", "write"),
+            holds_promise=True,
+        ),
+        Format(
+            "geojson",
+            (".geojson", ".json"),
+            _of("geojson", "read"),
+            _of("geojson", "write"),
+            holds_promise=True,
+        ),
     )
 }
 EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind.extensions}

@@ -6,7 +6,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,6 +74,9 @@ def _stream(path: Path) -> Iterator[BinaryIO]:
 
 
 def _unpack(archive: Path, folder: Path, name: str) -> None:
+    # Few inputs are archives.
+    import zipfile
+
     try:
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(folder)
