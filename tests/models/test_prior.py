@@ -5,7 +5,7 @@ from scipy import sparse
 
 from ldptrace.models.prior import Columns, Prior, PriorComponent
 
-SIZES = (70, 3, 80, 2)
+SIZES = (270, 3, 380, 2)
 VARIANCES = np.array([0.3, 2.0, 0.5])
 
 
@@ -38,7 +38,7 @@ def covariance(belief: Prior) -> np.ndarray:
 def test_what_is_never_moved_together_is_in_different_blocks(rng: np.random.Generator) -> None:
     belief = prior(rng)
     # The two small ones are one.
-    assert sorted(len(block) for block in belief.blocks) == [5, 70, 80]
+    assert sorted(len(block) for block in belief.blocks) == [5, 270, 380]
     assert sorted(np.concatenate(belief.blocks).tolist()) == list(range(sum(SIZES)))
     expected = covariance(belief)
     for block in belief.blocks:
@@ -51,11 +51,10 @@ def test_the_root_squared_is_the_sum_of_the_components(rng: np.random.Generator)
     root, expected = belief.root(VARIANCES), covariance(belief)
     lower = root.seen_by(np.eye(belief.size))
     np.testing.assert_allclose(lower @ lower.T, expected, atol=1e-10)
-    own = rng.normal(size=belief.size)
-    potentials = root.potentials(own)
-    np.testing.assert_allclose(potentials, lower @ own, atol=1e-10)
-    np.testing.assert_allclose(root.own(potentials), own, atol=1e-8)
+    potentials = rng.normal(size=belief.size)
+    np.testing.assert_allclose(root.spread(potentials), expected @ potentials, atol=1e-10)
     np.testing.assert_allclose(expected @ root.pull(potentials), potentials, atol=1e-8)
+    np.testing.assert_allclose(expected @ root.precision(), np.eye(belief.size), atol=1e-8)
 
 
 def test_a_basis_without_its_zeros_is_seen_alike(rng: np.random.Generator) -> None:

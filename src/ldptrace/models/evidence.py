@@ -28,6 +28,8 @@ _SPREAD = 4.0
 _TOLD = 0.01
 # Marginal likelihood uses at most so many answers; more say little more about twenty variances.
 _ANSWERS = 600
+# Entries of a triangle from which on threads share the work.
+_MANY = 100_000
 
 
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
@@ -51,10 +53,12 @@ class Spread:
         places = _lower(len(views[0]))
         packed = np.empty((len(views), len(places)))
 
-        def square(number: int, *_: int) -> None:
-            np.take(views[number] @ views[number].T, places, out=packed[number])
+        def square(_: int, start: int, stop: int) -> None:
+            for number in range(start, stop):
+                np.take(views[number] @ views[number].T, places, out=packed[number], mode="clip")
 
-        map_chunks(square, len(views), 1)
+        # Small ones are done before another thread begins.
+        map_chunks(square, len(views), 1 if len(places) > _MANY else len(views))
         return Spread(views, packed)
 
     def total(self, logs: Floats) -> Floats:
@@ -126,15 +130,14 @@ def _lower(size: int) -> NDArray[np.int64]:
     return np.flatnonzero(np.tri(size, dtype=bool))
 
 
-def condensed(jacobian: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """Fewer rows that say as much, or, of very many, a fixed random choice."""
+def condensed(jacobian: Floats, target: Floats, square: Floats | None = None) -> tuple[Floats, Floats]:
+    """Fewer rows that say as much, or, of very many, a fixed random choice; `square` is J^T J, where it is known."""
     if min(jacobian.shape) > _ANSWERS:
         chosen = np.random.default_rng(0).permutation(len(jacobian))[:_ANSWERS]
-        jacobian, target = jacobian[chosen], target[chosen]
+        return jacobian[chosen], target[chosen]
     if len(jacobian) > jacobian.shape[1]:
-        sizes, directions = np.linalg.eigh(jacobian.T @ jacobian)
-        told = sizes > max(_TOLD, 1e-9 * sizes[-1])
-        rows = directions[:, told].T
-        roots = np.sqrt(sizes[told])[:, None]
-        jacobian, target = roots * rows, rows @ (jacobian.T @ target) / roots[:, 0]
+        sizes, directions = np.linalg.eigh(jacobian.T @ jacobian if square is None else square)
+        told = slice(np.searchsorted(sizes, max(_TOLD, 1e-9 * sizes[-1]), "right"), None)
+        rows, roots = directions[:, told].T, np.sqrt(sizes[told])
+        return roots[:, None] * rows, rows @ (target @ jacobian) / roots
     return jacobian, target

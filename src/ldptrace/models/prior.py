@@ -6,7 +6,7 @@ themselves (`ldptrace.models.fit`); a component that the data does not speak for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.linear import Root
+from ldptrace.models.linear import SMALL, Root
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +68,15 @@ class Columns:
 
     def seen_by(self, jacobian: Floats) -> Floats:
         """The Jacobian times the basis, in some order of its columns."""
-        return np.hstack([jacobian[:, self.alone] * self.sizes, jacobian[:, self.rows] @ self.matrix])
+        alone, rows = self._spans
+        if not len(self.rows):
+            return jacobian[:, alone] * self.sizes
+        others = jacobian[:, rows] @ self.matrix
+        return np.hstack([jacobian[:, alone] * self.sizes, others]) if len(self.alone) else others
+
+    @cached_property
+    def _spans(self) -> tuple[slice | Ints, slice | Ints]:
+        return _span(self.alone), _span(self.rows)
 
 
 class Prior:
@@ -96,8 +104,10 @@ class Prior:
 
     @cached_property
     def blocks(self) -> tuple[Ints, ...]:
-        """Potentials that no component moves together are in different blocks."""
+        """Potentials that no component moves together are in different blocks; few potentials are one block."""
         label, before = np.arange(self.size), None
+        if self.size <= SMALL:
+            return (label,)
         patterns = [(part.columns.rows, *part.columns.matrix.nonzero()) for part in self.components]
         while before is None or (label != before).any():
             before = label.copy()
@@ -120,66 +130,74 @@ class Prior:
         )
 
     @cached_property
-    def _together(self) -> list[list[tuple[int, Any, Floats]]]:
-        """For every block what the other columns add to its covariance: component, where, and how much per unit."""
-        found: list[list[tuple[int, Any, Floats]]] = []
+    def _together(self) -> list[tuple[Floats, Ints]]:
+        """All other columns of each block (rows: its potentials) side by side, and the component of each."""
+        found = []
         for block in self.blocks:
-            found.append([])
+            place = np.full(self.size, -1)
+            place[block] = np.arange(len(block))
+            parts, owners = [np.zeros((len(block), 0))], []
             for number, part in enumerate(self.components):
-                _, at, inside = np.intersect1d(block, part.columns.rows, True, return_indices=True)
-                if len(at) == 0:
-                    continue
-                if at[-1] - at[0] + 1 == len(at):
-                    where: Any = (slice(at[0], at[-1] + 1),) * 2
-                else:
-                    where = np.ix_(at, at)
-                rows = part.columns.matrix[inside]
-                found[-1].append((number, where, rows @ rows.T))
+                at = place[part.columns.rows]
+                inside = part.columns.matrix[at >= 0]
+                inside = inside[:, inside.any(axis=0)]
+                parts.append(np.zeros((len(block), inside.shape[1])))
+                parts[-1][at[at >= 0]] = inside
+                owners += [number] * inside.shape[1]
+            found.append((np.hstack(parts), np.array(owners, dtype=np.int64)))
         return found
 
     def root(self, variances: Floats) -> PriorRoot:
         """Potentials in units of what is believed of them; every one has a component of its own, so there are such."""
-        alone = variances @ self._alone
+        alone, sizes = variances @ self._alone, np.sqrt(variances)
         roots = []
-        for block, shares in zip(self.blocks, self._together, strict=True):
-            covariance = np.diag(alone[block])
-            for number, where, share in shares:
-                covariance[where] += variances[number] * share
+        for block, (columns, owner) in zip(self.blocks, self._together, strict=True):
+            scaled = columns * sizes[owner]
+            covariance = scaled @ scaled.T
+            covariance[np.diag_indices_from(covariance)] += alone[block]
             roots.append(Root(covariance))
         return PriorRoot(self.blocks, tuple(roots))
 
 
 @dataclass(frozen=True, eq=False)
 class PriorRoot:
-    """L with L L^T the covariance K, block by block: potentials x = L c, where c is standard normal.
-
-    Columns of L, and the entries of c, are in the order of the blocks.
-    """
+    """L with L L^T the covariance K, block by block."""
 
     blocks: tuple[Ints, ...]
     roots: tuple[Root, ...]
 
     def seen_by(self, jacobian: Floats) -> Floats:
-        """The Jacobian times L."""
+        """The Jacobian times L, whose columns are in the order of the blocks."""
         parts = zip(self.blocks, self.roots, strict=True)
         return np.hstack([jacobian[:, rows] @ root.lower for rows, root in parts])
 
-    def potentials(self, own: Floats) -> Floats:
-        """x = L c."""
-        found, at = np.empty(len(own)), 0
-        for rows, root in zip(self.blocks, self.roots, strict=True):
-            found[rows] = root.lower @ own[at : at + len(rows)]
-            at += len(rows)
-        return found
-
-    def own(self, potentials: Floats) -> Floats:
-        """c = L^-1 x."""
-        parts = zip(self.blocks, self.roots, strict=True)
-        return np.concatenate([root.inverted @ potentials[rows] for rows, root in parts])
+    def spread(self, values: Floats) -> Floats:
+        """K times a number for each potential."""
+        return self._by_block(values, lambda root, own: root.lower @ (root.lower.T @ own))
 
     def pull(self, potentials: Floats) -> Floats:
         """K^-1 x: how strongly each potential is pulled back to zero."""
-        found = np.empty(len(potentials))
+        return self._by_block(potentials, Root.solve)
+
+    def _by_block(self, values: Floats, product: Callable[[Root, Floats], Floats]) -> Floats:
+        found = np.empty(len(values))
         for rows, root in zip(self.blocks, self.roots, strict=True):
-            found[rows] = root.solve(potentials[rows])
+            found[rows] = product(root, values[rows])
         return found
+
+    def precision(self) -> Floats:
+        """K^-1."""
+        if len(self.roots) == 1:
+            return self.roots[0].inverse()
+        size = sum(len(rows) for rows in self.blocks)
+        found = np.zeros((size, size))
+        for rows, root in zip(self.blocks, self.roots, strict=True):
+            found[np.ix_(rows, rows)] = root.inverse()
+        return found
+
+
+def _span(rows: Ints) -> slice | Ints:
+    """The same rows, as a slice where they are neighbours: nothing is copied then."""
+    if len(rows) and (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows

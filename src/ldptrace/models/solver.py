@@ -127,28 +127,28 @@ class Solver(ABC, Generic[Model]):
 class DenseSolver(Solver[Model]):
     """With the Jacobian J as a matrix and Cholesky factors: exact, for up to a few thousand potentials.
 
-    Potentials are x = L c with c standard normal before any answer; in c the equations of a step are
-    (1 + W^T W) step = W^T misfit - c, where W = J L.
+    With K the prior's covariance, the equations of a step are (K^-1 + J^T J) step = J^T misfit - K^-1 x.
     """
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, SmallPredictor)
         rows, self.left = here.jacobian(self.capacities)
         self.jacobian = self.stacked(rows) / self.errors[:, None]
+        answers, potentials = self.jacobian.shape
+        self._square = self.jacobian.T @ self.jacobian if potentials <= answers else None
 
     def likely(self, here: Model, logs: Floats) -> Floats:
         target = self.misfit(here) + self.jacobian @ here.potentials
-        return likely_variances(self.prior, logs, *condensed(self.jacobian, target))
+        return likely_variances(self.prior, logs, *condensed(self.jacobian, target, self._square))
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
         root = self.prior.root(np.exp(logs))
-        view = root.seen_by(self.jacobian)
-        solved = _solver(view)
-        gap, own = self.misfit(here), root.own(here.potentials)
-        cost = float(gap @ gap + own @ own)
+        solved = self._solver(root)
+        gap, pull = self.misfit(here), root.pull(here.potentials)
+        cost = float(gap @ gap + pull @ here.potentials)
         first = math.inf
         for number in range(CHORDS):
-            step = root.potentials(solved(view.T @ gap - own))
+            step = solved(gap @ self.jacobian - pull)
             change = float(np.abs(self.jacobian @ step).max())
             first = change if number == 0 else first
             # No potential moves far at once; where that turns the step uphill, the step is shortened as a whole.
@@ -159,7 +159,7 @@ class DenseSolver(Solver[Model]):
             )
             if better is None:
                 break
-            share, here, gap, own, cost = better
+            share, here, gap, pull, cost = better
             if share < longest or change < SMALL:
                 break
         return here, first
@@ -167,32 +167,37 @@ class DenseSolver(Solver[Model]):
     def _better(
         self, here: Model, step: Floats, root: PriorRoot, cost: float, longest: float
     ) -> tuple[float, Model, Floats, Floats, float] | None:
-        """A step, halved until it costs less: the share of it that does, the model, misfit, own potentials and cost."""
+        """A step, halved until it costs less: the share of it that does, the model, its misfit, pull and cost."""
         share = longest
         while share > SHORTEST_SHARE:
             there = here.moved(share * step)
-            gap, own = self.misfit(there), root.own(there.potentials)
-            new = float(gap @ gap + own @ own)
+            gap, pull = self.misfit(there), root.pull(there.potentials)
+            new = float(gap @ gap + pull @ there.potentials)
             if new < cost:
-                return share, there, gap, own, new
+                return share, there, gap, pull, new
             share /= 2
         return None
 
     def freedom(self, logs: Floats) -> float:
-        view = self.prior.root(np.exp(logs)).seen_by(self.jacobian)
-        # The trace of W W^T (1 + W W^T)^-1, which is that of W^T W (1 + W^T W)^-1.
-        small = view @ view.T if len(view) <= view.shape[1] else view.T @ view
-        inverted = Root(small + np.eye(len(small))).inverted
-        return len(small) - float(np.vdot(inverted, inverted))
+        root = self.prior.root(np.exp(logs))
+        if self._square is not None:
+            return float(np.vdot(Root(root.precision() + self._square).inverse(), self._square))
+        # The trace of W^T W (1 + W^T W)^-1, W = J L, is that of W W^T (1 + W W^T)^-1.
+        inverted = _seen_covariance(root, self.jacobian).inverted
+        return len(inverted) - float(np.vdot(inverted, inverted))
+
+    def _solver(self, root: PriorRoot) -> Callable[[Floats], Floats]:
+        """Solves the equations of a step: those of the potentials, or, where they are fewer, of the answers."""
+        if self._square is not None:
+            return Root(root.precision() + self._square).solve
+        seen, jacobian = _seen_covariance(root, self.jacobian), self.jacobian
+        return lambda right: root.spread(right - seen.solve(jacobian @ root.spread(right)) @ jacobian)
 
 
-def _solver(view: Floats) -> Callable[[Floats], Floats]:
-    """Solves equations with 1 + W^T W, W a matrix of answers by potentials, by the smaller of its two squares."""
-    answers, potentials = view.shape
-    if potentials <= answers:
-        return Root(np.eye(potentials) + view.T @ view).solve
-    root = Root(np.eye(answers) + view @ view.T)
-    return lambda right: right - view.T @ root.solve(view @ right)
+def _seen_covariance(root: PriorRoot, jacobian: Floats) -> Root:
+    """Of the answers, noise of variance one included: 1 + J K J^T."""
+    view = root.seen_by(jacobian)
+    return Root(np.eye(len(view)) + view @ view.T)
 
 
 def _optional(seen: Observation, which: int) -> list[Floats]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.models.linear import matrix_of
+from ldptrace.models.linear import SMALL, matrix_of
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import PriorComponent
@@ -97,6 +97,10 @@ def _own(size: int) -> Any:
 
 def _placed(block: Any, rows: slice, layout: Layout) -> Any:
     """The block in the given rows of the vector of all potentials, zeros elsewhere."""
+    if layout.size <= SMALL:
+        matrix = np.zeros((layout.size, block.shape[1]))
+        matrix[rows] = block
+        return matrix
     at, column = block.nonzero()
     entries = np.asarray(block[at, column]).ravel()
     return matrix_of(entries, at + rows.start, column, (layout.size, block.shape[1]))

@@ -80,8 +80,12 @@ class MoveGraph:
     @cached_property
     def link(self) -> Ints:
         """Number of each move's link: links are numbered by the lower of their two moves."""
-        lower = np.minimum(np.arange(self.moves), self.reverse)
-        return np.searchsorted(np.unique(lower), lower)
+        return np.searchsorted(self._lower, np.minimum(np.arange(self.moves), self.reverse))
+
+    @cached_property
+    def _lower(self) -> Ints:
+        """The lower move of each link."""
+        return np.flatnonzero(np.arange(self.moves) < self.reverse)
 
     @cached_property
     def following(self) -> Ints:
@@ -106,8 +110,7 @@ class MoveGraph:
 
     def by_link(self, of_moves: Floats) -> Floats:
         """Values of moves (last axis) summed over the two directions of each link."""
-        lower = np.flatnonzero(np.arange(self.moves) < self.reverse)
-        return of_moves[..., lower] + of_moves[..., self.reverse[lower]]
+        return of_moves[..., self._lower] + of_moves[..., self.reverse[self._lower]]
 
     @cached_property
     def back(self) -> Ints:

@@ -19,7 +19,8 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.protocol.lattice import TURNS
 
 Floats = NDArray[np.float64]
-_ROWS = 32
+# Features that one thread follows at a time: all of a small grid, which is done before another thread begins.
+_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,8 @@ class Messages:
         return self.spread(by_moves) @ self.backward
 
     def finals(self, by_moves: Floats) -> Floats:
-        """Entry (k, e): what move e counts as the k-th and last one."""
-        return self.spread(by_moves)[:, :1] * self.backward[0]
+        """Entry (k, c): what cell c counts as the last one, after the k-th move."""
+        return self.spread(by_moves)[:, :1] * self.weights.end
 
     @cached_property
     def single(self) -> Floats:
@@ -275,10 +276,10 @@ def _pairs(  # type: ignore[no-untyped-def]
     positions, moves = forward.shape
     rows = stop - start
     # Beginnings up to the k-th move, counted as often as they have feature r: entry (e, r), rows side by side so
-    # that the inner loops run over neighbours in memory.
-    here, there = np.zeros((moves, rows)), np.zeros((moves, rows))
-    together = np.zeros((uses.shape[0], moves, rows))
-    last = np.zeros((finals.shape[0], moves, rows))
+    # that the inner loops run over neighbours in memory. `arrived` is their sum over the moves into each cell.
+    here, there, arrived = np.zeros((moves, rows)), np.zeros((moves, rows)), np.zeros((cells, rows))
+    together = np.zeros((moves, uses.shape[0], rows))
+    last = np.zeros((cells, finals.shape[0], rows))
     for k in range(1, positions):
         if k == 1:
             for r in range(start, min(stop, cells)):
@@ -291,23 +292,29 @@ def _pairs(  # type: ignore[no-untyped-def]
             for e in range(moves):
                 begin = first[target[e]]
                 for s in range(begin, first[target[e] + 1]):
-                    weight = step[e, s - begin] / forward_scale[k]
-                    for r in range(rows):
-                        there[s, r] += here[e, r] * weight
+                    _add(there[s], here[e], step[e, s - begin] / forward_scale[k])
             here, there = there, here
         for r in range(max(start, cells), stop):
             here[r - cells, r - start] += forward[k, r - cells]
-        for q in range(uses.shape[0]):
-            for e in range(moves):
-                for r in range(rows):
-                    together[q, e, r] += here[e, r] * uses[q, k, e]
-        for q in range(finals.shape[0]):
-            for e in range(moves):
-                for r in range(rows):
-                    last[q, e, r] += here[e, r] * finals[q, k, e]
-    for r in range(rows):
+        for c in range(cells):
+            for r in range(rows):
+                arrived[c, r] = 0.0
         for e in range(moves):
             for q in range(uses.shape[0]):
-                moved[q, start + r, e] = together[q, e, r]
+                _add(together[e, q], here[e], uses[q, k, e])
+            _add(arrived[target[e]], here[e], 1.0)
+        for c in range(cells):
             for q in range(finals.shape[0]):
-                ended[q, start + r, target[e]] += last[q, e, r]
+                _add(last[c, q], arrived[c], finals[q, k, c])
+    for r in range(rows):
+        for q in range(uses.shape[0]):
+            for e in range(moves):
+                moved[q, start + r, e] = together[e, q, r]
+            for c in range(cells):
+                ended[q, start + r, c] = last[c, q, r]
+
+
+@kernel
+def _add(row, other, weight):  # type: ignore[no-untyped-def]
+    for r in range(len(row)):
+        row[r] += other[r] * weight

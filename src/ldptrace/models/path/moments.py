@@ -95,8 +95,8 @@ class Moments:
 
     @cached_property
     def _turns_ends(self) -> Floats:
-        ends = np.einsum("tke,ke->te", self.messages.turns_forward, self.messages.finals(self.by_moves))
-        return self.messages.graph.by_target(ends)
+        ends = self.messages.graph.by_target(self.messages.turns_forward)
+        return np.einsum("tkc,kc->tc", ends, self.messages.finals(self.by_moves))
 
     @cached_property
     def _turns_moves(self) -> Floats:
