@@ -14,8 +14,8 @@ from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
@@ -57,9 +57,7 @@ def fit_potentials(
     A model that offers products with its Jacobian instead of the Jacobian is fitted without any large matrix.
     `progress` is told, before each round, its number and the largest one there may be.
     """
-    # Threads inside matrix products of this size cost up to ten times what they save: they wait for each other, and
-    # for those of `map_chunks`, at full speed.
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         return _fitted(here, _answerable(prior, observations), observations, progress, variances)
 
 
@@ -70,7 +68,7 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
     """
     solver = _solver(fit.model, prior, observations)
     logs = np.log([fit.variances[part.name] for part in prior.components])
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         solver.linearise(fit.model)
         return solver.misfit(fit.model), solver.freedom(logs)
 

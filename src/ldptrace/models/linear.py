@@ -6,12 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 Floats = NDArray[np.float64]
+# Finds the library that multiplies matrices: once, while all else is loaded.
+_LIBRARIES = ThreadpoolController()
 # Rows up to which matrices are arrays.
 SMALL = 600
 # Rows up to which a triangle is inverted as if it were any matrix.
 _LEAF = 64
+
+
+def one_thread() -> Any:
+    """While it is open, matrix products use one thread.
+
+    More of them, on matrices of this size, cost up to ten times what they save: they wait for each other, and for
+    those of `map_chunks`, at full speed.
+    """
+    return _LIBRARIES.limit(limits=1, user_api="blas")
 
 
 def matrix_of(

@@ -58,13 +58,13 @@ class Columns:
         else:
             listed = basis.tocoo()
             at, column, entries = listed.row.astype(np.int64), listed.col.astype(np.int64), listed.data
-        single = np.bincount(column, minlength=basis.shape[1]) == 1
-        lonely = single[column]
-        rows, row = np.unique(at[~lonely], return_inverse=True)
-        others, number = np.unique(column[~lonely], return_inverse=True)
-        matrix = np.zeros((len(rows), len(others)))
-        matrix[row.ravel(), number.ravel()] = entries[~lonely]
-        return Columns(at[lonely], entries[lonely], rows, matrix)
+        several = np.bincount(column, minlength=basis.shape[1]) > 1
+        shared = several[column]
+        together = np.zeros(basis.shape[0], dtype=bool)
+        together[at[shared]] = True
+        matrix = np.zeros((together.sum(), several.sum()))
+        matrix[together.cumsum()[at[shared]] - 1, several.cumsum()[column[shared]] - 1] = entries[shared]
+        return Columns(at[~shared], entries[~shared], np.flatnonzero(together), matrix)
 
     def seen_by(self, jacobian: Floats) -> Floats:
         """The Jacobian times the basis, in some order of its columns."""

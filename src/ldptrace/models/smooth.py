@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from ldptrace.errors import InputError
+from ldptrace.models.linear import one_thread
 
 Floats = NDArray[np.float64]
 STEPS = 60
@@ -68,8 +68,7 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
     first = profile / profile.sum()
     if not known:
         return Smooth(first, bends[0], 1.0)
-    # Threads inside small matrix products cost more than they save.
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
     evidence = np.array([value + bend.belief for (_, value), bend in zip(found, bends, strict=True)])
     weights = np.exp(evidence - evidence.max())

@@ -133,7 +133,8 @@ class DenseSolver(Solver[Model]):
     def linearise(self, here: Model) -> None:
         assert isinstance(here, SmallPredictor)
         rows, self.left = here.jacobian(self.capacities)
-        self.jacobian = self.stacked(rows) / self.errors[:, None]
+        self.jacobian = self.stacked(rows)
+        self.jacobian /= self.errors[:, None]
         answers, potentials = self.jacobian.shape
         self._square = self.jacobian.T @ self.jacobian if potentials <= answers else None
 

@@ -6,6 +6,7 @@ Both ends of a trip like the same places, a road is driven both ways, neighbouri
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -111,17 +112,25 @@ def _reach(n: int) -> float:
     return max(1.0, n / 3)
 
 
-def smooth(i: NDArray[np.generic], j: NDArray[np.generic], reach: float) -> Floats:
+def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
     """B with B @ B.T nearly a covariance that falls off with distance, over `reach` places.
 
-    The places are all pairs of some i and some j, perhaps several times, so it is made of one for each axis.
+    The places are all pairs of some i and some j, each one apart, perhaps several times, so it is made of one for
+    each axis.
     """
-    axes, places = zip(*(np.unique(values, return_inverse=True) for values in (i, j)), strict=True)
-    roots = [_root(np.exp(-0.5 * (np.subtract.outer(values, values) / reach) ** 2), 0.0) for values in axes]
-    times = len(i) // (len(axes[0]) * len(axes[1]))
+    places = [np.asarray(values - values.min(), dtype=np.int64) for values in (i, j)]
+    roots = [_axis_root(int(place.max()) + 1, reach) for place in places]
+    times = len(i) // (len(roots[0]) * len(roots[1]))
     sizes = np.outer(*((root**2).sum(axis=0) for root in roots)) * times
     first, second = np.nonzero(sizes > _SPECTRUM * sizes.max())
     return roots[0][places[0]][:, first] * roots[1][places[1]][:, second]
+
+
+@lru_cache(maxsize=8)
+def _axis_root(count: int, reach: float) -> Floats:
+    """The same for so many places along one axis."""
+    place = np.arange(count)
+    return _root(np.exp(-0.5 * (np.subtract.outer(place, place) / reach) ** 2), 0.0)
 
 
 def _root(covariance: Floats, spectrum: float = _SPECTRUM) -> Floats:

@@ -100,17 +100,17 @@ class MoveGraph:
         after = self.direction[np.maximum(self.following, 0)]
         return np.where(self.following >= 0, TURN[self.direction[:, None], after], 0)
 
-    def by_source(self, of_moves: Floats) -> Floats:
-        """Values of moves (last axis) summed over the moves out of each cell."""
-        return np.add.reduceat(of_moves, self.first[:-1], axis=-1)
+    def by_source(self, of_moves: Floats, axis: int = -1) -> Floats:
+        """Values of moves (along one axis, the last unless told) summed over the moves out of each cell."""
+        return np.add.reduceat(of_moves, self.first[:-1], axis=axis)
 
-    def by_target(self, of_moves: Floats) -> Floats:
-        """Values of moves (last axis) summed over the moves into each cell."""
-        return self.by_source(of_moves[..., self.reverse])
+    def by_target(self, of_moves: Floats, axis: int = -1) -> Floats:
+        """Values of moves summed over the moves into each cell."""
+        return self.by_source(of_moves.take(self.reverse, axis), axis)
 
-    def by_link(self, of_moves: Floats) -> Floats:
-        """Values of moves (last axis) summed over the two directions of each link."""
-        return of_moves[..., self._lower] + of_moves[..., self.reverse[self._lower]]
+    def by_link(self, of_moves: Floats, axis: int = -1) -> Floats:
+        """Values of moves summed over the two directions of each link."""
+        return of_moves.take(self._lower, axis) + of_moves.take(self.reverse[self._lower], axis)
 
     @cached_property
     def back(self) -> Ints:

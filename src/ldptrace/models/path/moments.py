@@ -81,7 +81,9 @@ class Moments:
         """Second moments to covariances at a fixed number of moves; and the columns of the lengths."""
         weighted = (given_moves * self.by_moves[:, None]).T
         lengths = weighted - np.outer(weighted.sum(axis=1), self.length)
-        return np.hstack([np.hstack(blocks) - weighted @ self.messages.features, lengths])
+        rows = np.hstack([*blocks, lengths])
+        rows[:, : -len(self.length)] -= weighted @ self.messages.features
+        return rows
 
     @cached_property
     def _turns_after(self) -> Floats:

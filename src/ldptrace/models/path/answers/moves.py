@@ -57,7 +57,7 @@ class LinksAnswer(MovesAnswer):
         return messages.graph.by_link(weight @ messages.moves)
 
     def jacobian(self, moments: Moments) -> Floats:
-        return moments.messages.graph.by_link(moments.move_rows.T).T
+        return moments.messages.graph.by_link(moments.move_rows, axis=0)
 
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
         return moments.messages.graph.by_link(moments.messages.returns(both))

@@ -30,7 +30,7 @@ class VisitsAnswer(PathAnswer):
         return weight @ messages.starts + messages.graph.by_target(weight @ messages.moves)
 
     def jacobian(self, moments: Moments) -> Floats:
-        return moments.start_rows + moments.messages.graph.by_target(moments.move_rows.T).T
+        return moments.start_rows + moments.messages.graph.by_target(moments.move_rows, axis=0)
 
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
         return moments.messages.graph.by_source(moments.messages.returns(both))
