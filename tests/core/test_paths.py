@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,38 @@ def test_paths_are_adjacent_and_keep_both_ends(trajectories: list[list[tuple[flo
         for cell in wanted:
             while path[position] != cell:
                 position += 1
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 0, 10, 10),
+        (5e6, -3e6, 5e6 + 7, -3e6 + 11),
+        (-122.5, 37.7, -122.4999, 37.7003),
+        (1e-9, 0.1, 2e-9, 0.3),
+    ],
+)
+@pytest.mark.parametrize("n", [3, 7, 64])
+def test_a_step_over_a_border_is_that_of_the_device(
+    bounds: tuple[float, float, float, float], n: int, rng: np.random.Generator
+) -> None:
+    """Points within a few roundings of a border, after points on either side of it."""
+    grid = Grid(bounds, n)
+    (ox, oy), (sx, sy) = grid.origin, grid.step
+    i, j = rng.integers(0, n + 1, (2, 4000))
+    x, y = ox + sx * i, oy + sy * j
+    for _ in range(3):
+        x = np.where(rng.random(4000) < 0.5, np.nextafter(x, np.inf), np.nextafter(x, -np.inf))
+        y = np.where(rng.random(4000) < 0.5, np.nextafter(y, np.inf), np.nextafter(y, -np.inf))
+    before_x = x + sx * rng.choice([-0.5, 0.0, 0.5], 4000)
+    before_y = y + sy * rng.choice([-0.5, 0.0, 0.5], 4000)
+    steps = Trajectories(
+        np.column_stack([before_x, x]).ravel(),
+        np.column_stack([before_y, y]).ravel(),
+        np.arange(0, 8001, 2),
+    )
+    paths = CellPaths.from_trajectories(steps, grid)
+    assert paths.ends().tolist() == [grid.cell(*point) for point in zip(x, y, strict=True)]
 
 
 def test_a_jump_is_filled_by_the_greedy_king_path() -> None:
