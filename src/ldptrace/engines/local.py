@@ -204,7 +204,7 @@ class Files(Crowd):
 
 def _tally(collection: Collection, blocks: Iterable[Walks]) -> Tally:
     """The tally of devices in blocks."""
-    found = map_ordered(lambda block: collection.of_walks(block[1], block[0]), enumerate(blocks))
+    found = map_ordered(lambda block: collection.of_walks(block[1], block[0]), enumerate(blocks), waiting=3)
     return reduce(Tally.__add__, found, collection.nothing)
 
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 MEMORY = 1 << 29
 # Bytes of a batch at most, and batches that wait at most: fresh memory takes longer to get than points to read, so a
 # batch is as large as can be used again and again.
-BATCH, WAITING = 1 << 23, 16
+BATCH, WAITING = 1 << 23, 8
 # Trajectories that tell whether there are times.
 FEW = 64
 
