@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import time
 
 SPEED = ("start", "files", "pipeline", "path_model", "size", "ngram", "evaluation", "server")
 OTHERS = (
@@ -34,8 +35,10 @@ def main() -> None:
     data = ["--data", arguments.data] if arguments.data else []
     for name in SPEED:
         print(f"== {name}", flush=True)
+        begin = time.perf_counter()
         # Each in its own process, so that peak memory and compilation are its own.
         subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *data], check=True)
+        print(f"   ({name}: {(time.perf_counter() - begin) / 60:.1f} min)", flush=True)
     print(f"More: {', '.join(f'python -m benchmarks.{name}' for name in OTHERS)}")
 
 

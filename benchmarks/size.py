@@ -1,14 +1,19 @@
 """Cost against size: time and peak memory of `synthesize` and `evaluate` on folders, and of fits on fine grids.
 
-    python -m benchmarks.size [--sizes 500000,2000000,8000000] [--engines local,memory,spark]
-                              [--tasks synthesize,evaluate] [--grids 6,12,24,48] [--epsilons 1,10] [--repeats 2]
-                              [--data FOLDER] [--work FOLDER] [--out FOLDER]
+    python -m benchmarks.size [--sizes 100000,500000,2500000] [--engines local,memory,spark]
+                              [--tasks synthesize,evaluate] [--largest 20000000] [--grids 6,12,24,48]
+                              [--epsilons 1,10] [--repeats 2] [--data FOLDER] [--work FOLDER] [--out FOLDER]
     python -m benchmarks.size --draw size.json [--out FOLDER]
 
 Each run is a process of its own that starts its engine, does the same with few trajectories, and is measured from then
 on: seconds of the clock, of the processors (its own and those of all processes it started), and the peak of each kind
-of process. `local` is the default setting, `memory` reads everything first, `spark` is local[2]. The folders are
-generated one at a time, and removed. Neither peak memory nor time per trajectory may grow with the number of them.
+of process. `local` is the default setting, `memory` reads everything first, `spark` is local[2]; each is beside the
+first. The folders are generated one at a time, and removed; the largest is synthesised in batches only. Neither peak
+memory nor time per trajectory may grow with the number of them.
+
+Wanted on two cores: in batches at least 70 % as quick as from memory, below 2 GiB; Spark at most twice as long; fits of
+24 x 24 cells in 15 s, of 48 x 48 in 90 s, below 3 GiB.
+
 Fits are of several collections, each beside its grid, mean and spread. What was measured is in size.json, and size.svg
 draws the curves of cost against size: processor seconds, which other work on the machine changes least.
 """
@@ -60,8 +65,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sizes", default="100000,500000,2500000", help="trajectories of the folders")
-    parser.add_argument("--engines", default="local,memory")
+    parser.add_argument("--engines", default="local,memory,spark")
     parser.add_argument("--tasks", default="synthesize,evaluate")
+    parser.add_argument("--largest", type=int, default=20_000_000, help="synthesised in batches; 0: nothing")
     parser.add_argument("--grids", default="6,12,24,48", help="cells per side of the fits; empty: none")
     parser.add_argument("--epsilons", default="1,10", help="epsilons of the fits")
     parser.add_argument("--repeats", type=int, default=2, help="collections that are fitted")
@@ -81,20 +87,32 @@ def main() -> None:
     print(
         f"{'trajectories':>13} {'task':<11}{'engine':<8}{'s':>8}{'CPU s':>8}{'us each':>9}{'CPU us':>8}  peak GiB"
     )
-    for size in [int(text) for text in arguments.sizes.split(",") if text]:
+    engines = {size: arguments.engines.split(",") for size in numbers(arguments.sizes)}
+    tasks = dict.fromkeys(engines, arguments.tasks.split(","))
+    if arguments.largest:
+        engines[arguments.largest], tasks[arguments.largest] = ["local"], ["synthesize"]
+    for size in engines:
         with tempfile.TemporaryDirectory(prefix="ldptrace-size-", dir=arguments.work) as name:
             few, many = Path(name, "few"), Path(name, "many")
             generate(few, min(size, FEW))
             generate(many, size)
-            for task in arguments.tasks.split(","):
-                for engine in arguments.engines.split(","):
-                    runs.append(report(size, task, engine, few, many))
+            for task in tasks[size]:
+                done = [report(size, task, engine, few, many) for engine in engines[size]]
+                for other in done[1:]:
+                    ratio = other["seconds"] / done[0]["seconds"]
+                    print(f"{'':>14}{other['engine']} takes {ratio:.2f} times as long as {done[0]['engine']}")
+                runs += done
     for epsilon in [float(text) for text in arguments.epsilons.split(",")]:
-        for n in [int(text) for text in arguments.grids.split(",") if text]:
+        for n in numbers(arguments.grids):
             runs.append(fit(n, epsilon, arguments.repeats, arguments.data))
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "size.json").write_text(json.dumps(runs, indent=1) + "\n")
     draw(runs, arguments.out)
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers with commas between them; none at all of an empty text."""
+    return [int(part) for part in text.split(",") if part]
 
 
 def generate(folder: Path, count: int) -> None:
@@ -109,7 +127,9 @@ def generate(folder: Path, count: int) -> None:
 def report(size: int, task: str, engine: str, few: Path, many: Path) -> dict[str, Any]:
     """Measure one task in a process of its own, and print it."""
     command = [sys.executable, "-m", "benchmarks.size", "--one", task, engine, few, many]
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
     found = json.loads(done.stdout.splitlines()[-1])
     peaks = ", ".join(f"{name} {peak / 2**20:.2f}" for name, peak in found["peaks"].items())
     seconds, processor = found["seconds"], found["processor"]
@@ -118,7 +138,8 @@ def report(size: int, task: str, engine: str, few: Path, many: Path) -> dict[str
         f"{1e6 * processor / size:>8.2f}  {peaks}",
         flush=True,
     )
-    return {"task": task, "engine": engine, "size": size, "processor": processor, "peaks": found["peaks"]}
+    measured = {"seconds": seconds, "processor": processor, "peaks": found["peaks"]}
+    return {"task": task, "engine": engine, "size": size, **measured}
 
 
 def one(task: str, engine: str, few: str, many: str) -> None:
