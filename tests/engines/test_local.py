@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -323,3 +324,19 @@ def test_what_is_published_of_each_trajectory_goes_anywhere(tmp_path: Path) -> N
     for name in ("out", "out.parquet", "out.csv"):
         run_files(Memory(real), tmp_path / name, 1.0, engine=Local(), **settings)
         np.testing.assert_allclose(lt.read(tmp_path / name).x, whole.trajectories.x)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.parquet"])
+def test_block_by_block_is_the_file_of_all_at_once(tmp_path: Path, name: str) -> None:
+    trips = replace(walks(2 * CHUNK + 9), crs="EPSG:4326", provenance={"epsilon": "1"})
+    trips = replace(trips, ids=np.arange(len(trips)), t=60.0 * np.arange(trips.points) % 900)
+    labels = {"crs": trips.crs, "provenance": trips.provenance}
+    draw = lambda count, number: iter([trips.part(number * CHUNK, number * CHUNK + count)])  # noqa: E731
+    (tmp_path / "blocks").mkdir()
+    Local().write(draw, len(trips), tmp_path / "blocks" / name, labels)
+    lt.write(trips, tmp_path / name)
+    files = [(folder / name).read_bytes() for folder in (tmp_path, tmp_path / "blocks")]
+    assert name == "out.parquet" or len({gzip.decompress(d) if name.endswith("z") else d for d in files}) == 1
+    again, expected = lt.read(tmp_path / "blocks" / name), lt.read(tmp_path / name)
+    np.testing.assert_array_equal(again.x, expected.x)
+    assert again.provenance == expected.provenance == {"epsilon": "1"}

@@ -28,8 +28,9 @@ from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.batches import Batches
 from ldptrace.io.files import write
 from ldptrace.io.folder import PART, atomic_folder, is_folder, part_name
-from ldptrace.io.formats import for_writing
-from ldptrace.io.parquet import Writer
+from ldptrace.io.formats import Writer, for_writing
+from ldptrace.io.parquet import Writer as ParquetWriter
+from ldptrace.io.provenance import write_beside
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
@@ -247,36 +248,43 @@ class OnDisk(Aside[S]):
 class Local(Engine):
     """The engine of this machine."""
 
-    @staticmethod
-    def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
-        """The trajectories from number `start` to before `stop` as one file."""
-        assert start % CHUNK == 0
-        with Writer(path) as writer:
-            group: list[Trajectories] = []
-            first = start
-            for block in _drawn(draw, start, stop):
-                group.append(block)
-                if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
-                    first = _write_group(writer, group, first, labels)
-                    group = []
-            if group or first == start:
-                _write_group(writer, group, first, labels)
-
     def write(
         self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
     ) -> None:
         if is_folder(target):
             with atomic_folder(target) as folder:
                 for part, (start, stop) in enumerate(chunks(count, PART) or [(0, 0)]):
-                    self.write_parquet(draw, start, stop, folder / part_name(part), labels)
+                    write_parquet(draw, start, stop, folder / part_name(part), labels)
             return
         kind = for_writing(target, format)
-        if kind.name == "parquet" and not is_stream(target):
-            with atomic_path(target) as temporary:
-                self.write_parquet(draw, 0, count, temporary, labels)
+        if kind.writer is None:
+            blocks = list(_drawn(draw, 0, count))
+            write(replace(Trajectories.concat(blocks), **labels), target, format=format)
             return
-        blocks = list(_drawn(draw, 0, count))
-        write(replace(Trajectories.concat(blocks), **labels), target, format=format)
+        with atomic_path(target) as temporary, kind.writer(temporary) as writer:
+            _write(writer, draw, 0, count, labels)
+        if not is_stream(target):
+            write_beside(target, None if kind.holds_promise else labels["provenance"])
+
+
+def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
+    """The trajectories from number `start` to before `stop` as one file."""
+    assert start % CHUNK == 0
+    with ParquetWriter(path) as writer:
+        _write(writer, draw, start, stop, labels)
+
+
+def _write(writer: Writer, draw: Draw, start: int, stop: int, labels: dict[str, Any]) -> None:
+    """The trajectories from number `start` to before `stop`, a few blocks at a time, numbered."""
+    group: list[Trajectories] = []
+    first = start
+    for block in _drawn(draw, start, stop):
+        group.append(block)
+        if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
+            first = _write_group(writer, group, first, labels)
+            group = []
+    if group or first == start:
+        _write_group(writer, group, first, labels)
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from ldptrace.core.parallel import CHUNK, chunks
 from ldptrace.engines.base import Draw, Engine, T
-from ldptrace.engines.local import Local
+from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
 from ldptrace.io.atomic import atomic_path
@@ -208,7 +208,7 @@ def _write_parts(
         for number in batch.column(0).to_pylist():
             with atomic_path(folder / part_name(number)) as temporary:
                 start, stop = parts[int(number)]
-                Local.write_parquet(draw, start, stop, temporary, labels)
+                write_parquet(draw, start, stop, temporary, labels)
             yield pa.RecordBatch.from_pydict({"number": [number]})
 
 

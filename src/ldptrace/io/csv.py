@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -114,6 +115,40 @@ def batches(path: Path) -> Iterator[pa.Table]:
 
 def write(trajectories: Trajectories, path: Path) -> None:
     """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
+    with Writer(path) as writer:
+        writer.write(trajectories)
+
+
+class Writer:
+    """A file that grows, set by set; all have the columns of the first."""
+
+    def __init__(self, path: Path) -> None:
+        self._delimiter = "\t" if ".tsv" in path.suffixes else ","
+        self._stream, self._begun = output(path), False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    def write(self, trajectories: Trajectories) -> None:
+        """Write one set after the others."""
+        table = _rows(trajectories)
+        if not self._begun:
+            # The writer's own header is always quoted.
+            quoted = [
+                '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name
+                for name in table.column_names
+            ]
+            self._stream.write(self._delimiter.join(quoted).encode() + b"\n")
+            self._begun = True
+        plain = pacsv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style="needed")
+        pacsv.write_csv(table, self._stream, plain)
+
+
+def _rows(trajectories: Trajectories) -> pa.Table:
+    """A row for each point."""
     axes = ("lon", "lat") if trajectories.is_geographic else ("x", "y")
     ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     columns = {
@@ -128,18 +163,7 @@ def write(trajectories: Trajectories, path: Path) -> None:
         for name in trajectories.extra.column_names:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)
-    delimiter = "\t" if ".tsv" in path.suffixes else ","
-    header = delimiter.join(
-        '"' + name.replace('"', '""') + '"' if re.search(r'[",\t\r\n]', name) else name for name in columns
-    )
-    with output(path) as stream:
-        # The writer's own header is always quoted.
-        stream.write(header.encode() + b"\n")
-        pacsv.write_csv(
-            pa.table(columns),
-            stream,
-            pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed"),
-        )
+    return pa.table(columns)
 
 
 def _first_line(head: bytes) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
@@ -17,10 +17,22 @@ from ldptrace.io.report import Parsed, Reading
 from ldptrace.io.text import natural
 
 
+class Writer(Protocol):
+    """A file that grows."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def write(self, trajectories: Trajectories, /) -> None:
+        """Write one set after the others."""
+
+
 @dataclass(frozen=True)
 class Format:
     """How one kind of file is read and written; `write` is None where it is only read.
 
+    `writer` opens a file that grows, set by set, where the kind allows that.
     What was promised about synthetic data is in the file where it `holds_promise`, else beside it.
     """
 
@@ -31,6 +43,7 @@ class Format:
     holds_promise: bool = False
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
+    writer: Callable[[Path], Writer] | None = None
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
@@ -52,8 +65,16 @@ FORMATS = {
             _of("parquet", "write"),
             holds_promise=True,
             tabular=True,
+            writer=_of("parquet", "Writer"),
         ),
-        Format("csv", (".csv", ".tsv"), _of("csv", "read"), _of("csv", "write"), tabular=True),
+        Format(
+            "csv",
+            (".csv", ".tsv"),
+            _of("csv", "read"),
+            _of("csv", "write"),
+            tabular=True,
+            writer=_of("csv", "Writer"),
+        ),
         Format("porto", (), _of("porto", "read")),
         Format("checkins", (), _of("checkins", "read")),
         Format("dat", (".dat",), _of("dat", "read"), _of("dat", "write")),
