@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +56,8 @@ def fleet(
     crs: CrsOption = None,
 ) -> None:
     """Play devices that answer a campaign over HTTP. Exit status 0 if every one of them was acknowledged."""
+    import asyncio
+
     from ldptrace.server.fleet import Faults, city_trips, run_fleet
 
     faults = Faults(duplicates, drops, garbage)
