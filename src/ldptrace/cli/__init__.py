@@ -23,6 +23,9 @@ STOPPED = 130
 SELDOM = (50_000, 50, 50)
 # What Arrow would load to read from other machines, which no command does.
 ELSEWHERE = ("pyarrow._azurefs", "pyarrow._gcsfs", "pyarrow._hdfs", "pyarrow._s3fs")
+# Threads of the linear algebra without work wait at full speed for 2^26 ticks of the clock, then asleep. They have none
+# in most of a command, and whoever has some shares the processors with them; half a millisecond is enough.
+WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
 # The commands of each area, in the order of the help.
 AREAS = {
     "demo": ("demo",),
@@ -82,6 +85,7 @@ def main() -> None:
     modules: dict[str, Any] = sys.modules
     for name in ELSEWHERE:
         modules.setdefault(name, None)
+    os.environ.setdefault(*WAIT)
     # What is left at the end goes with the process.
     atexit.register(gc.freeze)
     try:
