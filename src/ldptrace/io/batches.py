@@ -32,8 +32,8 @@ from ldptrace.protocol.grid import Bounds
 T = TypeVar("T")
 # Bytes of points that are in memory at a time, unless told otherwise.
 MEMORY = 1 << 29
-# Bytes of a batch at most, and batches that wait at most: fresh memory takes longer to get than points to read, so a
-# batch is as large as can be used again and again.
+# Bytes of a batch at most, and batches that wait where few threads work: fresh memory takes longer to get than points
+# to read, so batches are small, and what they took is used again.
 BATCH, WAITING = 1 << 23, 8
 # Trajectories that tell whether there are times.
 FEW = 64
@@ -85,10 +85,10 @@ class Batches:
         A batch has the same number each time.
         """
 
-        def made(table: tuple[int, tuple[Path, pa.Table]]) -> tuple[ReadReport, T]:
-            found = self._cleaned(*table[1])
-            kept = found.trajectories
-            return self._report(found), work(kept, table[0])
+        def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[ReadReport, T]:
+            number, table = numbered
+            found = self._cleaned(*table)
+            return self._report(found), work(found.trajectories, number)
 
         first: tuple[Path, pa.Table] | None = None
         whole = ReadReport(str(self.source), self.format, 0, 0, 0)
@@ -99,7 +99,7 @@ class Batches:
                 first = first or found
                 yield found
 
-        waiting = min(WAITING, max(2 * threads(), self.memory // (4 * self.share)))
+        waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
         for report, result in map_ordered(made, enumerate(tables()), waiting):
             whole = whole + report
             yield result
