@@ -5,55 +5,62 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.models import preconditioner
 from ldptrace.models.preconditioner import Preconditioner
-from ldptrace.models.prior import Prior, PriorComponent
 
-POTENTIALS, POOLS = 6, 3
-
-
-def parts(rng: np.random.Generator) -> tuple[Prior, np.ndarray, np.ndarray]:
-    """A prior whose bases overlap, rows of pooled answers by potentials, and by the columns of the bases."""
-    bases = [np.eye(POTENTIALS), rng.normal(size=(POTENTIALS, 2))]
-    prior = Prior([PriorComponent(str(number), basis) for number, basis in enumerate(bases)])
-    rows = rng.normal(size=(POOLS, POTENTIALS))
-    return prior, rows, rows @ np.hstack(bases)
+COLUMNS, POOLS = 8, 3
 
 
+@pytest.fixture
+def every_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preconditioner, "SLIGHT", 0.0)
+
+
+@pytest.mark.usefixtures("every_column")
 @pytest.mark.parametrize("damping", [0.0, 10.0])
 def test_it_is_the_inverse_of_the_rows_and_a_diagonal(rng: np.random.Generator, damping: float) -> None:
-    prior, rows, views = parts(rng)
-    sizes, beside = rng.uniform(0.5, 2, views.shape[1]), rng.uniform(0, 5, views.shape[1])
-    made = Preconditioner(prior, rows, views.astype(np.float32), (views**2).sum(axis=0) + beside)
+    views = rng.normal(size=(POOLS, COLUMNS))
+    sizes, beside = rng.uniform(0.5, 2, COLUMNS), rng.uniform(0, 5, COLUMNS)
+    made = Preconditioner(views.astype(np.float32), (views**2).sum(axis=0) + beside)
     seen = views * sizes
     whole = np.diag(damping + np.sqrt(1 + sizes**2 * beside)) + seen.T @ seen
-    values = rng.normal(size=views.shape[1])
+    values = rng.normal(size=COLUMNS)
     np.testing.assert_allclose(made.inverse(sizes, damping)(whole @ values), values, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("every_column")
 def test_other_sizes_are_other_equations(rng: np.random.Generator) -> None:
-    prior, rows, views = parts(rng)
-    made = Preconditioner(prior, rows, views.astype(np.float32), (views**2).sum(axis=0))
-    values = rng.normal(size=views.shape[1])
+    views = rng.normal(size=(POOLS, COLUMNS))
+    made = Preconditioner(views.astype(np.float32), (views**2).sum(axis=0))
+    values = rng.normal(size=COLUMNS)
     for size in (1.0, 3.0):
-        sizes = np.full(views.shape[1], size)
-        whole = np.eye(views.shape[1]) + size**2 * views.T @ views
-        np.testing.assert_allclose(made.inverse(sizes, 0.0)(whole @ values), values, rtol=1e-3, atol=1e-3)
+        whole = np.eye(COLUMNS) + size**2 * views.T @ views
+        found = made.inverse(np.full(COLUMNS, size), 0.0)(whole @ values)
+        np.testing.assert_allclose(found, values, rtol=1e-3, atol=1e-3)
+
+
+def test_columns_that_the_pools_hardly_see_are_in_the_diagonal_alone(rng: np.random.Generator) -> None:
+    views = rng.normal(size=(POOLS, COLUMNS))
+    views[:, 2:] *= 0.1
+    made = Preconditioner(views.astype(np.float32), (views**2).sum(axis=0))
+    seen = 2 * views * (4 * (views**2).sum(axis=0) > 1)
+    assert 0 < seen.any(axis=0).sum() < COLUMNS
+    whole, values = np.eye(COLUMNS) + seen.T @ seen, rng.normal(size=COLUMNS)
+    found = made.inverse(np.full(COLUMNS, 2.0), 0.0)(whole @ values)
+    np.testing.assert_allclose(found, values, rtol=1e-3, atol=1e-3)
 
 
 def test_before_any_answer_there_is_the_damping_alone(rng: np.random.Generator) -> None:
-    prior, _, views = parts(rng)
-    values = rng.normal(size=views.shape[1])
-    found = Preconditioner.nothing(prior).inverse(np.ones(views.shape[1]), 3.0)(values)
-    np.testing.assert_allclose(found, values / 4)
+    values = rng.normal(size=COLUMNS)
+    nothing = Preconditioner(np.zeros((0, COLUMNS), np.float32), np.zeros(COLUMNS))
+    np.testing.assert_allclose(nothing.inverse(np.ones(COLUMNS), 3.0)(values), values / 4)
 
 
 def test_answers_that_are_nearly_exact_are_in_double_precision(rng: np.random.Generator) -> None:
-    prior, rows, _ = parts(rng)
-    rows = (1e5 * rows).astype(np.float32).astype(np.float64)
-    views = (rows @ prior.basis.toarray()).astype(np.float32)
-    made = Preconditioner(prior, rows, views, (views.astype(np.float64) ** 2).sum(axis=0))
-    values = rng.normal(size=views.shape[1])
-    found = made.inverse(np.ones(views.shape[1]), 0.0)(values)
+    views = (1e5 * rng.normal(size=(POOLS, COLUMNS))).astype(np.float32)
+    made = Preconditioner(views, (views.astype(np.float64) ** 2).sum(axis=0))
+    values = rng.normal(size=COLUMNS)
+    found = made.inverse(np.ones(COLUMNS), 0.0)(values)
     # What no row sees stays, what one sees is next to nothing.
-    np.testing.assert_allclose(rows @ (prior.basis @ found), 0, atol=1.0)
+    np.testing.assert_allclose(views.astype(np.float64) @ found, 0, atol=1.0)
     assert values @ found > 0

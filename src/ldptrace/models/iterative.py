@@ -5,17 +5,17 @@ Gauss-Newton step are (1 + W^T W) step = W^T misfit - c, W the Jacobian times th
 matter as the answers can tell from noise, and conjugate gradients need about as many products. Sums of similar answers
 (`pools`) carry most of what can be told; their rows of the Jacobian are computed, to estimate the variances from and
 to precondition with (`ldptrace.models.preconditioner`). Answers that are nearly exact are far from linear on the way to
-them: a step that goes too far, or leads to worse, is damped.
+them: a step that brings little of what it promised is shortened, then damped.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.evidence import Spread, climbed
@@ -25,18 +25,21 @@ from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
-PRODUCTS, LEFT_OVER = 40, 0.05
+PRODUCTS, LEFT_OVER = 40, 0.01
 # The part of an answer that the model cannot express.
 INEXACT = 0.03
-# How far a step may move a potential, the part of all potentials that may want to go farther, and how often a step is
-# damped more, tenfold each time.
-FARTHEST, FEW, DAMPINGS = 2.0, 0.01, 8
+# A step is made in full, or else that much of it: where it brings so much of what the equations promise, or, the
+# shortest, anything. How often it is damped more, tenfold each time.
+SHARES, KEPT, DAMPINGS = (1.0, 0.6, 0.3), 0.25, 8
 # Mean squared misfit above which the first step is damped, and its part that it is damped with.
 FAR_OFF, FIRST_DAMPING = 25.0, 0.2
 # Random vectors that a trace is estimated from, and a diagonal.
 PROBES, SIGNS = 6, 12
+# Rows of the pools that a thread computes at a time.
+ROWS = 16
 
 
 class IterativeSolver(Solver[Model]):
@@ -47,8 +50,9 @@ class IterativeSolver(Solver[Model]):
         # No model of so many cells is exact, and answers that are far better known than it can say would stop it.
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping: float | None = None
-        self.coefficients = np.zeros(prior.basis.shape[1])
-        self._preconditioner = Preconditioner.nothing(prior)
+        columns = prior.basis.shape[1]
+        self.coefficients = np.zeros(columns)
+        self._preconditioner = Preconditioner(np.zeros((0, columns), np.float32), np.zeros(columns))
 
     def linearise(self, here: Model) -> None:
         assert isinstance(here, LargePredictor)
@@ -74,17 +78,21 @@ class IterativeSolver(Solver[Model]):
 
     def likely(self, here: Model, logs: Floats) -> Floats:
         assert isinstance(here, LargePredictor)
-        pooling, parts = self._pooling(here), self.prior.components
+        pool, share = self._pooling(here)
 
-        def row(number: int, *_: int) -> Floats:
-            return self.apply_transposed(pooling[[number]].toarray()[0])
+        def rows(_: int, start: int, stop: int) -> list[Floats]:
+            return [
+                self.apply_transposed(np.where(pool == number, share, 0)) for number in range(start, stop)
+            ]
 
-        rows = np.array(map_chunks(row, pooling.shape[0], 1))
-        views: list[Floats] = [rows @ part.basis for part in parts]
+        pools = pool.max() + 1
+        found = np.array([row for part in map_chunks(rows, pools, ROWS) for row in part])
+        parts = self.prior.components
+        views = map_chunks(lambda number, *_: cast(Floats, found @ parts[number].basis), len(parts), 1)
         halves = np.concatenate([view.astype(np.float32) for view in views], axis=1)
-        self._preconditioner = Preconditioner(self.prior, rows, halves, self._diagonal())
-        target = self.misfit(here) + self.apply(here.potentials)
-        return climbed(self.prior, logs, Spread.of(views), pooling @ target)
+        self._preconditioner = Preconditioner(halves, self._diagonal())
+        target = share * (self.misfit(here) + self.apply(here.potentials))
+        return climbed(self.prior, logs, Spread.of(views), np.bincount(pool, target).astype(np.float64))
 
     def _diagonal(self) -> Floats:
         """How much each column of the bases changes the answers, squared: the mean over random signs."""
@@ -96,8 +104,8 @@ class IterativeSolver(Solver[Model]):
 
         return np.mean(map_chunks(seen, SIGNS, 1), axis=0)
 
-    def _pooling(self, here: LargePredictor) -> csr_array:
-        """Sums of similar answers, each of variance one and independent of the others."""
+    def _pooling(self, here: LargePredictor) -> tuple[Ints, Floats]:
+        """The pool of each answer, and its share: sums of variance one, independent of each other."""
         pools, first = [], 0
         for seen in self.observations:
             pool = here.pools(seen.name)
@@ -107,15 +115,16 @@ class IterativeSolver(Solver[Model]):
                 pools.append(np.array([first]))
                 first += 1
         pool = np.concatenate(pools)
-        share = 1 / np.sqrt(np.bincount(pool))[pool]
-        return csr_array((share, (pool, np.arange(len(pool)))), shape=(first, len(pool)))
+        return pool, 1 / np.sqrt(np.bincount(pool))[pool]
 
     def descend(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        begin, first = self._cost(here, logs), math.inf
+        gap = self.misfit(here)
+        begin, first = self._cost(gap, logs), math.inf
         for number in range(CHORDS):
             if number:
                 self.linearise(here)
-            there, change = self._step(here, logs, longest)
+                gap = self.misfit(here)
+            there, gap, change = self._step(here, gap, logs)
             if number == 0:
                 first = change
                 if there is here:
@@ -124,53 +133,54 @@ class IterativeSolver(Solver[Model]):
             if stays or change < SMALL:
                 break
         # Where single answers swing on, the fit has settled when all of them together are as likely as before.
-        gained = (begin - self._cost(here, logs)) / math.sqrt(2 * len(self.observed))
+        gained = (begin - self._cost(gap, logs)) / math.sqrt(2 * len(self.observed))
         return here, min(first, max(gained, 0.0))
 
-    def _cost(self, here: Model, logs: Floats) -> float:
-        gap, own = self.misfit(here), self.coefficients / np.exp(logs / 2)[self.prior.owner]
+    def _cost(self, gap: Floats, logs: Floats) -> float:
+        own = self.coefficients / np.exp(logs / 2)[self.prior.owner]
         return float(gap @ gap + own @ own)
 
-    def _step(self, here: Model, logs: Floats, longest: float) -> tuple[Model, float]:
-        """One step, or none where every step leads to worse, and by how much it wanted to change the answers.
+    def _step(self, here: Model, gap: Floats, logs: Floats) -> tuple[Model, Floats, float]:
+        """One step, or none where every step leads to worse, its misfit, and how much it wanted to change the answers.
 
-        Where the answers are not linear as far as the step goes, it is damped, and so are the next ones, less and less.
-        Where only few potentials would go too far, such as those of places where nobody goes, they alone are cut short.
+        Potentials are logarithms: an answer that is to grow by q times itself needs a step of log(1 + q), and one of q
+        would make far too much of it. Where the answers are still not as the equations say, the step is shortened, then
+        damped, and so are the next ones, less and less.
         """
         basis, sizes = self.prior.basis, np.exp(logs / 2)[self.prior.owner]
-        own = self.coefficients / sizes
-        gap, cost = self.misfit(here), self._cost(here, logs)
+        own, cost = self.coefficients / sizes, self._cost(gap, logs)
         right = sizes * (basis.T @ self.apply_transposed(gap)) - own
         damping, change = self._damping, 0.0
         if damping is None:
             mean = float(gap @ gap) / len(gap)
             damping = FIRST_DAMPING * mean if mean > FAR_OFF else 0.0
-        for number in range(DAMPINGS):
-            step = self._solved(right, sizes, damping, FARTHEST)
-            if step is None:
-                change = math.inf
-            else:
-                step = np.clip(step, -FARTHEST / sizes, FARTHEST / sizes)
-                moved = basis @ (sizes * step)
-                change = max(change, float(np.abs(self.apply(moved)).max()))
-                for share in (longest, longest / 2):
-                    there, new_own = here.moved(share * moved), own + share * step
-                    new_gap = self.misfit(there)
-                    if new_gap @ new_gap + new_own @ new_own < cost:
-                        at_once = number == 0 and share == longest
-                        self.coefficients = sizes * new_own
-                        self._damping = _eased(damping) if at_once else damping
-                        return there, change
+        for _ in range(DAMPINGS):
+            wanted = sizes * self._solved(right, sizes, damping)
+            step = np.sign(wanted) * np.log1p(np.abs(wanted))
+            moved = basis @ step
+            effect = self.apply(moved)
+            change = max(change, float(np.abs(effect).max()))
+            for share in SHARES:
+                there, new_own = here.moved(share * moved), own + share * step / sizes
+                new_gap, linear = self.misfit(there), gap - share * effect
+                gained = cost - float(new_gap @ new_gap + new_own @ new_own)
+                promised = cost - float(linear @ linear + new_own @ new_own)
+                if gained > KEPT * promised or (share == SHARES[-1] and gained > 0):
+                    self.coefficients = sizes * new_own
+                    if share == 1:
+                        damping = damping / 10 if damping > 1 else 0.0
+                    elif gained < KEPT * promised:
+                        damping = max(10 * damping, 1.0)
+                    self._damping = damping
+                    return there, new_gap, change
             damping = max(10 * damping, 1.0)
         self._damping = damping
-        return here, change
+        return here, gap, change
 
-    def _solved(
-        self, right: Floats, sizes: Floats, damping: float = 0.0, farthest: float = math.inf
-    ) -> Floats | None:
-        """The step of the coefficients, by conjugate gradients; none where many potentials go farther than that."""
+    def _solved(self, right: Floats, sizes: Floats, damping: float = 0.0) -> Floats:
+        """The step of the coefficients, by conjugate gradients."""
         basis, inverse = self.prior.basis, self._preconditioner.inverse(sizes, damping)
-        step, rest, moved = np.zeros_like(right), right, np.zeros(basis.shape[0])
+        step, rest = np.zeros_like(right), right
         search = inverse(rest)
         size = rest @ search
         goal = LEFT_OVER**2 * size
@@ -180,9 +190,7 @@ class IterativeSolver(Solver[Model]):
             along = basis @ (sizes * search)
             product = (1 + damping) * search + sizes * (basis.T @ self.apply_transposed(self.apply(along)))
             length = size / (search @ product)
-            step, rest, moved = step + length * search, rest - length * product, moved + length * along
-            if (np.abs(moved) > 1.5 * farthest).sum() > FEW * len(moved):
-                return None
+            step, rest = step + length * search, rest - length * product
             ready = inverse(rest)
             size, last = rest @ ready, size
             search = ready + size / last * search
@@ -198,11 +206,5 @@ class IterativeSolver(Solver[Model]):
         found = []
         for _ in range(PROBES):
             signs = rng.choice([-1.0, 1.0], len(sizes))
-            solved = self._solved(signs, sizes)
-            assert solved is not None
-            found.append(signs @ (signs - solved))
+            found.append(signs @ (signs - self._solved(signs, sizes)))
         return float(np.mean(found))
-
-
-def _eased(damping: float) -> float:
-    return damping / 10 if damping > 1 else 0.0

@@ -7,11 +7,12 @@ backward pass for each way of weighting paths (`docs/explanation/path-model.md`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from queue import Empty, SimpleQueue
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ Halves = NDArray[np.float32]
 _LEAST = 0.2
 # Loops are found from every so many cells at once in both directions; what reaches other cells has random signs.
 _STRIDE = 8
+# States of a pass from which on it takes longer than to start a thread.
+_THREADED = 1_000_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +251,8 @@ class Products:
         # A single kind needs no threads of its own: whoever asks for many rows works on several at a time.
         kinds = [kind for kind in self._kinds if any(name in values for name in kind.names)]
 
-        def work(number: int, _: int, __: int) -> Floats:
-            kind, total = kinds[number], np.zeros(layout.size)
+        def work(kind: _Kind) -> Floats:
+            total = np.zeros(layout.size)
             along, expected = Features.zero(flow.graph), 0.0
             for name in (name for name in kind.names if name in values):
                 scaled = values[name] * self.left[name]
@@ -262,7 +266,7 @@ class Products:
             total[layout.length] = kind.weight * mean - flow.length * expected
             return total
 
-        result = np.sum(map_chunks(work, len(kinds), 1), axis=0) + np.zeros(layout.size)
+        result = np.sum(self._each(work, kinds), axis=0) + np.zeros(layout.size)
         if "length" in values:
             result[layout.length] += flow.length * (values["length"] - flow.length @ values["length"])
         if "turns" in values:
@@ -276,14 +280,19 @@ class Products:
             mean = self._count(along, counted)
             centre = mean if lengths is None else mean - lengths
 
-            def work(number: int, _: int, __: int) -> None:
-                kind = self._kinds[number]
+            def work(kind: _Kind) -> None:
                 features = self._covariances(kind, along, counted, centre)
                 for name in kind.names:
                     found[name] = ANSWERS[name].pooled(self.flow.graph, features)
 
-            map_chunks(work, len(self._kinds), 1)
+            self._each(work, self._kinds)
         return found
+
+    def _each(self, work: Callable[[_Kind], T], kinds: Sequence[_Kind]) -> list[T]:
+        """Results of `work` for each kind; by threads where a pass takes long enough."""
+        if self._forward.size < _THREADED:
+            return [work(kind) for kind in kinds]
+        return map_chunks(lambda number, *_: work(kinds[number]), len(kinds), 1)
 
     def _rows_of_turns(self, kind: _Kind, expected: Floats) -> Floats:
         """Derivatives of the expected turns by all potentials."""

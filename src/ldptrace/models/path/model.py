@@ -43,7 +43,7 @@ PathFit: TypeAlias = "Fit[Expectation] | Fit[Flow]"
 DENSE = SMALL
 # What a fit of a large grid takes, for each state of a pass, and how many times that with a large epsilon: answers that
 # are nearly exact need more products for a step, and more rounds. Told before it begins.
-SECONDS_PER_STATE, PRECISE = 1.2e-5, 4
+SECONDS_PER_STATE, PRECISE = 1.2e-5, 3
 LOG = logging.getLogger(__name__)
 AREA = ("x", "y", "offsets", "polygon")
 
