@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import linalg, sparse
+from threadpoolctl import threadpool_info
 
-from ldptrace.models.linear import SMALL, Root, matrix_of
+from ldptrace.models.linear import SMALL, Root, matrix_of, one_thread
 
 SIZES = pytest.mark.parametrize("size", [6, SMALL + 1])
 
@@ -49,3 +50,12 @@ def test_a_large_matrix_is_sparse_and_holds_the_same(size: int) -> None:
     dense = matrix.toarray() if sparse.issparse(matrix) else matrix
     assert dense.sum() == 6
     assert dense[rows, columns].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_no_library_that_is_loaded_uses_more_than_one_thread() -> None:
+    assert linalg.lapack is not None
+    with one_thread():
+        found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+        # numpy's, and scipy's own.
+        assert len(found) >= 2
+        assert {library["num_threads"] for library in found} == {1}

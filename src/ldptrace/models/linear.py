@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,6 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 Floats = NDArray[np.float64]
-# Finds the library that multiplies matrices: once, while all else is loaded.
-_LIBRARIES = ThreadpoolController()
 # Rows up to which matrices are arrays.
 SMALL = 600
 # Rows up to which a triangle is inverted as if it were any matrix.
@@ -23,7 +23,17 @@ def one_thread() -> Any:
     More of them, on matrices of this size, cost up to ten times what they save: they wait for each other, and for
     those of `map_chunks`, at full speed.
     """
-    return _LIBRARIES.limit(limits=1, user_api="blas")
+    return _libraries(scipy="scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
+
+
+@cache
+def _libraries(*, scipy: bool) -> ThreadpoolController:
+    """The libraries that multiply matrices, numpy's and, once that is loaded, scipy's."""
+    return ThreadpoolController()
+
+
+# They are searched for while all else is loaded.
+_libraries(scipy="scipy.linalg" in sys.modules)
 
 
 def matrix_of(

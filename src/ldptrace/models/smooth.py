@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
-from ldptrace.models.linear import one_thread
 
 Floats = NDArray[np.float64]
 STEPS = 60
@@ -68,6 +67,9 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
     first = profile / profile.sum()
     if not known:
         return Smooth(first, bends[0], 1.0)
+    # Not before: a command loads this to know a model by its kind, and that searches for libraries.
+    from ldptrace.models.linear import one_thread
+
     with one_thread():
         found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
     evidence = np.array([value + bend.belief for (_, value), bend in zip(found, bends, strict=True)])
