@@ -248,7 +248,7 @@ def draw(runs: list[dict[str, Any]], folder: Path) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     folder.mkdir(parents=True, exist_ok=True)
-    figure, (seconds, memory, fits) = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+    figure, (seconds, memory, fits) = plt.subplots(1, 3, figsize=(11, 4.2), layout="constrained")
     for task, engine in dict.fromkeys((run["task"], run["engine"]) for run in runs if run["task"] != "fit"):
         own = sorted(
             (run for run in runs if run["task"] == task and run["engine"] == engine),
@@ -280,7 +280,11 @@ def draw(runs: list[dict[str, Any]], folder: Path) -> None:
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.yaxis.set_major_formatter("{x:g}")
             axis.yaxis.set_minor_formatter(NullFormatter())
-            axis.legend(fontsize=7)
+    if grids:
+        fits.legend(fontsize=8)
+    handles, names = seconds.get_legend_handles_labels()
+    if names:
+        figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     figure.savefig(folder / "size.svg", metadata={"Date": None})
     print(f"curves: {folder / 'size.svg'}")
 
