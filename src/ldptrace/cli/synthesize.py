@@ -37,6 +37,7 @@ from ldptrace.cli.common import (
     ZoneOption,
     check_outputs,
     check_positive,
+    keep_memory,
     load_meanwhile,
     note,
     parse_bounds,
@@ -180,6 +181,7 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
+    keep_memory()
     from ldptrace.core.columns import Names
     from ldptrace.engines.local import Memory
     from ldptrace.io.area import read_area
