@@ -174,3 +174,16 @@ def test_nothing_usable_is_told(tmp_path: Path) -> None:
     assert batches is not None
     with pytest.raises(InputError, match=r"walks\.parquet: "):
         list(batches)
+
+
+@pytest.mark.parametrize("outside", ["drop", "clamp"])
+def test_bounds_that_miss_everything_are_told_as_by_a_whole_read(tmp_path: Path, outside: str) -> None:
+    path, bounds = tmp_path / "walks.parquet", (50.0, 50.0, 60.0, 60.0)
+    write(WALKS, path)
+    batches = open_batches(path, bounds=bounds, outside=outside, memory=20_000, trips=True)
+    assert batches is not None
+    with pytest.raises(InputError) as whole:
+        read_with_report(path, bounds=bounds, outside=outside)
+    with pytest.raises(InputError) as parts:
+        list(batches)
+    assert str(parts.value) == str(whole.value)

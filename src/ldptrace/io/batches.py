@@ -90,25 +90,25 @@ class Batches:
             found = self._cleaned(*table)
             return self._report(found), work(found.trajectories, number)
 
-        first: tuple[Path, pa.Table] | None = None
         whole = ReadReport(str(self.source), self.format, 0, 0, 0)
-
-        def tables() -> Iterator[tuple[Path, pa.Table]]:
-            nonlocal first
-            for found in self._tables(CHUNK, self.share):
-                first = first or found
-                yield found
-
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
-        for report, result in map_ordered(made, enumerate(tables()), waiting):
+        for report, result in map_ordered(made, enumerate(self._tables(CHUNK, self.share)), waiting):
             whole = whole + report
             yield result
-        if whole.trajectories == 0:
-            # Nothing can be used; the first batch says why.
-            if first is not None:
-                self._cleaned(*first, whole=True)
-            raise NothingUsable(f"{self.source}: there are no trajectories in it")
+        if whole.trajectories == 0 or whole.points == whole.clamped.get("point"):
+            self._refuse()
         self.report = whole
+
+    def _refuse(self) -> None:
+        """Nothing can be used: say why, as all of them would, or as many as fit into the memory."""
+        tables: list[pa.Table] = []
+        for _, table in self._tables(CHUNK, self.share):
+            if sum(part.nbytes for part in tables) + table.nbytes > self.memory:
+                break
+            tables.append(table)
+        if tables:
+            self._cleaned(self.files[0], pa.concat_tables(tables, promote_options="permissive"), whole=True)
+        raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
     def first(self) -> Trajectories:
         """One trajectory, the first that can be used."""
