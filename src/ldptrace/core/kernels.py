@@ -137,7 +137,7 @@ def _numba(later: Mapping[str, Any] = MappingProxyType({"coverage": None})) -> A
 
     if not _ANNOUNCER:
         _ANNOUNCER.append(_announcer())
-        register("numba:compile", _ANNOUNCER[0])  # type: ignore[no-untyped-call]
+        register("numba:compile", _ANNOUNCER[0])
     return numba
 
 
@@ -181,7 +181,7 @@ def _ready_cache() -> Any:
 
         class Ready(FunctionCache):
             def __init__(self, function: Callable[..., Any]) -> None:
-                super().__init__(function)  # type: ignore[no-untyped-call]
+                super().__init__(function)
                 self._ahead: dict[Any, Any] = {}
                 self._file = cast(Any, self._cache_file)
                 self._file._load_data = self._read
@@ -191,7 +191,7 @@ def _ready_cache() -> Any:
                 rtsys.initialize(context)
                 if signature in self._ahead:
                     return self._ahead.pop(signature)
-                return self._load_overload(signature, context)  # type: ignore[no-untyped-call]
+                return self._load_overload(signature, context)
 
             def load_all(self, compiled: Any) -> None:
                 # What is wrong with a file, the first call meets too, and says.
