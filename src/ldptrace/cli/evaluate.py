@@ -179,7 +179,7 @@ def attack(
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.report import attack_page
+    from ldptrace.pages import attack_page
 
     check_outputs([json_file, html_file], [real, *synthetic])
     checked_cells(grid)

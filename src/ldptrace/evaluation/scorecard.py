@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ldptrace import report
+from ldptrace import pages
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
 from ldptrace.evaluation.measuring import ALL_METRICS, Value
 from ldptrace.evaluation.metrics import METRICS, Metric
@@ -89,7 +89,7 @@ class Scorecard:
         return "\n".join(line.rstrip() for line in text.splitlines())
 
     def _repr_html_(self) -> str:
-        return report.summary(self.document())
+        return pages.summary(self.document())
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
@@ -188,7 +188,7 @@ class Scorecard:
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """One self-contained page, also written to `path` if given."""
-        text = report.page(self.document())
+        text = pages.page(self.document())
         if path is not None:
             with atomic_path(path) as temporary:
                 temporary.write_text(text, encoding="utf-8")

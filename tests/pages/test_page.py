@@ -17,8 +17,8 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
-from ldptrace.report import attack_page, page
-from ldptrace.report.verdict import verdict
+from ldptrace.pages import attack_page, page
+from ldptrace.pages.verdict import verdict
 from ldptrace.roads.network import RoadNetwork
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)

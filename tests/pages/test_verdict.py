@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ldptrace.report.promise import promise
-from ldptrace.report.verdict import map_remark, position, sharing, verdict
+from ldptrace.pages.promise import promise
+from ldptrace.pages.verdict import map_remark, position, sharing, verdict
 
 
 def entry(value: float | None, **more: Any) -> dict[str, Any]:

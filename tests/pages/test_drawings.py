@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from markupsafe import Markup
 
-from ldptrace.report.drawings import (
+from ldptrace.pages.drawings import (
     ARROWS,
     WIDTH,
     Frame,

@@ -1,5 +1,5 @@
 """Scorecards as pages: plain data in, one self-contained HTML file out."""
 
-from ldptrace.report.page import attack_page, page, summary
+from ldptrace.pages.page import attack_page, page, summary
 
 __all__ = ["attack_page", "page", "summary"]

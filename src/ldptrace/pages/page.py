@@ -12,11 +12,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from ldptrace.core.plane import METRES_PER_DEGREE, is_geographic
-from ldptrace.report import charts, drawings
-from ldptrace.report.charts import Series
-from ldptrace.report.drawings import Frame
-from ldptrace.report.promise import promise
-from ldptrace.report.verdict import map_remark, position, sharing, verdict
+from ldptrace.pages import charts, drawings
+from ldptrace.pages.charts import Series
+from ldptrace.pages.drawings import Frame
+from ldptrace.pages.promise import promise
+from ldptrace.pages.verdict import map_remark, position, sharing, verdict
 
 Document = dict[str, Any]
 LEVELS = {
@@ -340,4 +340,4 @@ def _template(name: str):  # type: ignore[no-untyped-def]
 
 
 def _text(name: str) -> str:
-    return files("ldptrace.report").joinpath(name).read_text(encoding="utf-8")
+    return files("ldptrace.pages").joinpath(name).read_text(encoding="utf-8")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ldptrace.report.promise import promise
+from ldptrace.pages.promise import promise
 
 
 @pytest.mark.parametrize("privacy", [None, {}, {"method": "paper"}, {"epsilon": None}])

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from markupsafe import Markup
 
-from ldptrace.report.charts import (
+from ldptrace.pages.charts import (
     BOTTOM,
     HEIGHT,
     LEFT,
