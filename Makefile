@@ -9,7 +9,7 @@ SOURCES := src tests benchmarks protocol fuzz docs
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types contracts unit tests docs bench clean mutants
+.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants
 
 demo: $(READY)
 	$(BIN)/ldptrace demo --out demo
@@ -33,8 +33,12 @@ unit: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
 
 # All tests, with the share of lines that they run; the floor in pyproject.toml can only rise.
-tests: $(READY)
+tests: $(READY) programs
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
+
+# A browser, a database server, Node and Java, which pip does not have. Without them their tests are skipped and counted.
+programs:
+	@tests/install-programs
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

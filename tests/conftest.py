@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 # Tests run side by side: threads of a matrix product that wait for each other would keep all the others waiting.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -17,6 +18,7 @@ from hypothesis import Phase, settings
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.tables import grid_moves
 from ldptrace.protocol.grid import Grid
+from programs_kit import chromium, closing_lines
 
 # Not tests: a program that tries them on faulty copies (`make mutants`).
 collect_ignore = ["mutants"]
@@ -90,6 +92,17 @@ def pytest_fixture_setup(
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     with certain(item.nodeid):
         return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in closing_lines(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line, yellow=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
 
 
 def slow(item: pytest.Item) -> bool:

@@ -36,6 +36,7 @@ from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, open_database
 from ports_kit import free_port
+from programs_kit import require
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 SINGLE = Plan.single_report(GRID, 1)
@@ -184,10 +185,7 @@ class Postgres:
     """A PostgreSQL server of its own, in a temporary folder, on a port of the machine."""
 
     def __init__(self) -> None:
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        found += [Path(path).parent for path in [shutil.which("initdb")] if path]
-        assert found, "the tests of the server need PostgreSQL: install Debian's package postgresql"
-        self._bin = found[-1]
+        self._bin = require("PostgreSQL").resolve().parent
         self.port = free_port()
         self.folder = Path(tempfile.mkdtemp(prefix="ldptrace-pg-"))
         self._as: list[str] = []

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,13 @@ import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from programs_kit import require
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "js"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TYPES = {".js": "text/javascript", ".json": "application/json", ".html": "text/html"}
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 PAGE = "<!doctype html><title>vectors</title>"
 SCRIPT = """
 async () => {
@@ -71,10 +68,9 @@ async () => {
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_in_node() -> None:
     done = subprocess.run(
-        ["node", "--test", "--test-reporter=tap", "test/vectors.test.js"],
+        [require("Node"), "--test", "--test-reporter=tap", "test/vectors.test.js"],
         cwd=CLIENT,
         capture_output=True,
         text=True,
@@ -83,18 +79,6 @@ def test_in_node() -> None:
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert "# pass 14" in done.stdout
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip("needs a Chromium")
-    with playwright.sync_playwright() as session:
-        found = session.chromium.launch(executable_path=path, args=FLAGS)
-        yield found
-        found.close()
 
 
 def tabs(browser: Any, count: int) -> list[Any]:

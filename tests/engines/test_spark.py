@@ -43,6 +43,7 @@ from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
 from ldptrace.synthesis import run_files, run_method
 from ports_kit import free_port
+from programs_kit import require
 from road_kit import lattice_roads
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -78,6 +79,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[tuple[Spark, list[subprocess.Popen[bytes]]]]:
+    require("Java")
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
     processes: list[subprocess.Popen[bytes]] = []

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -221,28 +218,6 @@ def test_real_trajectories_can_be_left_out() -> None:
     assert html.count('<svg class="map trips"') == 1
     assert "Real trajectories are not shown" in html
     assert "The attacks were not run" in html
-
-
-def chromium() -> str | None:
-    for name in (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    return None
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    path = chromium()
-    if path is None:
-        pytest.skip("there is no chromium")
-    quiet = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu", *quiet]
-        )
-        yield opened
-        opened.close()
 
 
 @pytest.mark.slow

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from ldptrace.protocol.reports import read_report
 from ldptrace.server import campaigns, releases, tokens
@@ -25,7 +23,6 @@ pytestmark = pytest.mark.slow
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 WORLD = plan_from_facts(1000, "1", 6, (13.0, 52.0, 14.0, 53.0), "EPSG:4326")
 PLANE = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0))
 GPX = """<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1"><trk><trkseg>
@@ -34,16 +31,6 @@ GPX = """<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" ver
 <trkpt lat="52.923456" lon="13.923456"><time>2026-03-01T08:40:00Z</time></trkpt>
 </trkseg></trk></gpx>"""
 LINE = {"type": "LineString", "coordinates": [[13.123456, 52.123456], [13.523456, 52.523456]]}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    assert path, "the tests of the pages need Chromium: install Debian's package chromium"
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=[*FLAGS, "--disable-sync"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
