@@ -1,25 +1,16 @@
 from __future__ import annotations
 
-import gc
-import platform
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 from ldptrace.cli import AREAS, application
 from ldptrace.cli.common import (
-    KEPT,
     Progress,
-    keep_memory,
-    load_meanwhile,
     parse_bounds,
     random_source,
     read_input,
 )
-from ldptrace.cli.synthesize import AHEAD
 from ldptrace.errors import InputError
 
 
@@ -46,13 +37,6 @@ def test_the_report_of_what_was_read_goes_to_stderr(
     assert captured.err == f"{path}: 1 trajectory, 1 point; left out 1 point (infinite)\n"
 
 
-def test_what_comes_next_is_loaded_meanwhile() -> None:
-    load_meanwhile("ldptrace.core.stages", *AHEAD).join()
-    assert gc.isenabled()
-    for module, _, kernel in (name.partition(":") for name in AHEAD):
-        assert not kernel or isinstance(getattr(sys.modules[module], kernel), Dispatcher)
-
-
 def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress() as stages, stages("read"):
         pass
@@ -76,28 +60,3 @@ def test_an_unknown_command_has_the_whole_help() -> None:
     assert len(everything.registered_commands) + len(everything.registered_groups) == sum(
         map(len, AREAS.values())
     )
-
-
-def test_memory_is_kept_where_the_c_library_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[int, int] = {}
-
-    class Library:
-        def __init__(self, _: None) -> None:
-            self.mallopt = told.__setitem__
-
-    monkeypatch.setattr("ctypes.CDLL", Library)
-    keep_memory()
-    assert told == KEPT
-    monkeypatch.delattr(Library, "__init__")
-    monkeypatch.setattr(Library, "__new__", lambda *_: object())
-    keep_memory()
-
-
-def test_glibc_takes_what_it_is_told() -> None:
-    if platform.libc_ver()[0] == "glibc":
-        script = (
-            "import ctypes\n"
-            "from ldptrace.cli.common import KEPT\n"
-            "assert all(ctypes.CDLL(None).mallopt(*told) == 1 for told in KEPT.items())"
-        )
-        subprocess.run([sys.executable, "-c", script], check=True)

@@ -17,7 +17,6 @@ import pytest
 
 import ldptrace as lt
 from cli_kit import error_of, status
-from ldptrace.cli.synthesize import AHEAD
 from ldptrace.models import load_model
 from ldptrace.simulation.streams import EXPERIMENT
 from trajectory_kit import straight_trips
@@ -44,48 +43,6 @@ def test_a_private_copy_with_its_promise(trips: Path, tmp_path: Path) -> None:
     assert promise["method"] == "paper"
     assert promise["epsilon"] == "1"
     assert len(lt.MarkovModel.load(model).sample_paths(10, np.random.default_rng(0))) == 10
-
-
-# The command, with the names of the loops that it called at the end.
-CALLED = """
-import sys
-from ldptrace.cli import main
-from ldptrace.core import kernels
-
-kernels.load()
-from numba.core.dispatcher import Dispatcher
-
-called, first = set(), Dispatcher._compile_for_args
-def compile_for_args(self, *arguments, **keywords):
-    called.add(f"{self.py_func.__module__}:{self.py_func.__name__}")
-    return first(self, *arguments, **keywords)
-Dispatcher._compile_for_args = compile_for_args
-try:
-    main()
-finally:
-    print(*sorted(called))
-"""
-
-
-def test_what_is_loaded_ahead_is_what_the_command_calls(trips: Path, tmp_path: Path) -> None:
-    arguments = [
-        trips,
-        "-o",
-        tmp_path / "synthetic.parquet",
-        "--epsilon",
-        "1",
-        "--bounds",
-        BOUNDS,
-        "--time",
-        "off",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", CALLED, "synthesize", *map(str, arguments)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == sorted(name for name in AHEAD if ":" in name)
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from threading import Lock, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
 
 Document = TypeVar("Document")
-# Numbers of what glibc can be told about memory: one pool for all threads; pieces up to 32 MB come from it; 256 MB
-# that are free in it are not given back.
-KEPT = {-8: 1, -3: 32 << 20, -1: 256 << 20}
 
 
 class Outside(StrEnum):
@@ -207,55 +203,6 @@ def check_outputs(
     sources = list(inputs)
     for path in given:
         check_output(path, sources, force=force)
-
-
-def keep_memory() -> None:
-    """Keep what is freed for the next batch: pages that were not used before are slow to get.
-
-    Before anything else is loaded; where the C library is another than glibc, nothing changes.
-    """
-    import ctypes
-    from contextlib import suppress
-
-    with suppress(OSError, TypeError, AttributeError):
-        change = ctypes.CDLL(None).mallopt
-        for option, value in KEPT.items():
-            change(option, value)
-
-
-def load_meanwhile(*names: str) -> Thread:
-    """Load numba, packages and compiled kernels of the work to come while the command goes on, which is to read files.
-
-    A name is that of a module, or `module:kernel`, in the order in which the command will need them.
-    """
-    import atexit
-    import gc
-    from importlib import import_module
-
-    from ldptrace.core import kernels
-
-    # Modules are no garbage: looking for some among them takes a tenth of the time that they take to load.
-    gc.disable()
-    # A command that ends does not end in the middle of a kernel, and none is begun after that.
-    ending = Lock()
-    atexit.register(ending.acquire)
-
-    def loading() -> None:
-        try:
-            kernels.load()
-            for name in names:
-                module, _, kernel = name.partition(":")
-                found = vars(import_module(module))
-                if kernel:
-                    with ending:
-                        kernels.load_compiled(found[kernel])
-        finally:
-            gc.freeze()
-            gc.enable()
-
-    thread = Thread(target=loading, name="load packages", daemon=True)
-    thread.start()
-    return thread
 
 
 def read_document(path: Path) -> bytes:

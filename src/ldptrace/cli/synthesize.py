@@ -37,8 +37,6 @@ from ldptrace.cli.common import (
     ZoneOption,
     check_outputs,
     check_positive,
-    keep_memory,
-    load_meanwhile,
     note,
     parse_bounds,
     parse_centre,
@@ -51,27 +49,6 @@ from ldptrace.errors import InputError, PrivacyWarning
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.protocol.grid import Bounds
-
-
-# What the default method computes with, in the order of its use.
-AHEAD = (
-    "ldptrace.core.paths:_discretise",
-    "ldptrace.simulation.channels:_privset",
-    "ldptrace.simulation.answers:_choose",
-    "ldptrace.simulation.answers:_step_items",
-    "ldptrace.simulation.answers:_turns",
-    "ldptrace.models.path.messages:_along",
-    "ldptrace.models.path.messages:_pairs",
-    "ldptrace.models.path.messages:_expected_moves",
-    "ldptrace.models.path.messages:_turns_forward",
-    "ldptrace.models.path.messages:_turns_backward",
-    "ldptrace.models.path.model",
-    "ldptrace.models.path.sampler:_alias",
-    "ldptrace.models.path.sampler:_alias_rows",
-    "ldptrace.models.path.sampler:_begin",
-    "ldptrace.models.path.sampler:_walk",
-    "ldptrace.core.placement:_between",
-)
 
 
 class Simulation(StrEnum):
@@ -181,7 +158,6 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
-    keep_memory()
     from ldptrace.core.columns import Names
     from ldptrace.engines.local import Memory
     from ldptrace.io.area import read_area
@@ -197,8 +173,6 @@ def synthesize(
 
     if roads is not None:
         from ldptrace.roads import read_roads
-    # Not before: two threads that load packages wait for each other, and files are read later.
-    load_meanwhile(*AHEAD)
     recipe = find_method(method)
     given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
     given |= {"week": week or None, "centre": parse_centre(centre)}
