@@ -16,9 +16,9 @@ from benchmarks.data import oldenburg
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.pois import Visits
 from ldptrace.generators import campus_walks
-from ldptrace.methods.baselines.ngram import Ngram
-from ldptrace.methods.baselines.ngram_full import NgramFull, Regions
 from ldptrace.protocol.grid import Grid
+from ldptrace_lab.ngram.cells import Ngram
+from ldptrace_lab.ngram.full import NgramFull, Regions
 
 
 def microseconds(work: Callable[[], object], count: int) -> float:

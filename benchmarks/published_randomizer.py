@@ -28,8 +28,8 @@ from ldptrace.models.lengths import length_quantile
 from ldptrace.models.markov import MarkovModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.reproduce.published import EPSILONS, LDPTRACE, utility
 from ldptrace.simulation.answers import answers
+from ldptrace_lab.reproduce.published import EPSILONS, LDPTRACE, utility
 
 CLIENTS = ("published", "correct", "correct, padded")
 QUANTILE = 0.9

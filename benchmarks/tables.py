@@ -13,7 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import METRICS, Yardstick
 from ldptrace.evaluation.floors import bootstrap
 from ldptrace.protocol.grid import Grid
-from ldptrace.reproduce.published import LDPTRACE, utility
+from ldptrace_lab.reproduce.published import LDPTRACE, utility
 
 # The paper's Table 3 at eps = 1 for Oldenburg.
 PUBLISHED = utility("oldenburg", LDPTRACE, 1.0) or {}

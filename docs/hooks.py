@@ -50,18 +50,18 @@ def results() -> dict[str, dict[str, Any]]:
 
 def drawing(document: dict[str, Any]) -> str:
     """The figure of an experiment."""
-    from ldptrace.reproduce.experiments import EXPERIMENTS
-    from ldptrace.reproduce.figures import draw
-    from ldptrace.reproduce.results import from_plain
+    from ldptrace_lab.reproduce.experiments import EXPERIMENTS
+    from ldptrace_lab.reproduce.figures import draw
+    from ldptrace_lab.reproduce.results import from_plain
 
     return draw(EXPERIMENTS[document["name"]], from_plain(document["rows"]), document["marks"])
 
 
 def experiment(name: str) -> str:
     """An experiment as a part of a page: what it asks, what came out, figure and numbers."""
-    from ldptrace.reproduce.experiments import EXPERIMENTS
-    from ldptrace.reproduce.results import from_plain
-    from ldptrace.reproduce.tables import markdown, side_by_side
+    from ldptrace_lab.reproduce.experiments import EXPERIMENTS
+    from ldptrace_lab.reproduce.results import from_plain
+    from ldptrace_lab.reproduce.tables import markdown, side_by_side
 
     document = results()[name]
     table = markdown(side_by_side(EXPERIMENTS[name], from_plain(document["rows"])))

@@ -8,22 +8,26 @@ from pathlib import Path
 import grimp
 
 import ldptrace
+import ldptrace_lab
 
 SOURCE, TESTS = Path(ldptrace.__file__).parent, Path(__file__).parent
+# Where the tests of a package are.
+HOUSES = {SOURCE: TESTS, Path(ldptrace_lab.__file__).parent: TESTS / "lab"}
 LONGEST = 500
 
 
-def modules() -> list[Path]:
+def modules(source: Path) -> list[Path]:
     """All modules that are more than the list of a room's names."""
-    found = (path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+    found = (path.relative_to(source) for path in source.rglob("*.py"))
     return sorted(path for path in found if path.name != "__init__.py")
 
 
 def test_every_module_has_a_test_in_the_same_room() -> None:
     missing = [
-        module.as_posix()
-        for module in modules()
-        if not (TESTS / module.parent / f"test_{module.name}").is_file()
+        f"{source.name}/{module.as_posix()}"
+        for source, tests in HOUSES.items()
+        for module in modules(source)
+        if not (tests / module.parent / f"test_{module.name}").is_file()
     ]
     assert missing == []
 
@@ -62,14 +66,18 @@ def test_a_circle_is_seen() -> None:
 
 
 def test_no_module_imports_in_a_circle() -> None:
-    graph = grimp.build_graph("ldptrace", cache_dir=None)
+    graph = grimp.build_graph(*(source.name for source in HOUSES), cache_dir=None)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    assert len(imports) > len(modules())
+    assert len(imports) > sum(len(modules(source)) for source in HOUSES)
     assert circles(imports) == []
 
 
 def test_no_module_is_too_long_to_read() -> None:
-    lines = {module.as_posix(): len((SOURCE / module).read_text().splitlines()) for module in modules()}
+    lines = {
+        f"{source.name}/{module.as_posix()}": len((source / module).read_text().splitlines())
+        for source in HOUSES
+        for module in modules(source)
+    }
     assert {module: count for module, count in lines.items() if count > LONGEST} == {}
 
 

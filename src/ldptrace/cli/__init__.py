@@ -8,13 +8,16 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace import __version__
+from ldptrace import __version__, plugins
 from ldptrace.cli.usage import UsageError, sentence
 from ldptrace.errors import LdptraceError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # Exit status after Ctrl-C.
 STOPPED = 130
@@ -41,7 +44,6 @@ AREAS = {
     "serve": ("serve",),
     "campaign": ("campaign",),
     "fleet": ("fleet",),
-    "reproduce": ("reproduce",),
 }
 
 
@@ -68,9 +70,29 @@ def application(command: str | None = None) -> typer.Typer:
         context.with_resource(said_as_notes())
 
     own = [area for area, commands in AREAS.items() if command in commands]
-    for area in own or (AREAS if command != "--version" else ()):
+    if own or command == "--version":
+        for area in own:
+            import_module(f"ldptrace.cli.{area}").register(app)
+        return app
+    others = plugins.installed(plugins.COMMANDS)
+    if command in others:
+        plugins.load(others[command])(app)
+        return app
+    for area in AREAS:
         import_module(f"ldptrace.cli.{area}").register(app)
+    taken = {name for commands in AREAS.values() for name in commands}
+    for name in others:
+        if name not in taken:
+            _register(others[name], app)
     return app
+
+
+def _register(point: EntryPoint, app: typer.Typer) -> None:
+    """Add a command of another package. One that does not load is reported, and all other commands work."""
+    try:
+        plugins.load(point)(app)
+    except LdptraceError as error:
+        _say(f"warning: {error}")
 
 
 def _version(wanted: bool) -> None:

@@ -1,9 +1,10 @@
-"""Methods by name."""
+"""Methods by name: those of this package, and those that other packages give (`ldptrace.plugins`)."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
+from ldptrace import plugins
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Drawing, Job, Method, Synthesis
 
@@ -15,18 +16,29 @@ METHODS = {
     "randsyn": "paper",
     "combtran": "paper",
     "noadapt": "paper",
-    "ngram": "ngram",
-    "ngram-full": "ngram",
 }
 DEFAULT = "single-report"
 
 
+def names() -> list[str]:
+    """The names of all methods, own ones first; nothing is imported for it."""
+    return [*METHODS, *(name for name in plugins.installed(plugins.METHODS) if name not in METHODS)]
+
+
 def method(name: str) -> Method:
     """The method of that name, or an error that lists them."""
-    if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
-    recipes: tuple[Method, ...] = import_module(f"ldptrace.methods.{METHODS[name]}").METHODS
-    return next(recipe for recipe in recipes if recipe.name == name)
+    if name in METHODS:
+        recipes: tuple[Method, ...] = import_module(f"ldptrace.methods.{METHODS[name]}").METHODS
+        return next(recipe for recipe in recipes if recipe.name == name)
+    given = plugins.installed(plugins.METHODS)
+    if name not in given:
+        raise InputError(f"there is no method {name!r}; the methods are {', '.join(names())}")
+    found = plugins.load(given[name])
+    if not isinstance(found, Method) or found.name != name:
+        raise InputError(
+            f"the entry point {given[name].value} of {name} must be a Method of that name, got {found!r}"
+        )
+    return found
 
 
-__all__ = ["DEFAULT", "METHODS", "Drawing", "Job", "Method", "Synthesis", "method"]
+__all__ = ["DEFAULT", "METHODS", "Drawing", "Job", "Method", "Synthesis", "method", "names"]

@@ -1,1 +1,0 @@
-"""Methods that the paper compares with, rebuilt from their descriptions."""

@@ -1,0 +1,44 @@
+"""Methods and commands of other packages, found by the entry points that they declare when they are installed.
+
+Names are listed without importing anybody's code. The code of a name runs when that name is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+METHODS, COMMANDS = "ldptrace.methods", "ldptrace.commands"
+
+
+def installed(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group by name. A name that two packages give is an error that names both."""
+    # Reading what is installed takes longer than most commands take to start.
+    from importlib.metadata import entry_points
+
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+        other = found.setdefault(point.name, point)
+        if other.value != point.value:
+            raise InputError(
+                f"{_package(other)} and {_package(point)} both give {group} the name {point.name!r}; remove one of them"
+            )
+    return found
+
+
+def load(point: EntryPoint) -> Any:
+    """What an entry point names, or one sentence that says why it does not load."""
+    try:
+        return point.load()
+    except Exception as error:
+        raise InputError(
+            f"{point.name} of {_package(point)} does not load ({point.value}): {type(error).__name__}: {error}"
+        ) from error
+
+
+def _package(point: EntryPoint) -> str:
+    return "a package" if point.dist is None else f"the package {point.dist.name}"

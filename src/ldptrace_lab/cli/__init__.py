@@ -1,0 +1,1 @@
+"""Commands of the laboratory; each module has a `register` function, named by an entry point."""

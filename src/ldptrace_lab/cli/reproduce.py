@@ -1,0 +1,197 @@
+"""`ldptrace reproduce`: every table and figure of the paper at one command each."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import (
+    BoundsOption,
+    CrsOption,
+    FormatOption,
+    Outside,
+    OutsideOption,
+    console,
+    note,
+    parse_bounds,
+    random_source,
+    read_input,
+)
+
+if TYPE_CHECKING:
+    from ldptrace_lab.reproduce import DataSet, Report, Setup
+
+
+class Name(StrEnum):
+    """An experiment."""
+
+    utility = "utility"
+    efficiency = "efficiency"
+    variants = "variants"
+    granularity = "granularity"
+    lambda_ = "lambda"
+    query_size = "query-size"
+    runtime = "runtime"
+    quantile = "quantile"
+    scalability = "scalability"
+    unmodified_ngram = "unmodified-ngram"
+    attacks = "attacks"
+    all_ = "all"
+
+
+class ScaleName(StrEnum):
+    """How large."""
+
+    quick = "quick"
+    paper = "paper"
+
+
+class Beside(StrEnum):
+    """A data set of the paper."""
+
+    oldenburg = "oldenburg"
+    porto = "porto"
+    hangzhou = "hangzhou"
+    campus = "campus"
+    nothing = "none"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(reproduce)
+
+
+def reproduce(
+    name: Annotated[Name, typer.Argument(help="Which table or figure of the paper; all makes one page.")],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Trajectories to use instead of generated ones.")
+    ] = None,
+    scale: Annotated[
+        ScaleName, typer.Option("--scale", help="A quick look, or the paper's sizes and repeats.")
+    ] = ScaleName.quick,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of results; what is in it is not measured again.")
+    ] = Path("reproduce"),
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, help="Repeats of every measurement; 3 quick, 5 in the paper."),
+    ] = None,
+    users: Annotated[
+        int | None,
+        typer.Option("--users", min=2, help="Trajectories of each generated set; of --data a random choice."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of data and simulation.")] = 1,
+    grid: Annotated[
+        int | None,
+        typer.Option("--grid", metavar="N", help="Cells per side where N is not varied; 6, as in the paper."),
+    ] = None,
+    places: Annotated[
+        Path | None, typer.Option("--places", help="Table of places of --data, for unmodified-ngram.")
+    ] = None,
+    beside: Annotated[
+        Beside | None,
+        typer.Option(
+            "--beside", help="Whose published values to draw beside --data; its file name tells if absent."
+        ),
+    ] = None,
+    bounds: BoundsOption = None,
+    format: FormatOption = None,
+    crs: CrsOption = None,
+    outside: OutsideOption = Outside.drop,
+) -> None:
+    """Measure a table or figure of the paper again: CSV, JSON and a plot, published values beside the measured ones."""
+    from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
+    from ldptrace_lab.reproduce.page import write_page
+    from ldptrace_lab.reproduce.published import SETS
+
+    chosen = SCALES[scale.value]
+    sets: tuple[DataSet, ...]
+    if data is None:
+        sizes = {
+            key: users or (QUICK_USERS if scale is ScaleName.quick else SETS[key].trajectories)
+            for key in GENERATED
+        }
+        sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
+    else:
+        sets = (_own(data, places, beside, bounds, grid, users, seed, format, crs, outside),)
+    setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
+    names = list(EXPERIMENTS) if name is Name.all_ else [name.value]
+    reports = [_run(each, setup, out) for each in names]
+    page = out / ("index.html" if name is Name.all_ else f"{name.value}.html")
+    write_page(reports, page)
+    note(f"{'all experiments on one' if name is Name.all_ else 'to look at, the'} page: {page}")
+
+
+def _run(name: str, setup: Setup, out: Path) -> Report:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from ldptrace_lab.reproduce import reproduce as run
+    from ldptrace_lab.reproduce.tables import side_by_side, terminal
+
+    err = console()
+    columns = (
+        TextColumn("{task.fields[title]}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
+        task = progress.add_task("prepare", total=None, title=name)
+        report = run(
+            name,
+            setup,
+            out,
+            lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
+        )
+    # A table in a file is not folded to the width of a terminal.
+    out_console = Console() if sys.stdout.isatty() else Console(width=240)
+    out_console.print(terminal(side_by_side(report.experiment, report.rows)))
+    for sentence in report.remarks:
+        note(sentence)
+    note(f"{report.experiment.title} ({report.experiment.source}): {out / name}.csv, .json, .svg")
+    return report
+
+
+def _own(
+    path: Path,
+    places: Path | None,
+    beside: Beside | None,
+    bounds: str | None,
+    grid: int | None,
+    users: int | None,
+    seed: int,
+    format: str | None,
+    crs: str | None,
+    outside: Outside,
+) -> DataSet:
+    from ldptrace_lab.ngram.recipes import places as read_places
+    from ldptrace_lab.reproduce import own
+
+    box = parse_bounds(bounds)
+    trajectories = read_input(path, format=format, crs=crs, bounds=box, outside=outside)
+    if users is not None and users < len(trajectories):
+        trajectories = trajectories.take(random_source(seed).permutation(len(trajectories))[:users])
+    if box is None:
+        note("the bounds are those of the data, as in the paper; in a real collection they must be public")
+    table = places if places is not None else path if format == "checkins" else None
+    return own(
+        trajectories,
+        path,
+        bounds=box,
+        grid=grid,
+        pois=None if table is None else read_places(table),
+        beside=None if beside is None else beside.value,
+    )

@@ -1,0 +1,285 @@
+"""NGRAM with physical distance only, as section 6.1 of the paper compares with it.
+
+Cunningham et al. (PVLDB 14(11), 2021) perturb overlapping n-grams of a trajectory with the exponential
+mechanism and then look for the trajectory that is closest to all that was drawn. Here regions are cells.
+Two things are done differently and exactly: an n-gram is drawn position by position with backward sums, so
+that the pairs are never listed, and the integer program of the reconstruction is solved as what it is, a
+shortest path through layers.
+
+The number of cells of a trajectory is public in this method: whoever sees the output sees it. `hide_length`
+spends a share of the budget on it instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.kernels import kernel
+from ldptrace.core.parallel import chunks, map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.ngram.lengths import randomized_sizes, stretched
+
+# Distances are whole numbers, the longest one being this: sums are exact and a tie is a tie.
+LONGEST_DISTANCE = 1 << 32
+
+
+@dataclass(frozen=True)
+class Ngram:
+    """The mechanism of one grid and one budget. Defaults are those of the literature where it tells them.
+
+    `order` is the n of the n-grams. `stay` lets consecutive cells of an n-gram be equal; the output is
+    cleaned of repeats afterwards. `metric` measures distances between cell centres in units of the plane or
+    in cells. `hide_length` sends the number of cells through randomized response with `length_share` of the
+    budget over 1..`longest` (three times the grid's side unless said otherwise) and stretches the path to the
+    answer; an empty trajectory then counts as one cell in the middle of the map.
+
+    >>> paths = CellPaths.from_lists([[0, 4, 8]], Grid((0, 0, 3, 3), 3))
+    >>> len(Ngram(paths.grid, 1.0).perturb(paths, np.random.default_rng(1)))
+    1
+    """
+
+    grid: Grid
+    epsilon: float
+    order: int = 2
+    stay: bool = True
+    metric: Literal["plane", "cells"] = "plane"
+    hide_length: bool = False
+    length_share: float = 0.1
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.epsilon) and self.epsilon > 0):
+            raise InputError(f"epsilon must be a positive number, got {self.epsilon!r}")
+        if not isinstance(self.order, int) or self.order < 1:
+            raise InputError(f"the order of the n-grams must be a whole number from 1, got {self.order!r}")
+        if self.metric not in ("plane", "cells"):
+            raise InputError(f"metric must be plane or cells, got {self.metric!r}")
+        if not 0 < self.length_share < 1:
+            raise InputError(f"length_share must lie between 0 and 1, got {self.length_share!r}")
+        if self.longest is not None and (not isinstance(self.longest, int) or self.longest < 1):
+            raise InputError(f"longest must be a whole number of cells from 1, got {self.longest!r}")
+
+    def distances(self) -> NDArray[np.int64]:
+        """Distance between the centres of two cells that are `i` columns and `j` rows apart, at [i, j]."""
+        n = self.grid.n
+        width, height = self.grid.step if self.metric == "plane" else (1.0, 1.0)
+        apart = np.hypot(np.arange(n)[:, None] * width, np.arange(n)[None, :] * height)
+        whole: NDArray[np.int64] = np.rint(apart / apart[-1, -1] * LONGEST_DISTANCE).astype(np.int64)
+        return whole
+
+    def perturb(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
+        """One perturbed path per path, repeats removed."""
+        epsilon = self.epsilon
+        if self.hide_length:
+            paths = self._resized(paths, rng)
+            epsilon *= 1 - self.length_share
+        cells = self._perturbed(paths, epsilon, rng)
+        return without_repeats(cells, paths)
+
+    def _perturbed(self, paths: CellPaths, epsilon: float, rng: np.random.Generator) -> NDArray[np.int32]:
+        distances, n = self.distances(), self.grid.n
+        sources = rng.spawn(len(chunks(len(paths))))
+        drawn: NDArray[np.int32] = np.empty((len(paths.cells), self.order), dtype=np.int32)
+        cells = np.empty_like(paths.cells)
+
+        def work(number: int, start: int, stop: int) -> None:
+            part, source = paths.offsets[start : stop + 1], sources[number]
+            draw_grams(paths.cells, part, distances, n, self.stay, epsilon, source, drawn)
+            reconstruct(drawn, part, distances, n, self.stay, source, cells)
+
+        map_chunks(work, len(paths))
+        return cells
+
+    def _resized(self, paths: CellPaths, rng: np.random.Generator) -> CellPaths:
+        """Paths of the lengths that randomized response says."""
+        longest = self.longest or 3 * self.grid.n
+        sizes = randomized_sizes(paths.sizes, longest, self.length_share * self.epsilon, rng)
+        positions, offsets = stretched(paths.offsets, sizes)
+        middle = (self.grid.n // 2) * (self.grid.n + 1)
+        return CellPaths(np.append(paths.cells, middle)[positions], offsets, self.grid)
+
+
+def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
+    """Paths cut as `like` is, without cells that repeat the one before."""
+    kept = np.ones(len(cells), dtype=bool)
+    kept[1:] = cells[1:] != cells[:-1]
+    kept[like.offsets[:-1][like.sizes > 0]] = True
+    sizes = np.concatenate(([0], np.cumsum(kept)))[like.offsets]
+    return CellPaths(cells[kept], sizes, like.grid)
+
+
+@kernel
+def draw_grams(cells, offsets, distances, n, stay, epsilon, rng, drawn):  # type: ignore[no-untyped-def]
+    """The n-grams of the paths through the exponential mechanism; row p of `drawn` gets the draws of cell p.
+
+    A window of `order` positions slides from before the first cell to behind the last one; where it hangs
+    over, the gram is shorter. So each cell is drawn exactly `order` times, by l + order - 1 draws that share
+    the budget.
+    """
+    order = drawn.shape[1]
+    weights = np.empty((order + 1, n, n))
+    sums = np.empty((order, n * n))
+    size = -1
+    for k in range(len(offsets) - 1):
+        first, last = offsets[k], offsets[k + 1]
+        if last - first != size:
+            size = last - first
+            for length in range(1, order + 1):
+                # Another gram of this length scores differently by at most length * the longest distance.
+                rate = epsilon / (size + order - 1) / (2 * length * LONGEST_DISTANCE)
+                weights[length] = np.exp(-rate * distances)
+        for at in range(first - order + 1, last):
+            begin, end = max(at, first), min(at + order, last)
+            if begin < end:
+                _draw(
+                    cells[begin:end], weights[end - begin], n, stay, rng, sums, drawn[begin:end], begin - at
+                )
+
+
+@kernel
+def _draw(true, weight, n, stay, rng, sums, drawn, column):  # type: ignore[no-untyped-def]
+    """One gram, without listing grams: backward sums over the positions, then forward draws.
+
+    `sums[p, x]` is the weight of all ways to go on from cell x at position p. Position p fills column
+    `column + p` of its row, so that the draws of one cell lie side by side.
+    """
+    last = len(true) - 1
+    everywhere = (0, n, 0, n)
+    for p in range(last, -1, -1):
+        i_true, j_true = true[p] // n, true[p] % n
+        for i in range(n):
+            for j in range(n):
+                here = i * n + j
+                sums[p, here] = weight[abs(i - i_true), abs(j - j_true)]
+                if p < last:
+                    sums[p, here] *= _total(
+                        sums[p + 1], _around(here, n, everywhere), n, -1 if stay else here
+                    )
+    box, here = everywhere, -1
+    for p in range(last + 1):
+        avoid = -1 if stay else here
+        rest = rng.random() * _total(sums[p], box, n, avoid)
+        for i in range(box[0], box[1]):
+            for j in range(box[2], box[3]):
+                if rest >= 0.0 and i * n + j != avoid:
+                    here = i * n + j
+                    rest -= sums[p, here]
+        drawn[p, column + p] = here
+        box = _around(here, n, everywhere)
+
+
+@kernel
+def _around(cell, n, box):  # type: ignore[no-untyped-def]
+    """The cells of the box that are at most one step away, as a box (rows from, to, columns from, to)."""
+    i, j = cell // n, cell % n
+    return max(box[0], i - 1), min(box[1], i + 2), max(box[2], j - 1), min(box[3], j + 2)
+
+
+@kernel
+def _total(values, box, n, avoid):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(box[0], box[1]):
+        for j in range(box[2], box[3]):
+            if i * n + j != avoid:
+                total += values[i * n + j]
+    return total
+
+
+@kernel
+def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore[no-untyped-def]
+    """For each path the cells closest to all draws, each step to an adjacent cell; ties are broken uniformly.
+
+    The cost of a cell at a position is the sum of its distances to the draws of that position. The integer
+    program adds up bigrams, so the inner positions count twice. Only cells in the bounding box of the draws
+    may be used.
+    """
+    longest = 0
+    for k in range(len(offsets) - 1):
+        longest = max(longest, offsets[k + 1] - offsets[k])
+    cost = np.empty((longest, n * n), dtype=np.int64)
+    ways = np.empty((longest, n * n))
+    for k in range(len(offsets) - 1):
+        first, size = offsets[k], offsets[k + 1] - offsets[k]
+        if size == 0:
+            continue
+        box = _bounding_box(drawn[first : first + size], n)
+        if not stay and size > 1 and box[1] - box[0] == 1 and box[3] - box[2] == 1:
+            # A single cell leaves no way to move: one ring more does.
+            box = _around(box[0] * n + box[2], n, (0, n, 0, n))
+        for p in range(size):
+            _layer(drawn[first + p], distances, p in (0, size - 1), p, box, n, stay, cost, ways)
+        here = -1
+        for p in range(size - 1, -1, -1):
+            near = box if here < 0 else _around(here, n, box)
+            here = _pick(cost[p], ways[p], near, n, -1 if stay else here, rng)
+            cells[first + p] = here
+
+
+@kernel
+def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
+    low_i, high_i, low_j, high_j = n, 0, n, 0
+    for z in drawn.flat:
+        low_i, high_i = min(low_i, z // n), max(high_i, z // n + 1)
+        low_j, high_j = min(low_j, z % n), max(high_j, z % n + 1)
+    return low_i, high_i, low_j, high_j
+
+
+@kernel
+def _layer(drawn, distances, outer, p, box, n, stay, cost, ways):  # type: ignore[no-untyped-def]
+    """Least cost of a path that ends in each cell at position p, and the number of paths that have it.
+
+    Only the proportions of these numbers matter; dividing keeps them finite on long paths.
+    """
+    most = 0.0
+    for i in range(box[0], box[1]):
+        for j in range(box[2], box[3]):
+            here = i * n + j
+            own = 0
+            for z in drawn:
+                own += distances[abs(i - z // n), abs(j - z % n)]
+            cost[p, here] = own if outer else 2 * own
+            ways[p, here] = 1.0
+            if p > 0:
+                near = _around(here, n, box)
+                least, ways[p, here] = _least(cost[p - 1], ways[p - 1], near, n, -1 if stay else here)
+                cost[p, here] += least
+            most = max(most, ways[p, here])
+    for i in range(box[0], box[1]):
+        for j in range(box[2], box[3]):
+            ways[p, i * n + j] /= most
+
+
+@kernel
+def _least(cost, ways, box, n, avoid):  # type: ignore[no-untyped-def]
+    """Least cost in the box, and the ways to have it."""
+    least, count = np.int64(np.iinfo(np.int64).max), 0.0
+    for i in range(box[0], box[1]):
+        for j in range(box[2], box[3]):
+            x = i * n + j
+            if x == avoid:
+                continue
+            if cost[x] < least:
+                least, count = cost[x], ways[x]
+            elif cost[x] == least:
+                count += ways[x]
+    return least, count
+
+
+@kernel
+def _pick(cost, ways, box, n, avoid, rng):  # type: ignore[no-untyped-def]
+    """One of the cheapest cells of the box, in proportion to its ways."""
+    least, total = _least(cost, ways, box, n, avoid)
+    rest, pick = rng.random() * total, -1
+    for i in range(box[0], box[1]):
+        for j in range(box[2], box[3]):
+            x = i * n + j
+            if x != avoid and cost[x] == least and rest >= 0.0:
+                pick = x
+                rest -= ways[x]
+    return pick

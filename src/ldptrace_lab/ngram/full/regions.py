@@ -1,0 +1,294 @@
+"""Space-time-category regions: which places belong together, how far regions are apart, what can follow what.
+
+Everything here is computed from the public table of places, so it costs no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.kernels import kernel
+from ldptrace.core.plane import METRES_PER_DEGREE, is_geographic
+from ldptrace.core.pois import Pois
+from ldptrace.errors import InputError
+from ldptrace_lab.ngram.full.categories import Node, common_ancestor, node, tree_distances
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+DAY_MINUTES = 1440
+DIMENSIONS = ("space", "time", "category")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """How the public knowledge is cut into regions. The literature pins down few of these values.
+
+    `step` minutes is the resolution of time, `interval` minutes that of a region; `side` x `side` cells cover
+    the places; categories are cut at `depth`. Regions with fewer than `kappa` places are merged along one
+    dimension after the other, in the order of `merge`, to twice as wide cells or intervals or to the parent
+    category. A place can be reached at `speed` metres per second. Distances are in kilometres, hours up to
+    `most_hours` and edges of the category tree up to `most_edges`.
+    """
+
+    step: int = 10
+    interval: int = 60
+    side: int = 8
+    depth: int = 2
+    kappa: int = 10
+    merge: tuple[str, ...] = DIMENSIONS
+    speed: float = 1.7
+    most_hours: float = 12.0
+    most_edges: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.step < 1 or self.interval % self.step or DAY_MINUTES % self.interval:
+            raise InputError(
+                f"step and interval must be minutes, a step a part of the interval and that of a day, got "
+                f"{self.step} and {self.interval}"
+            )
+        for name in ("side", "kappa"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be a whole number from 1, got {getattr(self, name)!r}")
+        if self.depth < 0 or set(self.merge) != set(DIMENSIONS):
+            raise InputError(f"depth must not be negative and merge must name {', '.join(DIMENSIONS)}")
+        if not (self.speed > 0 and self.most_hours > 0 and self.most_edges > 0):
+            raise InputError("speed, most_hours and most_edges must be positive")
+
+    @property
+    def steps(self) -> int:
+        """Steps of a day."""
+        return DAY_MINUTES // self.step
+
+    @property
+    def per_interval(self) -> int:
+        return self.interval // self.step
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Places in regions: place `p` belongs in interval `h` to region `of[p, h]`; -1 when it is closed."""
+
+    pois: Pois
+    knowledge: Knowledge
+    of: Ints
+    count: int
+    # Places in metres of a plane, and whether each is open at the beginning of each step.
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+    open: NDArray[np.bool_] = field(repr=False)
+
+    @staticmethod
+    def build(pois: Pois, knowledge: Knowledge | None = None) -> Regions:
+        """Cut and merge. Every open place is in exactly one region at any time."""
+        settings = knowledge or Knowledge()
+        if len(pois) == 0:
+            raise InputError("ngram-full needs places: the table of places is empty")
+        x, y = _metres(pois)
+        open_ = open_steps(pois, settings)
+        slots: NDArray[np.bool_] = open_.reshape(len(pois), -1, settings.per_interval).max(axis=2)
+        if not slots.any():
+            raise InputError("no place of the table is ever open")
+        of, count = _merged(pois, settings, x, y, slots)
+        return Regions(pois, settings, of, count, x, y, open_)
+
+    @cached_property
+    def members(self) -> tuple[NDArray[np.int64], Ints]:
+        """Places of each region: offsets, and the places region after region."""
+        place, hour = np.nonzero(self.of >= 0)
+        pairs = np.unique(self.of[place, hour].astype(np.int64) * len(self.pois) + place)
+        region, place = np.divmod(pairs, len(self.pois))
+        offsets = np.searchsorted(region, np.arange(self.count + 1))
+        return offsets.astype(np.int64), place.astype(np.int32)
+
+    @cached_property
+    def nearest(self) -> Ints:
+        """As `of`, and where a place is closed the region of its open interval nearest in time.
+
+        A device whose visit contradicts the public knowledge answers all the same. A place that is never
+        open counts for the region whose centre is nearest.
+        """
+        intervals = np.arange(self.of.shape[1])
+        table = self.of.copy()
+        for place in np.flatnonzero((self.of < 0).any(axis=1)):
+            known = np.flatnonzero(self.of[place] >= 0)
+            if len(known):
+                closest = np.abs(intervals[:, None] - known[None, :]).argmin(axis=1)
+                table[place] = self.of[place, known[closest]]
+            else:
+                here = np.array([self.x[place], self.y[place]])
+                table[place] = np.linalg.norm(self.centres - here, axis=1).argmin()
+        return table
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints]:
+        """First and last open step of each member in its region, in the order of `members`."""
+        offsets, place = self.members
+        first, last = np.empty_like(place), np.empty_like(place)
+        _spans(offsets, place, self.of, self.open, self.knowledge.per_interval, first, last)
+        return first, last
+
+    @cached_property
+    def boxes(self) -> Floats:
+        """Bounding boxes x0, y0, x1, y1 of the places of each region."""
+        offsets, place = self.members
+        begin = offsets[:-1]
+        low = [np.minimum.reduceat(axis[place], begin) for axis in (self.x, self.y)]
+        high = [np.maximum.reduceat(axis[place], begin) for axis in (self.x, self.y)]
+        return np.stack([*low, *high], axis=1)
+
+    @cached_property
+    def centres(self) -> Floats:
+        """Mean place of each region, in metres."""
+        offsets, place = self.members
+        sizes = np.diff(offsets)
+        sums = [np.add.reduceat(axis[place], offsets[:-1]) / sizes for axis in (self.x, self.y)]
+        return np.stack(sums, axis=1)
+
+    @cached_property
+    def hours(self) -> Floats:
+        """Mean hour of each region."""
+        _, hour = np.nonzero(self.of >= 0)
+        region = self.of[self.of >= 0]
+        middle = (hour + 0.5) * self.knowledge.interval / 60
+        return np.asarray(np.bincount(region, middle, self.count) / np.bincount(region, minlength=self.count))
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The category of each region: the deepest one above those of its places."""
+        offsets, place = self.members
+        paths = [node(name) for name in self.pois.categories]
+        kinds = self.pois.category[place]
+        return [
+            common_ancestor(paths[kind] for kind in np.unique(kinds[start:stop]))
+            for start, stop in pairwise(offsets)
+        ]
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Distance between any two regions: kilometres, hours and edges of the category tree together."""
+        apart = (self.centres[:, None] - self.centres[None, :]) / 1000
+        hours = np.minimum(np.abs(self.hours[:, None] - self.hours[None, :]), self.knowledge.most_hours)
+        edges = np.minimum(tree_distances(self.nodes), self.knowledge.most_edges)
+        return np.sqrt((apart**2).sum(axis=2) + hours**2 + edges**2)
+
+    @cached_property
+    def follows(self) -> NDArray[np.bool_]:
+        """Whether region b can come right after region a, at [a, b]: some place is reached in time."""
+        offsets, place = self.members
+        first, last = self.spans
+        feasible = np.zeros((self.count, self.count), dtype=np.bool_)
+        _follows(offsets, place, first, last, self.x, self.y, self.metres_per_step, feasible)
+        return feasible
+
+    @property
+    def metres_per_step(self) -> float:
+        return self.knowledge.speed * 60.0 * self.knowledge.step
+
+
+def open_steps(pois: Pois, knowledge: Knowledge) -> NDArray[np.bool_]:
+    """Whether each place is open at the beginning of each step."""
+    return pois.is_open(np.arange(len(pois))[:, None], np.arange(knowledge.steps) * knowledge.step * 60.0)
+
+
+def _metres(pois: Pois) -> tuple[Floats, Floats]:
+    if not is_geographic(pois.crs):
+        return pois.x, pois.y
+    shrink = math.cos(math.radians(float(pois.y.min() + pois.y.max()) / 2))
+    return pois.x * METRES_PER_DEGREE * shrink, pois.y * METRES_PER_DEGREE
+
+
+def _merged(
+    pois: Pois, settings: Knowledge, x: Floats, y: Floats, slots: NDArray[np.bool_]
+) -> tuple[Ints, int]:
+    """Region of each open slot (place, interval), and their number.
+
+    Level after level the slots that are left are put together by coarser and coarser keys; a group that has
+    enough places becomes a region. What is left at the top joins the last region, the coarsest.
+    """
+    place, hour = np.nonzero(slots)
+    column, row = (_cells(axis, settings.side)[place] for axis in (x, y))
+    paths = [node(name)[: settings.depth] for name in pois.categories]
+    of = np.full(slots.shape, -1, dtype=np.int32)
+    count = 0
+    left = np.arange(len(place))
+    for space, time, category in _levels(settings):
+        ancestors = [path[: max(settings.depth - category, 0)] for path in paths]
+        numbers = {name: k for k, name in enumerate(sorted(set(ancestors)))}
+        kind = np.array([numbers[name] for name in ancestors])[pois.category[place[left]]]
+        keys = np.stack([column[left] >> space, row[left] >> space, hour[left] >> time, kind])
+        _, group = np.unique(keys, axis=1, return_inverse=True)
+        pairs = np.unique(np.stack([group, place[left]]), axis=1)
+        enough = np.bincount(pairs[0]) >= settings.kappa
+        number = count + np.cumsum(enough) - 1
+        done = enough[group]
+        of[place[left[done]], hour[left[done]]] = number[group[done]]
+        count += int(enough.sum())
+        left = left[~done]
+        if len(left) == 0:
+            return of, count
+    count = max(count, 1)
+    of[place[left], hour[left]] = count - 1
+    return of, count
+
+
+def _levels(settings: Knowledge) -> list[tuple[int, int, int]]:
+    """How often space, time and category have been coarsened, merge after merge."""
+    tops = {
+        "space": math.ceil(math.log2(settings.side)),
+        "time": math.ceil(math.log2(DAY_MINUTES // settings.interval)),
+        "category": settings.depth,
+    }
+    level = dict.fromkeys(DIMENSIONS, 0)
+    levels = [(0, 0, 0)]
+    while level != tops:
+        for name in settings.merge:
+            if level[name] < tops[name]:
+                level[name] += 1
+                levels.append((level["space"], level["time"], level["category"]))
+    return levels
+
+
+def _cells(axis: Floats, side: int) -> NDArray[np.int64]:
+    width = float(np.ptp(axis)) or 1.0
+    return np.minimum(((axis - axis.min()) / width * side).astype(np.int64), side - 1)
+
+
+@kernel
+def _spans(offsets, place, of, open_, per_interval, first, last):  # type: ignore[no-untyped-def]
+    for region in range(len(offsets) - 1):
+        for m in range(offsets[region], offsets[region + 1]):
+            first[m] = open_.shape[1]
+            last[m] = -1
+            for s in range(open_.shape[1]):
+                if open_[place[m], s] and of[place[m], s // per_interval] == region:
+                    first[m] = min(first[m], s)
+                    last[m] = s
+
+
+@kernel
+def _follows(offsets, place, first, last, x, y, metres_per_step, feasible):  # type: ignore[no-untyped-def]
+    latest = np.array([last[offsets[b] : offsets[b + 1]].max() for b in range(len(offsets) - 1)])
+    for a in range(len(offsets) - 1):
+        earliest = first[offsets[a] : offsets[a + 1]].min()
+        for b in range(len(offsets) - 1):
+            if latest[b] > earliest:
+                feasible[a, b] = _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b)
+
+
+@kernel
+def _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b):  # type: ignore[no-untyped-def]
+    for m in range(offsets[a], offsets[a + 1]):
+        for k in range(offsets[b], offsets[b + 1]):
+            steps = last[k] - first[m]
+            if steps > 0:
+                dx, dy = x[place[m]] - x[place[k]], y[place[m]] - y[place[k]]
+                if dx * dx + dy * dy <= (metres_per_step * steps) ** 2:
+                    return True
+    return False

@@ -1,0 +1,107 @@
+"""NGRAM, the method that the paper compares with: on cells, and with all it knows of places."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.placement import place
+from ldptrace.core.pois import Pois, Visits
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io.checkins import read_checkins
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace_lab.ngram.cells import Ngram
+from ldptrace_lab.ngram.full import Knowledge, NgramFull, Regions
+
+LEAK = (
+    "the length of each trajectory is taken as public and shows in the output (hide_length=true closes this)"
+)
+
+
+def _defaults(kind: type, *without: str) -> dict[str, Any]:
+    return {field.name: field.default for field in dataclasses.fields(kind) if field.name not in without}
+
+
+OPTIONS = _defaults(Ngram, "grid", "epsilon")
+KNOWLEDGE = _defaults(Knowledge)
+FULL = _defaults(NgramFull, "regions", "epsilon")
+
+
+def _run(job: Job) -> Synthesis:
+    mechanism = Ngram(job.grid, job.epsilon, **(OPTIONS | job.options))
+    with job.stages("perturb and reconstruct"):
+        published = mechanism.perturb(job.paths, job.devices)
+    picked = published.take(chosen(len(published), job.count, job.sampling))
+    with job.stages("place points"):
+        return Synthesis(trajectories=place(picked, job.sampling))
+
+
+def _run_full(job: Job) -> Synthesis:
+    options = FULL | KNOWLEDGE | job.options
+    pois = places(options.pop("pois", None))
+    visits = Visits.of(job.real)
+    if isinstance(options["merge"], list):
+        options["merge"] = tuple(options["merge"])
+    with job.stages("cut regions"):
+        regions = Regions.build(pois, Knowledge(**{name: options.pop(name) for name in KNOWLEDGE}))
+        _ = regions.follows
+    with job.stages("perturb and reconstruct"):
+        published = NgramFull(regions, job.epsilon, **options).perturb(visits, job.devices)
+    everyone = Trajectories(
+        pois.x[published.poi],
+        pois.y[published.poi],
+        published.offsets,
+        t=published.t,
+        crs=pois.crs,
+        extra=published.to_arrow(),
+    )
+    return Synthesis(trajectories=everyone.take(chosen(len(everyone), job.count, job.sampling)))
+
+
+def places(given: Pois | str | Path | None) -> Pois:
+    """The table of places: itself, a file that `generate campus` wrote, or a file of check-ins."""
+    if isinstance(given, Pois):
+        return given
+    if given is None:
+        raise InputError("ngram-full needs the public table of places: give its file as the option pois")
+    if not Path(given).is_file():
+        raise InputError(f"there is no file of places {given}")
+    try:
+        return Pois.from_csv(given)
+    except InputError as error:
+        try:
+            return read_checkins(given).pois
+        except InputError:
+            raise error from None
+
+
+def chosen(users: int, count: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Whose outputs are published: everybody's once; beyond that some again, below that not all."""
+    rounds, rest = divmod(users if count is None else count, users)
+    everyone = np.arange(users, dtype=np.int64)
+    return np.concatenate([np.tile(everyone, rounds), rng.permutation(users)[:rest]])
+
+
+NGRAM = Method(
+    "ngram",
+    "NGRAM on cells, physical distance only: each user's perturbed trajectory is published",
+    _run,
+    leaks=LEAK,
+    options=OPTIONS,
+    has_model=False,
+    closed_by="hide_length",
+)
+NGRAM_FULL = Method(
+    "ngram-full",
+    "NGRAM with its public knowledge of places: categories, opening hours, reachability",
+    _run_full,
+    leaks=LEAK,
+    options={"pois": None} | KNOWLEDGE | FULL,
+    has_model=False,
+    closed_by="hide_length",
+)

@@ -1,0 +1,175 @@
+"""Measures one cell: runs a method on a data set and looks at what came out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FitWarning, InputError, NoiseWarning, PrivacyWarning
+from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
+from ldptrace.evaluation.floors import bootstrap
+from ldptrace.evaluation.metrics import METRICS, Yardstick
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error
+from ldptrace.evaluation.summary import Summary
+from ldptrace.methods import Method, method
+from ldptrace.protocol.grid import Grid
+from ldptrace.synthesis import Run, run_method
+from ldptrace_lab.reproduce.central import CENTRAL_LAPLACE
+from ldptrace_lab.reproduce.data import DataSet
+from ldptrace_lab.reproduce.results import Cell
+
+# Not methods but yardsticks: the real set against a bootstrap of itself, and walks that know nothing.
+FLOOR, WALKS = "real data", "random walks"
+FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
+# Timed runs are preceded by one on this many trajectories, so that nobody's compiler is timed.
+WARM_UP = 64
+
+
+@dataclass
+class Bench:
+    """Data sets by their key, and the real side of the evaluation for the set in use."""
+
+    sets: dict[str, DataSet]
+    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def measure(self, cell: Cell) -> dict[str, float]:
+        """The values of a cell by name."""
+        data = self.sets[cell.data]
+        real = self._real(data, cell.users)
+        with warnings.catch_warnings():
+            # Every table and plot names what is not private; what is poor or noisy shows in its values.
+            warnings.simplefilter("ignore", PrivacyWarning)
+            warnings.simplefilter("ignore", FitWarning)
+            warnings.simplefilter("ignore", NoiseWarning)
+            return _MEASURES[cell.measure](self, cell, data, real)
+
+    def _metrics(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+        yardstick = self._yardstick(cell, data, real)
+        if cell.method == FLOOR:
+            pair = bootstrap(yardstick, len(real), self._rng(cell, 2))
+        else:
+            pair = yardstick.compare(self._synthetic(cell, data, real))
+        return {name: metric.of(pair) for name, metric in METRICS.items()}
+
+    def _queries(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+        """Query error for each size of the squares."""
+        yardstick = self._yardstick(cell, data, real)
+        summary, rng = yardstick.real, self._rng(cell, 3)
+        other = (
+            summary.again(len(summary), rng)
+            if cell.method == FLOOR
+            else Summary.of(self._synthetic(cell, data, real), summary.grid)
+        )
+        values = {}
+        for fraction in FRACTIONS:
+            queries = SquareQueries.draw(rng, summary.grid, fraction=fraction, scale=summary.scale)
+            truth, found = (queries.scattered(item.visits, item.grid, rng) for item in (summary, other))
+            values[f"{fraction:.4f}"] = average_relative_error(truth, found, int(summary.visits.sum()))
+        return values
+
+    def _attacks(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+        """Resilience of both attacks for each kappa."""
+        grid = Grid(data.bounds, cell.grid)
+        attacks = self._keep(
+            ("attacks", cell.data, cell.users, cell.grid),
+            lambda: {"reidentification": Reidentification.of(real, grid), "outlier": Outlier.of(real, grid)},
+        )
+        found: dict[str, Resilience]
+        if cell.method == FLOOR:
+            found = {name: attack.against_real() for name, attack in attacks.items()}
+        else:
+            published = self._synthetic(cell, data, real)
+            found = {name: attack.against(published) for name, attack in attacks.items()}
+        return {
+            f"{name}@{kappa}": ratio
+            for name, resilience in found.items()
+            for kappa, ratio in zip(KAPPAS, resilience.ratios, strict=True)
+        }
+
+    def _seconds(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
+        """Seconds of each stage and in all, every report of every device really drawn."""
+        self._keep(
+            ("warm", cell.data, cell.method, cell.grid),
+            lambda: self._run(cell, data, real.take(np.arange(min(WARM_UP, len(real)))), "devices"),
+        )
+        begin = time.perf_counter()
+        run = self._run(cell, data, real, "devices")
+        total = time.perf_counter() - begin
+        return {"total": total, "trajectories": float(len(real))} | run.seconds
+
+    def _synthetic(self, cell: Cell, data: DataSet, real: Trajectories) -> Trajectories:
+        if cell.method == WALKS:
+            paths = CellPaths.from_trajectories(real, Grid(data.bounds, cell.grid))
+            return uniform_walks(paths.sizes, paths.grid, self._rng(cell, 4), crs=real.crs)
+        return self._run(cell, data, real, "counts").trajectories
+
+    def _run(self, cell: Cell, data: DataSet, real: Trajectories, simulation: Any) -> Run:
+        options = dict(cell.options)
+        if cell.method == "ngram-full":
+            if data.pois is None:
+                raise InputError(f"{data.title} has no table of places, which ngram-full needs")
+            options["pois"] = data.pois
+        return run_method(
+            real,
+            cell.epsilon,
+            bounds=data.bounds,
+            grid=cell.grid,
+            method=_method(cell.method),
+            seed=int(self._rng(cell, 1).integers(1 << 62)),
+            simulation=simulation,
+            # As in the literature, every trip plays a user, also where the data say whose it is.
+            unit="trip",
+            **options,
+        )
+
+    def _real(self, data: DataSet, users: int | None) -> Trajectories:
+        everyone = data.trajectories
+        if users is None or users >= len(everyone):
+            return everyone
+        return self._keep(("users", data.key, users), lambda: everyone.take(np.arange(users)))
+
+    def _yardstick(self, cell: Cell, data: DataSet, real: Trajectories) -> Yardstick:
+        """All methods are asked the same queries in the same repeat."""
+        base: Yardstick = self._keep(
+            ("yardstick", cell.data, cell.users, cell.grid),
+            lambda: Yardstick.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
+        )
+        if cell.repeat == 0:
+            return base
+        redrawn: Yardstick = self._keep(
+            ("yardstick", cell.data, cell.users, cell.grid, cell.repeat),
+            lambda: base.redrawn(self._rng(cell, 0)),
+        )
+        return redrawn
+
+    def _keep(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """Made once while it is in use; the oldest of a dozen is forgotten."""
+        if key not in self._kept:
+            while len(self._kept) >= 12:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = make()
+        return self._kept[key]
+
+    @staticmethod
+    def _rng(cell: Cell, purpose: int) -> np.random.Generator:
+        """The same for all methods and settings, other in every repeat."""
+        return np.random.default_rng([cell.seed, cell.repeat, purpose])
+
+
+def _method(name: str) -> Method:
+    return CENTRAL_LAPLACE if name == CENTRAL_LAPLACE.name else method(name)
+
+
+_MEASURES: dict[str, Callable[[Bench, Cell, DataSet, Trajectories], dict[str, float]]] = {
+    "metrics": Bench._metrics,
+    "queries": Bench._queries,
+    "attacks": Bench._attacks,
+    "seconds": Bench._seconds,
+}

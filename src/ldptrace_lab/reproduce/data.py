@@ -1,0 +1,117 @@
+"""The data of an experiment: generated sets that resemble the paper's, or a set of the user's own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ldptrace.core.pois import Pois
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.generators import world_like
+from ldptrace.generators.campuses import Walks
+from ldptrace.protocol.grid import Bounds
+from ldptrace_lab.reproduce.analysis import granularity
+from ldptrace_lab.reproduce.published import SETS
+
+GENERATED = ("oldenburg", "porto", "campus")
+INTERVAL = 15.0
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Trajectories with what the experiments need to know of them; generated ones are made when first used.
+
+    `key` identifies the trajectories in the cache of results. `beside` is the set of the paper whose published
+    values may be drawn beside the measured ones. `grid` is the N of experiments that do not vary it.
+    """
+
+    name: str
+    title: str
+    key: str
+    load: Callable[[], tuple[Trajectories, Pois | None]] = field(repr=False)
+    grid: int = 6
+    beside: str | None = None
+    # Public bounds of the area; the smallest box around the data, as in the paper, if None.
+    given_bounds: Bounds | None = None
+
+    @cached_property
+    def _loaded(self) -> tuple[Trajectories, Pois | None]:
+        return self.load()
+
+    @property
+    def trajectories(self) -> Trajectories:
+        return self._loaded[0]
+
+    @property
+    def pois(self) -> Pois | None:
+        """The public table of places, where there is one."""
+        return self._loaded[1]
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return self.given_bounds or self.trajectories.bounds()
+
+    @cached_property
+    def interval(self) -> float:
+        """Seconds between points, for the guideline for N."""
+        if self.beside is not None:
+            return SETS[self.beside].interval
+        t, offsets = self.trajectories.t, self.trajectories.offsets
+        if t is None or len(t) < 2:
+            return INTERVAL
+        steps = np.diff(t)
+        # From the last point of a trajectory to the first of the next is no step.
+        inner = np.ones(len(steps), dtype=bool)
+        inner[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(t))] - 1] = False
+        positive = steps[inner & (steps > 0)]
+        return float(np.median(positive)) if len(positive) else INTERVAL
+
+    def guideline(self, epsilon: float, lam: float = 2.5) -> int:
+        """N by eq. 16 for this set."""
+        points = max(self.trajectories.points / max(len(self.trajectories), 1), 1.0)
+        return granularity(len(self.trajectories), points, self.interval, epsilon, lam)
+
+
+def generated(name: str, users: int, seed: int, grid: int | None = None) -> DataSet:
+    """A made-up set that resembles one of the paper's in size, length and sampling interval.
+
+    >>> small = generated("campus", 30, seed=1)
+    >>> small.title, len(small.trajectories)
+    ('Campus-like', 30)
+    """
+
+    def load() -> tuple[Trajectories, Pois | None]:
+        world, day = np.random.default_rng(seed).spawn(2)
+        place = world_like(name, world)
+        return place.trips(users, day), place.pois if isinstance(place, Walks) else None
+
+    published = SETS[name]
+    key = f"{name}-like, {users} trajectories, seed {seed}"
+    return DataSet(name, f"{published.title}-like", key, load, grid or published.n, name)
+
+
+def own(
+    trajectories: Trajectories,
+    path: Path,
+    *,
+    bounds: Bounds | None = None,
+    grid: int | None = None,
+    pois: Pois | None = None,
+    beside: str | None = None,
+) -> DataSet:
+    """The user's set. Published values are drawn beside it where its name is that of a set of the paper."""
+    name = path.name.split(".")[0]
+    resembled = beside or next((key for key in SETS if key in name.lower()), None)
+    chosen = grid or (SETS[resembled].n if resembled in SETS else 6)
+    digest = hashlib.blake2b(digest_size=8)
+    for column in (trajectories.offsets, trajectories.x, trajectories.y):
+        digest.update(column.tobytes())
+    box = "data" if bounds is None else ",".join(f"{value!r}" for value in bounds)
+    key = f"{digest.hexdigest()}, {len(trajectories)} trajectories, bounds {box}"
+    kept = resembled if resembled in SETS else None
+    return DataSet(name, name, key, lambda: (trajectories, pois), chosen, kept, bounds)

@@ -1,0 +1,105 @@
+"""What the rows of an experiment show, in sentences, counted from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.reproduce import published
+from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED, Row
+from ldptrace_lab.reproduce.tables import TITLES
+
+Values = dict[tuple[str, float, str], float]
+WHY = (
+    "Why LDPTrace falls behind its published values: these most likely belong to a randomiser that kept the true bit "
+    "too often and so spent far more than the stated epsilon; see the page on the published numbers."
+)
+
+
+def remarks(name: str, rows: Sequence[Row]) -> list[str]:
+    """Sentences for one experiment."""
+    return _REMARKS[name](rows) if name in _REMARKS else []
+
+
+def _values(rows: Sequence[Row], method: str, source: str = MEASURED) -> Values:
+    return {
+        (row.data, row.x, row.metric): row.mean
+        for row in rows
+        if row.method == method and row.source == source
+    }
+
+
+def _wins(first: Values, second: Values) -> tuple[int, int]:
+    """In how many of the common places the first is better, and how many there are."""
+    both = [key for key in first if key in second and key[2] in METRICS]
+    return sum(METRICS[key[2]].better(first[key], second[key]) for key in both), len(both)
+
+
+def _compared(rows: Sequence[Row], first: str, second: str) -> str | None:
+    wins, places = _wins(_values(rows, first), _values(rows, second))
+    if not places:
+        return None
+    return f"{TITLES[first]} is better than {TITLES[second]} in {wins} of {places} values."
+
+
+def _utility(rows: Sequence[Row]) -> list[str]:
+    said = [
+        _compared(rows, "single-report", "paper"),
+        _compared(rows, "single-report", "ngram"),
+        _compared(rows, "paper", "ngram"),
+    ]
+    printed = _wins(_values(rows, published.LDPTRACE, PUBLISHED), _values(rows, published.NGRAM, PUBLISHED))
+    if printed[1]:
+        said.append(f"The paper prints LDPTrace as better than NGRAM in {printed[0]} of {printed[1]} values.")
+        wins, places = _wins(_values(rows, "paper"), _values(rows, "ngram"))
+        if wins < places:
+            said.append(WHY)
+    return [sentence for sentence in said if sentence]
+
+
+def _variants(rows: Sequence[Row]) -> list[str]:
+    pairs = [_compared(rows, "paper", other) for other in ("randsyn", "combtran", "noadapt")]
+    return [sentence for sentence in pairs if sentence]
+
+
+def _efficiency(rows: Sequence[Row]) -> list[str]:
+    said = []
+    for method, printed in (("paper", published.LDPTRACE), ("ngram", published.NGRAM)):
+        ours, theirs = _values(rows, method), _values(rows, printed, PUBLISHED)
+        ratios = [
+            theirs[key] / ours[key] for key in ours if key in theirs and key[2] == "total" and ours[key] > 0
+        ]
+        if ratios:
+            low, high = (f"{value:,.0f}" for value in (min(ratios), max(ratios)))
+            times = low if low == high else f"{low} to {high}"
+            said.append(f"{TITLES[method]} takes {times} times less than published (another machine).")
+    return said
+
+
+def _unmodified(rows: Sequence[Row]) -> list[str]:
+    pairs = [
+        _compared(rows, "ngram-full", "ngram"),
+        _compared(rows, "single-report", "ngram-full"),
+        _compared(rows, "paper", "ngram-full"),
+    ]
+    return [sentence for sentence in pairs if sentence]
+
+
+def _attacks(rows: Sequence[Row]) -> list[str]:
+    return (
+        [
+            "Resilience to re-identification alone is easy: random walks have it too. What counts is that it is not "
+            "below that of other real trajectories."
+        ]
+        if rows
+        else []
+    )
+
+
+_REMARKS: dict[str, Callable[[Sequence[Row]], list[str]]] = {
+    "utility": _utility,
+    "variants": _variants,
+    "efficiency": _efficiency,
+    "unmodified-ngram": _unmodified,
+    "attacks": _attacks,
+}

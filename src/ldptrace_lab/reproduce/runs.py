@@ -1,0 +1,126 @@
+"""Run experiments: measure what is missing, then write tables, plots and the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace_lab.reproduce.bench import Bench
+from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
+from ldptrace_lab.reproduce.figures import draw
+from ldptrace_lab.reproduce.remarks import remarks
+from ldptrace_lab.reproduce.results import Cell, Row, Store, to_csv, to_plain
+
+FORMAT, VERSION = "ldptrace-reproduce", 1
+Listener = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A finished experiment."""
+
+    experiment: Experiment
+    setup: Setup
+    rows: list[Row]
+    remarks: list[str]
+    # Where a vertical line is drawn, by the title of the data set.
+    marks: dict[str, float]
+
+    @cached_property
+    def plot(self) -> str:
+        """The drawing as SVG text."""
+        return draw(self.experiment, self.rows, self.marks)
+
+    def document(self) -> dict[str, Any]:
+        """The experiment as plain data."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.experiment.name,
+            "title": self.experiment.title,
+            "source": self.experiment.source,
+            "question": self.experiment.question,
+            "axis": self.experiment.axis,
+            "scale": self.setup.scale.name,
+            "seed": self.setup.seed,
+            "data": [
+                {"title": data.title, "key": data.key, "beside": data.beside} for data in self.setup.sets
+            ],
+            "remarks": self.remarks,
+            "marks": self.marks,
+            "rows": to_plain(self.rows),
+        }
+
+    def write(self, folder: Path) -> None:
+        """CSV, JSON and plot under the experiment's name."""
+        name = self.experiment.name
+        for ending, text in (
+            ("csv", to_csv(self.rows, self.experiment.axis)),
+            ("json", json.dumps(self.document(), indent=1, allow_nan=False) + "\n"),
+            ("svg", self.plot),
+        ):
+            with atomic_path(folder / f"{name}.{ending}") as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+
+def experiment_of(name: str) -> Experiment:
+    """The experiment of that name."""
+    if name not in EXPERIMENTS:
+        raise InputError(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)} and all")
+    return EXPERIMENTS[name]
+
+
+def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None = None) -> Report:
+    """Run one experiment, or what is left of it, and write its files to the folder.
+
+    `listener` is told what is measured next, how many cells are done and how many there are.
+    """
+    experiment = experiment_of(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    own = replace(setup, sets=experiment.sets(setup))
+    store = Store(folder / "cells.jsonl")
+    points = experiment.points(own)
+    cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
+    _fill(store, cells, Bench({data.key: data for data in own.sets}), own, listener)
+    rows = [row for point in points for row in _rows(point, own, store)] + experiment.published(own)
+    marks = experiment.marks(own) if experiment.marks else {}
+    report = Report(experiment, own, rows, remarks(name, rows), marks)
+    report.write(folder)
+    return report
+
+
+def _fill(store: Store, cells: Sequence[Cell], bench: Bench, setup: Setup, listener: Listener | None) -> None:
+    missing = store.missing(cells)
+    titles = {data.key: data.title for data in setup.sets}
+    total = len({cell.key for cell in cells})
+    for number, cell in enumerate(missing):
+        if listener is not None:
+            listener(f"{titles[cell.data]}: {cell.method}", total - len(missing) + number, total)
+        store.add(cell, bench.measure(cell))
+    if listener is not None:
+        listener("done", total, total)
+
+
+def _rows(point: Point, setup: Setup, store: Store) -> list[Row]:
+    """One row per metric and place on the axis; values of a cell that are the same metric are added up."""
+    found = [store[cell] for cell in point.cells(setup.repeats, setup.seed)]
+    sums: dict[tuple[str, float], list[float]] = {}
+    for key, place in point.takes.items():
+        if key in found[0]:
+            shares = [values[key] * (point.per or 1.0) / _users(values, point) for values in found]
+            before = sums.get(place, [0.0] * len(shares))
+            sums[place] = [a + b for a, b in zip(before, shares, strict=True)]
+    return [
+        Row.measured(point.data.title, point.method, x, metric, values)
+        for (metric, x), values in sums.items()
+    ]
+
+
+def _users(values: dict[str, float], point: Point) -> float:
+    return values["trajectories"] if point.per is not None else 1.0

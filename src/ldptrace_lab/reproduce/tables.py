@@ -1,0 +1,162 @@
+"""What people read: rows side by side, and the names and colours of the methods.
+
+A table has one line per data set, place on the axis and metric, and one column per method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.reproduce import published
+from ldptrace_lab.reproduce.bench import FLOOR, WALKS
+from ldptrace_lab.reproduce.central import NAME as CENTRAL
+from ldptrace_lab.reproduce.experiments import Experiment
+from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED, Row
+
+TITLES = {
+    "single-report": "one report",
+    "paper": "LDPTrace, padded",
+    "paper-unpadded": "LDPTrace, leaking length",
+    "randsyn": "RandSyn",
+    "combtran": "CombTran",
+    "noadapt": "NoAdapt",
+    "ngram": "NGRAM",
+    "ngram-full": "NGRAM with places",
+    CENTRAL: "central DP (other trust)",
+    FLOOR: "real data",
+    WALKS: "random walks",
+}
+# Published and measured values of one method share a colour, and stand beside each other in this order.
+COLOURS = {
+    "single-report": "#0072b2",
+    "paper": "#d55e00",
+    published.LDPTRACE: "#d55e00",
+    "paper-unpadded": "#e69f00",
+    "ngram": "#009e73",
+    published.NGRAM: "#009e73",
+    "ngram-full": "#56b4e9",
+    published.UNMODIFIED: "#56b4e9",
+    "randsyn": "#cc79a7",
+    "combtran": "#999933",
+    "noadapt": "#882255",
+    CENTRAL: "#7f7f7f",
+    FLOOR: "#bbbbbb",
+    WALKS: "#444444",
+}
+UNITS = {
+    "seconds": "seconds ↓",
+    "devices": "Devices, s per 1,000 ↓",
+    "prepare": "Preparation, s per 1,000 ↓",
+    "estimate": "Estimation, s per 1,000 ↓",
+    "synthesise": "Synthesis, s per 1,000 ↓",
+    "total": "Total, s per 1,000 ↓",
+    "reidentification": "re-identification resilience ↑",
+    "outlier": "outlier resilience ↑",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value as text, and whether it is the best of what was measured and is private."""
+
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    data: str
+    place: str
+    metric: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    # Whether the axis has more than one place, so that it is worth a column.
+    axis: str
+
+
+def side_by_side(experiment: Experiment, rows: Sequence[Row]) -> SideBySide:
+    """The table of an experiment."""
+    series = list(dict.fromkeys((row.source, row.method) for row in rows))
+    places = list(dict.fromkeys((row.data, row.x, row.metric) for row in rows))
+    order = {name: number for number, name in enumerate(experiment.metrics)}
+    sets = list(dict.fromkeys(row.data for row in rows))
+    places.sort(key=lambda place: (sets.index(place[0]), order.get(place[2], len(order)), place[1]))
+    found = {(row.source, row.method, row.data, row.x, row.metric): row for row in rows}
+    lines = []
+    for data, x, metric in places:
+        own = [found.get((*pair, data, x, metric)) for pair in series]
+        best = _best(own, metric)
+        title = METRICS[metric].title if metric in METRICS else UNITS.get(metric, metric)
+        entries = tuple(Entry(_text(row), row is not None and row is best) for row in own)
+        lines.append(Line(data, f"{x:.4g}", title, entries))
+    columns = tuple(
+        TITLES.get(method, method) + (", published" if source == PUBLISHED else "")
+        for source, method in series
+    )
+    return SideBySide(columns, tuple(lines), experiment.axis)
+
+
+def terminal(table: SideBySide) -> Table:
+    """For the terminal; the best is marked with a star."""
+    drawn = Table(box=None, pad_edge=False)
+    drawn.add_column("data")
+    if table.axis:
+        drawn.add_column(table.axis, justify="right")
+    drawn.add_column("metric")
+    for name in table.columns:
+        drawn.add_column(name, justify="right", overflow="fold")
+    before = None
+    for line in table.lines:
+        place = [line.place] if table.axis else []
+        values = [entry.text + ("*" if entry.best else "") for entry in line.entries]
+        drawn.add_row(line.data if line.data != before else "", *place, line.metric, *values)
+        before = line.data
+    return drawn
+
+
+def markdown(table: SideBySide) -> str:
+    """For documents; the best is bold."""
+    axis = [table.axis] if table.axis else []
+    names = ["data", *axis, "metric", *table.columns]
+    lines = [names, ["---"] * (1 + len(axis)) + ["---"] + ["---:"] * len(table.columns)]
+    for line in table.lines:
+        place = [line.place] if table.axis else []
+        values = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
+        lines.append([line.data, *place, line.metric, *values])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _best(own: Sequence[Row | None], metric: str) -> Row | None:
+    """The best measured value of a method that publishes data under local privacy."""
+    rivals = [
+        row
+        for row in own
+        if row is not None and row.source == MEASURED and row.method in RIVALS and not math.isnan(row.mean)
+    ]
+    if metric not in METRICS or len(rivals) < 2:
+        return None
+    return min(rivals, key=lambda row: row.mean if METRICS[metric].goal == "min" else -row.mean)
+
+
+RIVALS = {"single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt", "ngram", "ngram-full"}
+
+
+def _text(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if math.isnan(row.mean):
+        return "undefined"
+    mean = f"{row.mean:.4f}" if abs(row.mean) < 100 else f"{row.mean:,.0f}"
+    if 0 < abs(row.mean) < 0.001:
+        mean = f"{row.mean:.1e}"
+    return mean if row.std is None else f"{mean} ±{row.std:.1g}"

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.reproduce import published
+
+
+def test_metrics_are_those_of_the_evaluation() -> None:
+    assert tuple(METRICS) == published.METRICS
+
+
+def test_tables_agree_where_the_paper_prints_a_value_twice() -> None:
+    """Table 5 and 6 repeat columns of Table 3; the paper itself differs in three places of Campus."""
+    differ = []
+    for name, rows in published.VARIANTS.items():
+        whole = published.utility(name, published.LDPTRACE, 1.0)
+        assert whole is not None
+        differ += [
+            (name, metric)
+            for metric, value in zip(published.METRICS, rows["paper"], strict=True)
+            if value != whole[metric]
+        ]
+    assert differ == [("campus", "kendall_tau"), ("campus", "diameter_error")]
+    for method in (published.LDPTRACE, published.NGRAM):
+        whole = published.utility("campus", method, 1.0)
+        assert whole is not None
+        again = dict(zip(published.METRICS, published.CAMPUS[method], strict=True))
+        assert {metric for metric in again if again[metric] != whole[metric]} <= {
+            "kendall_tau",
+            "diameter_error",
+        }
+
+
+def test_parts_of_the_time_add_up() -> None:
+    for table in published.SECONDS.values():
+        parts = sum(table[name] for name in ("length", "moves", "ends", "prepare", "estimate", "synthesise"))
+        assert parts == pytest.approx(table["total"], abs=0.0015)
+
+
+def test_what_is_not_printed_is_none() -> None:
+    assert published.utility("oldenburg", published.LDPTRACE, 0.7) is None
+    assert published.utility("elsewhere", published.LDPTRACE, 1.0) is None

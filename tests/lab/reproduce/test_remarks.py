@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from ldptrace_lab.reproduce import published
+from ldptrace_lab.reproduce.remarks import WHY, remarks
+from ldptrace_lab.reproduce.results import Row
+
+
+def measured(method: str, value: float, metric: str = "trip_error", x: float = 1.0) -> Row:
+    return Row.measured("Porto", method, x, metric, [value])
+
+
+def printed(method: str, value: float, metric: str = "trip_error", x: float = 1.0) -> Row:
+    return Row.printed("Porto", method, x, metric, value)
+
+
+def test_wins_are_counted_over_common_places_by_the_goal_of_the_metric() -> None:
+    rows = [
+        measured("single-report", 0.1),
+        measured("paper", 0.2),
+        measured("single-report", 0.1, "kendall_tau"),
+        measured("paper", 0.2, "kendall_tau"),
+        measured("single-report", 0.1, x=2.0),
+    ]
+    assert remarks("utility", rows) == ["one report is better than LDPTrace, padded in 1 of 2 values."]
+
+
+def test_the_finding_is_told_where_the_order_of_the_paper_is_not_met() -> None:
+    paper = [printed(published.LDPTRACE, 0.1), printed(published.NGRAM, 0.2)]
+    lost = [measured("paper", 0.3), measured("ngram", 0.2)]
+    said = remarks("utility", [*lost, *paper])
+    assert "The paper prints LDPTrace as better than NGRAM in 1 of 1 values." in said
+    assert said[-1] == WHY
+    won = [measured("paper", 0.1), measured("ngram", 0.2)]
+    assert WHY not in remarks("utility", [*won, *paper])
+
+
+def test_times_are_compared_in_total() -> None:
+    rows = [
+        measured("paper", 0.5, "total"),
+        printed(published.LDPTRACE, 10.0, "total"),
+        measured("paper", 0.1, "devices"),
+        printed(published.LDPTRACE, 90.0, "devices"),
+    ]
+    assert remarks("efficiency", rows) == [
+        "LDPTrace, padded takes 20 times less than published (another machine)."
+    ]
+
+
+def test_nothing_measured_nothing_said() -> None:
+    for name in ("utility", "variants", "efficiency", "unmodified-ngram", "attacks", "lambda"):
+        assert remarks(name, []) == []

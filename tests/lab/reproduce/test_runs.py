@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.reproduce import EXPERIMENTS, Setup, own, reproduce
+from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED
+
+
+@pytest.fixture(scope="module")
+def small(setup: Setup) -> Setup:
+    """One set, where one is enough."""
+    return replace(setup, sets=setup.sets[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_writes_its_files(name: str, setup: Setup, folder: Path) -> None:
+    report = reproduce(name, setup, folder)
+    with (folder / f"{name}.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    document = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    assert len(table) == len(document["rows"]) == len(report.rows) > 0
+    assert {row["source"] for row in table} == {MEASURED, PUBLISHED}
+    assert {row.metric for row in report.rows} == set(report.experiment.metrics)
+    assert all(row.repeats == 2 for row in report.rows if row.source == MEASURED)
+    ET.parse(folder / f"{name}.svg")
+
+
+@pytest.mark.slow
+def test_nothing_is_measured_twice(small: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = reproduce("lambda", small, tmp_path)
+
+    def never(*_: object) -> None:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr("ldptrace_lab.reproduce.bench.Bench.measure", never)
+    assert reproduce("lambda", small, tmp_path).rows == first.rows
+
+
+@pytest.mark.slow
+def test_a_run_that_stops_goes_on_where_it_stopped(
+    small: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ldptrace_lab.reproduce.bench import Bench
+
+    measured: list[str] = []
+    original = Bench.measure
+
+    def counted(bench: Bench, cell: object) -> dict[str, float]:
+        if len(measured) == 5:
+            raise KeyboardInterrupt
+        measured.append(cell.key)  # type: ignore[attr-defined]
+        return original(bench, cell)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Bench, "measure", counted)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("attacks", small, tmp_path)
+    monkeypatch.setattr(Bench, "measure", original)
+    seen: list[tuple[int, int]] = []
+    reproduce("attacks", small, tmp_path, lambda _, done, total: seen.append((done, total)))
+    assert seen[0] == (5, 10)
+    assert seen[-1] == (10, 10)
+
+
+@pytest.mark.slow
+def test_same_seed_same_values(small: Setup, tmp_path: Path) -> None:
+    values = [
+        [row.mean for row in reproduce("query-size", small, tmp_path / name).rows] for name in ("a", "b")
+    ]
+    np.testing.assert_array_equal(values[0], values[1])
+
+
+@pytest.mark.slow
+def test_real_data_are_hard_to_beat(setup: Setup, folder: Path) -> None:
+    rows = reproduce("unmodified-ngram", setup, folder).rows
+    floor = {row.metric: row.mean for row in rows if row.method == "real data"}
+    ngram = {row.metric: row.mean for row in rows if row.method == "ngram" and row.source == MEASURED}
+    assert sum(METRICS[name].better(floor[name], ngram[name]) for name in METRICS) >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_own_data_with_bounds(setup: Setup, tmp_path: Path, rng: np.random.Generator) -> None:
+    walks = rng.random((80, 6, 2)).cumsum(axis=1)
+    real = Trajectories.from_lists([[(float(x), float(y)) for x, y in walk] for walk in walks])
+    mine = own(real, Path("mine.csv"), bounds=(0, 0, 6, 6), grid=3)
+    report = reproduce("query-size", Setup((mine,), setup.scale, 1, 1), tmp_path)
+    assert {row.source for row in report.rows} == {MEASURED}
+    assert own(real, Path("my_porto_trips.parquet")).beside == "porto"
+    assert own(real, Path("my_porto_trips.parquet"), beside="none").beside is None
+    assert own(real, Path("mine.csv"), bounds=(0, 0, 7, 7), grid=3).key != mine.key
+
+
+def test_unknown_experiment_is_refused(setup: Setup, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="utility"):
+        reproduce("table 3", setup, tmp_path)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from ldptrace_lab.reproduce.experiments import EXPERIMENTS
+from ldptrace_lab.reproduce.results import Row
+from ldptrace_lab.reproduce.tables import COLOURS, RIVALS, TITLES, Entry, markdown, side_by_side, terminal
+
+UTILITY = EXPERIMENTS["utility"]
+
+
+def row(method: str, values: list[float], metric: str = "trip_error", x: float = 1.0) -> Row:
+    return Row.measured("Porto", method, x, metric, values)
+
+
+def test_the_best_private_method_is_marked_and_yardsticks_are_not() -> None:
+    rows = [row("single-report", [0.2]), row("paper", [0.3]), row("real data", [0.0])]
+    rows.append(Row.printed("Porto", "LDPTrace", 1.0, "trip_error", 0.1))
+    table = side_by_side(UTILITY, rows)
+    assert table.columns == ("one report", "LDPTrace, padded", "real data", "LDPTrace, published")
+    assert [entry.best for entry in table.lines[0].entries] == [True, False, False, False]
+
+
+def test_larger_is_better_where_the_metric_says_so() -> None:
+    table = side_by_side(UTILITY, [row("paper", [0.2], "kendall_tau"), row("ngram", [0.3], "kendall_tau")])
+    assert [entry.best for entry in table.lines[0].entries] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([0.5], "0.5000"),
+        ([0.4, 0.6], "0.5000 ±0.1"),
+        ([0.00012], "1.2e-04"),
+        ([12_345.6], "12,346"),
+        ([math.nan], "undefined"),
+    ],
+)
+def test_values_as_text(values: list[float], text: str) -> None:
+    assert side_by_side(UTILITY, [row("paper", values)]).lines[0].entries == (Entry(text),)
+
+
+def test_lines_are_in_the_order_of_the_experiment_and_gaps_are_empty() -> None:
+    rows = [
+        row("paper", [0.1], "pattern_f1"),
+        row("paper", [0.1], x=2.0),
+        row("paper", [0.1]),
+        row("ngram", [0.1], "pattern_f1"),
+    ]
+    table = side_by_side(UTILITY, rows)
+    assert [(line.metric, line.place) for line in table.lines] == [
+        ("Trip error", "1"),
+        ("Trip error", "2"),
+        ("Pattern F1", "1"),
+    ]
+    assert table.lines[0].entries[1].text == ""
+
+
+def test_the_axis_is_a_column_only_where_there_is_one() -> None:
+    table = side_by_side(UTILITY, [row("single-report", [0.2]), row("paper", [0.3])])
+    console = Console(width=120, file=io.StringIO())
+    console.print(terminal(table), terminal(replace(table, axis="")))
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert printed.count("epsilon") == 1
+    assert printed.count("0.2000*") == 2
+
+
+def test_every_method_has_a_title_and_a_colour() -> None:
+    assert set(TITLES) >= RIVALS
+    assert set(COLOURS) >= set(TITLES)
+
+
+def test_a_document_has_a_table_with_the_best_in_bold_and_the_axis_only_where_there_is_one() -> None:
+    rows = [row("single-report", [0.2]), row("paper", [0.3])]
+    lines = markdown(side_by_side(UTILITY, rows)).splitlines()
+    assert lines == [
+        "| data | epsilon | metric | one report | LDPTrace, padded |",
+        "| --- | --- | --- | ---: | ---: |",
+        "| Porto | 1 | Trip error | **0.2000** | 0.3000 |",
+    ]
+    assert "| Porto | Trip error |" in markdown(side_by_side(replace(UTILITY, axis=""), rows))
