@@ -9,6 +9,7 @@ const LIST = [
   [6, "bad-padding", 400, "The bytes after the payload of the report's group are not all zero."],
   [7, "bad-payload", 400, "No device that follows the plan can have written this payload."],
   [8, "duplicate", 409, "A report with this id was counted before."],
+  [9, "wrong-window", 409, "The report answers a window that is not being counted."],
   [20, "plan-too-large", 413, "The plan or what it asks for exceeds the limits of the protocol."],
   [21, "plan-malformed", 422, "The plan is not a canonical document of the protocol."],
   [22, "plan-unknown-version", 422, "The version of the plan is not one that the device speaks."],
@@ -20,6 +21,8 @@ const LIST = [
   [28, "plan-answered", 409, "The device has already answered this round of the plan."],
   [29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."],
   [30, "plan-forked", 409, "The device has answered a plan with the same root that is not on the chain of this plan."],
+  [31, "plan-not-due", 409, "No window of the plan has ended that the device has not answered."],
+  [32, "plan-lifetime", 403, "The device has given all answers that the lifetime of the plan allows."],
 ];
 
 export const PROBLEMS = Object.freeze(

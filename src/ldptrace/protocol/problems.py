@@ -26,6 +26,7 @@ class Problem(Enum):
     BAD_PADDING = 6, "bad-padding", 400, "The bytes after the payload of the report's group are not all zero."
     BAD_PAYLOAD = 7, "bad-payload", 400, "No device that follows the plan can have written this payload."
     DUPLICATE = 8, "duplicate", 409, "A report with this id was counted before."
+    WRONG_WINDOW = 9, "wrong-window", 409, "The report answers a window that is not being counted."
 
     PLAN_TOO_LARGE = (
         20,
@@ -73,6 +74,18 @@ class Problem(Enum):
         "plan-forked",
         409,
         "The device has answered a plan with the same root that is not on the chain of this plan.",
+    )
+    PLAN_NOT_DUE = (
+        31,
+        "plan-not-due",
+        409,
+        "No window of the plan has ended that the device has not answered.",
+    )
+    PLAN_LIFETIME = (
+        32,
+        "plan-lifetime",
+        403,
+        "The device has given all answers that the lifetime of the plan allows.",
     )
 
     def __init__(self, number: int, code: str, status: int, sentence: str) -> None:
