@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.data import oldenburg
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import Yardstick, evaluate, resilience, score
+from ldptrace.evaluation import Reference, evaluate, resilience, score
 from ldptrace.evaluation.controls import map_alone, plain_routing
 from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.streets import MATCHED, StreetMap
@@ -82,11 +82,11 @@ def main() -> None:
         f"{data.name}: {len(real):,} trajectories, {real.points:,} real and {synthetic.points:,} synthetic points\n"
     )
     print(f"  {'':<34}{'seconds':>9}{'spread':>9}{'best':>9}")
-    yardstick = Yardstick.of(real, grid, rng)
+    reference = Reference.of(real, grid, rng)
     repeats = arguments.repeats
     measured("nine metrics, both sides", lambda: score(real, synthetic, grid, rng), repeats, 6.0)
-    measured("  the real side alone", lambda: Yardstick.of(real, grid, rng), repeats)
-    measured("  one more synthetic set", lambda: yardstick.score(synthetic), repeats)
+    measured("  the real side alone", lambda: Reference.of(real, grid, rng), repeats)
+    measured("  one more synthetic set", lambda: reference.score(synthetic), repeats)
     measured("lines of the real set", lambda: Traces.of(real, grid), repeats)
     measured("lines of the synthetic set", lambda: Traces.of(synthetic, grid), repeats)
     roads = oldenburg_roads(arguments.data)

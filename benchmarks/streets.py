@@ -34,7 +34,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import outlook
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import METRICS, Yardstick
+from ldptrace.evaluation import METRICS, Reference
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.evaluation.traces import Traces, coarser
 from ldptrace.generators import city_traffic
@@ -84,12 +84,12 @@ class Judge:
 
     def __init__(self, town: Town) -> None:
         self.town, self.grid = town, Grid(town.bounds, 6)
-        self.yardstick = Yardstick.of(town.trips, self.grid, np.random.default_rng(0))
+        self.reference = Reference.of(town.trips, self.grid, np.random.default_rng(0))
         self.traces = Traces.of(replace(town.trips, t=None), self.grid)
 
     def scores(self, made: Trajectories, seed: int) -> list[float]:
         made = replace(made, crs=self.town.trips.crs)
-        nine = self.yardstick.redrawn(np.random.default_rng(seed)).score(made)
+        nine = self.reference.redrawn(np.random.default_rng(seed)).score(made)
         traces = Traces.of(replace(made, t=None), self.grid)
         real = self.traces.fixes if self.town.fixes else self.traces.along
         ours = traces.whereabouts if self.town.fixes else traces.along

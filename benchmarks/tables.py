@@ -10,8 +10,7 @@ import numpy as np
 
 from benchmarks.data import DataSet
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import METRICS, Yardstick
-from ldptrace.evaluation.floors import bootstrap
+from ldptrace.evaluation import METRICS, Reference
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.reproduce.published import LDPTRACE, utility
 
@@ -24,10 +23,10 @@ Scores = dict[str, list[float]]
 def repeated(data: DataSet, make: Callable[[int], Trajectories], repeats: int, n: int = 6) -> Scores:
     """Scores of `make(seed)` for several seeds, each with queries of its own."""
     grid = Grid(data.bounds, n)
-    yardstick = Yardstick.of(data.trajectories, grid, np.random.default_rng(0))
+    reference = Reference.of(data.trajectories, grid, np.random.default_rng(0))
     scores: Scores = {name: [] for name in METRICS}
     for seed in range(1, repeats + 1):
-        result = yardstick.redrawn(np.random.default_rng(seed)).score(make(seed))
+        result = reference.redrawn(np.random.default_rng(seed)).score(make(seed))
         for name, value in result.items():
             scores[name].append(value)
     return scores
@@ -35,11 +34,11 @@ def repeated(data: DataSet, make: Callable[[int], Trajectories], repeats: int, n
 
 def floor(data: DataSet, repeats: int, n: int = 6) -> Scores:
     """What a perfect generator would score: the real set against a bootstrap of itself."""
-    yardstick = Yardstick.of(data.trajectories, Grid(data.bounds, n), np.random.default_rng(0))
+    reference = Reference.of(data.trajectories, Grid(data.bounds, n), np.random.default_rng(0))
     scores: Scores = {name: [] for name in METRICS}
     for seed in range(1, repeats + 1):
         rng = np.random.default_rng(seed)
-        pair = bootstrap(yardstick.redrawn(rng), len(data.trajectories), rng)
+        pair = reference.redrawn(rng).bootstrap(len(data.trajectories), rng)
         for name, metric in METRICS.items():
             scores[name].append(metric.of(pair))
     return scores

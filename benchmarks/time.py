@@ -21,7 +21,7 @@ from benchmarks.data import BOXES, DataSet, generated
 from ldptrace.core.plane import METRES_PER_DEGREE
 from ldptrace.core.timing import Timing
 from ldptrace.evaluation.divergence import count_divergence
-from ldptrace.evaluation.metrics import Yardstick
+from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.summary import Summary
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
@@ -107,10 +107,10 @@ def main() -> None:
 def compare(data: DataSet, seeds: int) -> None:
     """The nine errors with questions about time beside those without."""
     grid = Grid(data.bounds, CELLS)
-    yardstick = Yardstick.of(data.trajectories, grid, np.random.default_rng(0))
+    reference = Reference.of(data.trajectories, grid, np.random.default_rng(0))
     errors = np.empty((2, len(NINE), seeds))
     for seed in range(seeds):
-        rulers = [yardstick.redrawn(np.random.default_rng([seed, number])) for number in range(REDRAWN)]
+        rulers = [reference.redrawn(np.random.default_rng([seed, number])) for number in range(REDRAWN)]
         for row, time in enumerate(TIMES):
             made = run_method(data.trajectories, 1.0, bounds=data.bounds, seed=seed, time=time)
             summary = Summary.of(made.trajectories, grid)

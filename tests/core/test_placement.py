@@ -10,7 +10,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import STYLES, Style, place, respace
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.extents import travel_distances
+from ldptrace.evaluation.distances import travel_distances
 from ldptrace.protocol.grid import Grid
 
 

@@ -10,7 +10,7 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick
+from ldptrace.evaluation.metrics import METRICS, Pair, Reference
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
@@ -27,8 +27,8 @@ GOLDEN = {
 }
 
 
-def compare(real: Trajectories, synthetic: Trajectories) -> Comparison:
-    return Yardstick.of(real, GRID, np.random.default_rng(1)).compare(synthetic)
+def compare(real: Trajectories, synthetic: Trajectories) -> Pair:
+    return Reference.of(real, GRID, np.random.default_rng(1)).pair(synthetic)
 
 
 @pytest.mark.parametrize("name", CORRECTED)

@@ -15,7 +15,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.metrics import METRICS, Comparison, Yardstick, score
+from ldptrace.evaluation.metrics import METRICS, Pair, Reference, score
 from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
@@ -72,9 +72,9 @@ def test_values_are_those_of_the_reference(case: tuple[int, int, int, int, int])
 
 def literal_query_error(real: Trajectories, synthetic: Trajectories, grid: Grid, seed: int) -> float:
     """Query error with the synthetic points as they are."""
-    yardstick = Yardstick.of(real, grid, np.random.default_rng(seed))
-    answers = yardstick.queries.count(synthetic.x, synthetic.y)
-    return average_relative_error(yardstick.answers, answers, yardstick.points)
+    reference = Reference.of(real, grid, np.random.default_rng(seed))
+    answers = reference.queries.count(synthetic.x, synthetic.y)
+    return average_relative_error(reference.answers, answers, reference.points)
 
 
 @pytest.mark.slow
@@ -95,9 +95,9 @@ def tiny(*lines: list[tuple[float, float]]) -> Trajectories:
     return Trajectories.from_lists(lines)
 
 
-def compare(real: Trajectories, synthetic: Trajectories, n: int = 3) -> Comparison:
-    yardstick = Yardstick.of(real, Grid((0, 0, n, n), n), np.random.default_rng(1))
-    return yardstick.compare(synthetic)
+def compare(real: Trajectories, synthetic: Trajectories, n: int = 3) -> Pair:
+    reference = Reference.of(real, Grid((0, 0, n, n), n), np.random.default_rng(1))
+    return reference.pair(synthetic)
 
 
 def by_hand(name: str, real: Trajectories, synthetic: Trajectories, n: int = 3) -> float:
@@ -169,7 +169,7 @@ def test_query_error_does_not_depend_on_how_many_points_lie_on_a_line() -> None:
     real = tiny(*[EAST] * 50)
     crowded = tiny(*[[point for point in EAST for _ in range(4)]] * 50)
     pair = compare(real, crowded)
-    assert pair.yardstick.points == 150
+    assert pair.reference.points == 150
     assert np.array_equal(pair.answers, compare(real, real).answers)
 
 
@@ -182,7 +182,7 @@ def test_denser_points_on_the_same_line_change_nothing_beyond_chance(seed: int) 
     real, synthetic = densified(drifting_walks(600, seed), 8), densified(drifting_walks(600, seed + 5), 8)
     grid = Grid(SQUARE, 6)
     once, again = (
-        [Yardstick.of(real, grid, np.random.default_rng(k)).score(item) for k in range(5)]
+        [Reference.of(real, grid, np.random.default_rng(k)).score(item) for k in range(5)]
         for item in (synthetic, densified(synthetic, 10))
     )
     for name in ("trip_error", "length_error", "diameter_error"):
@@ -243,9 +243,9 @@ def test_divergences_are_symmetric(seed: int, n: int) -> None:
 def test_the_order_of_trajectories_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     grid = Grid(SQUARE, 6)
-    yardstick = Yardstick.of(drifting_walks(60, 1), grid, np.random.default_rng(0))
+    reference = Reference.of(drifting_walks(60, 1), grid, np.random.default_rng(0))
     synthetic = drifting_walks(50, seed)
-    one, other = yardstick.score(synthetic), yardstick.score(synthetic.take(rng.permutation(50)))
+    one, other = reference.score(synthetic), reference.score(synthetic.take(rng.permutation(50)))
     # Which of equally frequent patterns are in the top hundred depends on the order, as in the reference, and
     # so do the points that are drawn from the cells.
     for name in set(METRICS) - {"pattern_f1", "query_error"}:
@@ -254,9 +254,9 @@ def test_the_order_of_trajectories_does_not_matter(seed: int) -> None:
 
 def test_a_yardstick_gives_what_a_single_call_gives() -> None:
     real, synthetic, grid = drifting_walks(100, 1), drifting_walks(90, 2), Grid(SQUARE, 6)
-    yardstick = Yardstick.of(real, grid, np.random.default_rng(3))
-    assert yardstick.score(synthetic) == score(real, synthetic, grid, np.random.default_rng(3))
-    assert yardstick.score(synthetic) == yardstick.score(synthetic)
+    reference = Reference.of(real, grid, np.random.default_rng(3))
+    assert reference.score(synthetic) == score(real, synthetic, grid, np.random.default_rng(3))
+    assert reference.score(synthetic) == reference.score(synthetic)
 
 
 def test_inputs_are_not_changed() -> None:
@@ -271,3 +271,13 @@ def test_a_set_without_points_is_refused() -> None:
     nothing = Trajectories.from_lists([[], []])
     with pytest.raises(InputError, match="without any point"):
         score(drifting_walks(10, 1), nothing, Grid(SQUARE, 6), np.random.default_rng(0))
+
+
+def test_the_bootstrap_is_a_sample_of_the_real_set() -> None:
+    reference = Reference.of(drifting_walks(400, 1), Grid((0, 0, 10, 10), 6), np.random.default_rng(1))
+    pair = reference.bootstrap(250, np.random.default_rng(2))
+    assert len(pair.synthetic) == 250
+    assert set(pair.synthetic.lengths) < set(reference.real.lengths)
+    # With replacement: of 250 draws from 400 about 64 meet somebody again; below 30 with a probability under 1e-6.
+    assert len(set(pair.synthetic.lengths)) <= 220
+    assert pair.answers.max() <= pair.synthetic.visits.sum()

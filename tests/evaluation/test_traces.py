@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.extents import travel_distances
+from ldptrace.evaluation.distances import travel_distances
 from ldptrace.evaluation.traces import FINE, Traces, coarser
 from ldptrace.protocol.grid import Grid
 

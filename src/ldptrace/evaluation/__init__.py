@@ -1,18 +1,20 @@
 """How good and how private a synthetic set is: nine metrics, two attacks, one scorecard."""
 
-from ldptrace.evaluation.evaluator import evaluate, resilience
-from ldptrace.evaluation.judging import judge
-from ldptrace.evaluation.measuring import Bench, Measured
-from ldptrace.evaluation.metrics import METRICS, Metric, Yardstick, score
+from ldptrace.evaluation.evaluator import Published, evaluate, judge, resilience
+from ldptrace.evaluation.measured import Measured
+from ldptrace.evaluation.metrics import METRICS, Metric, Pair, Reference, score
 from ldptrace.evaluation.scorecard import Scorecard
+from ldptrace.evaluation.values import References
 
 __all__ = [
     "METRICS",
-    "Bench",
     "Measured",
     "Metric",
+    "Pair",
+    "Published",
+    "Reference",
+    "References",
     "Scorecard",
-    "Yardstick",
     "evaluate",
     "judge",
     "resilience",

@@ -7,39 +7,39 @@ import math
 import numpy as np
 
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence
-from ldptrace.evaluation.metrics import Comparison, Metric
+from ldptrace.evaluation.metrics import Metric, Pair
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau_b
 
 
-def query_error_scaled(pair: Comparison) -> float:
+def query_error_scaled(pair: Pair) -> float:
     """Query error with the synthetic counts scaled to the number of real trajectories."""
     scaled = pair.answers * (len(pair.real) / len(pair.synthetic))
-    return average_relative_error(pair.yardstick.answers, scaled, pair.yardstick.points)
+    return average_relative_error(pair.reference.answers, scaled, pair.reference.points)
 
 
-def hotspot_query_error_at_10(pair: Comparison) -> float:
+def hotspot_query_error_at_10(pair: Pair) -> float:
     """1 - NDCG of the ten most visited cells."""
     return 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density, top=10)
 
 
-def kendall_tie_corrected(pair: Comparison) -> float:
+def kendall_tie_corrected(pair: Pair) -> float:
     """Kendall's tau-b of the cells by the number of trajectories that pass through."""
     return kendall_tau_b(pair.real.coverage, pair.synthetic.coverage)
 
 
-def length_error_overflow(pair: Comparison) -> float:
+def length_error_overflow(pair: Pair) -> float:
     """Divergence of travel distances in buckets over the real range, with one below and one above."""
     return count_divergence(*(side.lengths[1] for side in pair.both))
 
 
-def diameter_error_overflow(pair: Comparison) -> float:
+def diameter_error_overflow(pair: Pair) -> float:
     """Divergence of diameters in buckets over the real range, with one below and one above."""
     return count_divergence(*(side.diameters[1] for side in pair.both))
 
 
-def cell_length_error(pair: Comparison) -> float:
+def cell_length_error(pair: Pair) -> float:
     """Divergence of the number of cells of a path, which does not depend on where in a cell points are."""
     size = max(len(pair.real.cell_lengths), len(pair.synthetic.cell_lengths))
     padded = np.zeros((2, size))
@@ -48,7 +48,7 @@ def cell_length_error(pair: Comparison) -> float:
     return count_divergence(padded[0], padded[1])
 
 
-def pattern_error_symmetric(pair: Comparison) -> float:
+def pattern_error_symmetric(pair: Pair) -> float:
     """Mean of |f - g| / max(f, g) over the top patterns of either set, f and g per trajectory.
 
     A pattern that is frequent in the synthetic set only counts as well.
@@ -63,7 +63,7 @@ def pattern_error_symmetric(pair: Comparison) -> float:
     return float(np.mean(np.abs(real - synthetic) / np.maximum(real, synthetic)))
 
 
-def pattern_error_scaled(pair: Comparison) -> float:
+def pattern_error_scaled(pair: Pair) -> float:
     """Pattern error with counts scaled to the number of real trajectories, over the patterns there are."""
     counts = pair.real.patterns.counts
     if len(counts) == 0:
@@ -72,7 +72,7 @@ def pattern_error_scaled(pair: Comparison) -> float:
     return float(np.mean(np.abs(counts - scaled) / counts))
 
 
-def pattern_f1_available(pair: Comparison) -> float:
+def pattern_f1_available(pair: Pair) -> float:
     """Pattern F1 over as many patterns as the set with more of them has, at most a hundred."""
     most = max(len(pair.real.patterns), len(pair.synthetic.patterns))
     if most == 0:

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.stages import Stages
-from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Crowd
-from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
-from ldptrace.evaluation.controls import ROUTED, usable_roads
-from ldptrace.evaluation.inputs import Census, Outside, align, choose_area
-from ldptrace.evaluation.judging import REPEAT, judge
-from ldptrace.evaluation.measuring import Bench, Look, Measured
-from ldptrace.evaluation.scorecard import Attack, Scorecard
+from ldptrace.evaluation.census import Outside
+from ldptrace.evaluation.controls import (
+    CONTROLS,
+    MAP_ALONE,
+    PLAIN_ROUTING,
+    ROUTED,
+    map_alone,
+    plain_routing,
+    usable_roads,
+)
+from ldptrace.evaluation.figures import (
+    SAMPLES,
+    Figures,
+    cell_edges,
+    pattern_table,
+    street_lines,
+    time_edges,
+)
+from ldptrace.evaluation.measured import Measured, timed_walks
+from ldptrace.evaluation.queries import SquareQueries, average_relative_error
+from ldptrace.evaluation.remarks import real_remarks, sampled, set_remarks
+from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
+from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, set_names
 from ldptrace.evaluation.streets import StreetMap
-from ldptrace.io.files import trajectories_of
+from ldptrace.evaluation.summary import Summary
+from ldptrace.evaluation.values import References
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.readers import read_roads
 
-GRID = 6
-# Trajectories of a set that are looked at one by one, about: attacked, or else drawn; and points of them.
-SAMPLE, DRAWN, SAMPLE_POINTS = 100_000, 2_000, 4_000_000
+REPEAT = 3
+# Trajectories of a set that are read one by one for drawing alone, about.
+DRAWN = 2_000
+# Random walks of a set that knows nothing; a larger one would score the same.
+WALKS = 100_000
+FRACTIONS = (1 / 36, 1 / 25, 1 / 16, 1 / 9, 1 / 6, 1 / 4)
 
 
 def evaluate(
@@ -38,7 +60,7 @@ def evaluate(
     *synthetic: Any,
     grid: int | Grid = GRID,
     bounds: Bounds | None = None,
-    roads: RoadNetwork | None = None,
+    roads: RoadNetwork | str | os.PathLike[str] | None = None,
     timezone: str | None = None,
     seed: int | None = None,
     repeat: int = REPEAT,
@@ -49,61 +71,62 @@ def evaluate(
     outside: Outside = "drop",
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Measure synthetic sets against a real one; each is whatever `ldptrace.read` takes, or a `Crowd` elsewhere.
+    """Measure synthetic sets against a real one; each is anything that `ldptrace.read` takes, or a `Crowd`.
 
-    Bounds are the real set's when none are given, as in the reference. With `roads` trips are matched to streets,
-    and what the map gives by itself stands beside every set. `timezone` says whose clocks count for times since 1970
-    (a set may name its own). `repeat` draws the random queries and the bootstrap that many times, for means and
-    spreads. `samples` shows real trajectories on the page. What was promised about each set is what it brings with
-    it, unless `privacy` says it.
+    Bounds are the real set's when none are given, as in the reference. With `roads` (a network, or its file) trips
+    are matched to streets, and what the map gives by itself stands beside every set. `timezone` says whose clocks
+    count for times since 1970 (a set may name its own). `repeat` is the number of draws of the random queries and of
+    the bootstrap, for means and spreads. Sets with equal `names` are seeds of one method: their mean is given, and
+    their spread. `samples` shows real trajectories on the page. What was promised about each set is what it brings
+    with it, unless `privacy` says it.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))
-    >>> card = evaluate(city, city, bounds=(0, 0, 1, 1), seed=1)
-    >>> card.document()["metrics"]["pattern_f1"]["value"]
+    >>> evaluate(city, city, bounds=(0, 0, 1, 1), seed=1)["pattern_f1"]
     1.0
     """
     if repeat < 1:
         raise InputError(f"repeat must be at least 1, got {repeat}")
+    labels = set_names(names, len(synthetic))
     stages = stages or Stages()
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(seed)
-    labels = list(names) if names is not None else _labels(len(synthetic))
     with stages("prepare"):
-        known = None if roads is None else roads.crs
-        sets = Sets.of(real, synthetic, labels, grid, bounds, outside, timezone, known)
-        usable = None if roads is None else usable_roads(roads, sets.area, sets.crs)
-        streets = None if usable is None else StreetMap.of(usable)
+        network = roads if roads is None or isinstance(roads, RoadNetwork) else read_network(roads)
+        place = Place(grid, bounds, outside, timezone, None if network is None else network.crs)
+        sets = Sets.of(real, synthetic, labels, place)
+        streets = None if network is None else Streets.of(usable_roads(network, sets.area, sets.crs))
     with stages("summarise"):
-        sizes = [sets.size(number) for number in range(1, len(sets.crowds))]
+        index = None if streets is None else streets.index
         few = SAMPLE if attacks else DRAWN if streets is None else ROUTED
-        rates = {size: size / sets.size(0) for size in sorted(set(sizes))}
+        rates = {size: size / sets.size(0) for size in sorted({*map(sets.size, range(1, len(sets.crowds)))})}
         measured = [
-            Measured.by(sets.look(number, rng, few, rates if number == 0 else {}), crowd, streets, rng)
+            Measured.by(sets.reading(number, rng, few, rates if number == 0 else None), crowd, index, rng)
             for number, crowd in enumerate(sets.crowds)
         ]
-        bench = Bench.between(*measured[0], rng)
-        published = [item for item, _ in measured[1:]]
+        references = References.from_measured(*measured[0], rng)
     promised = [crowd.provenance for crowd in sets.crowds[1:]] if privacy is None else list(privacy)
+    said = [
+        [*before, *sampled(title, item, attacks=attacks, streets=streets is not None)]
+        for before, title, (item, _) in zip(sets.notes, sets.names, measured, strict=True)
+    ]
+    published = [
+        Published(*each)
+        for each in zip(labels, [item for item, _ in measured[1:]], promised, said[1:], strict=True)
+    ]
     card = judge(
-        bench,
-        dict(zip(labels, published, strict=True)),
+        references,
+        published,
         rng,
         repeat=repeat,
         samples=samples,
-        roads=usable,
         streets=streets,
-        promised=promised,
-        notes=[
-            [*said, *_sampled(name, item, attacks, streets is not None)]
-            for said, name, (item, _) in zip(sets.notes, sets.names, measured, strict=True)
-        ],
         attack=(lambda walks: _attack(sets.area, [item.trajectories for item, _ in measured], walks))
         if attacks
         else None,
         stages=stages,
     )
-    return replace(card, seed=seed, bounds_from=sets.origin)
+    return replace(card, seed=seed, bounds_from=sets.origin, notes=(*said[0], *card.notes))
 
 
 def resilience(
@@ -118,13 +141,13 @@ def resilience(
 ) -> dict[str, dict[str, Attack]]:
     """The two attacks alone: for each synthetic set, by its name, each attack by its name.
 
-    Of sets with more than `SAMPLE` trajectories about so many are drawn at random.
+    Of sets with more than `SAMPLE` trajectories about that many are drawn at random.
     """
     stages = stages or Stages()
     rng = np.random.default_rng(seed)
-    labels = list(names) if names is not None else _labels(len(synthetic))
+    labels = set_names(names, len(synthetic))
     with stages("prepare"):
-        sets = Sets.of(real, synthetic, labels, grid, bounds, outside)
+        sets = Sets.of(real, synthetic, labels, Place(grid, bounds, outside))
         chosen = [sets.sample(number, rng) for number in range(len(sets.crowds))]
         sizes = CellPaths.from_trajectories(chosen[0], sets.area).sizes
         walks = uniform_walks(sizes, sets.area, rng, crs=sets.crs)
@@ -133,104 +156,101 @@ def resilience(
 
 
 @dataclass(frozen=True, eq=False)
-class Sets:
-    """The sets of an evaluation in one area and one coordinate system, the real one first, wherever they are.
+class Published:
+    """A synthetic set added up, with what was promised about it and what a reader must know."""
 
-    `notes` say what is left out of each.
-    """
+    name: str
+    measured: Measured
+    promised: Mapping[str, Any] | None = None
+    notes: Sequence[str] = ()
 
-    names: list[str]
-    crowds: list[Crowd]
-    census: list[Census]
-    area: Grid
-    origin: str
-    crs: str | None
-    zones: list[str | None]
-    outside: Outside
-    notes: list[list[str]]
+
+@dataclass(frozen=True, eq=False)
+class Streets:
+    """The public map in the bounds, and its index for matching."""
+
+    roads: RoadNetwork
+    index: StreetMap
 
     @staticmethod
-    def of(
-        real: Any,
-        synthetic: Sequence[Any],
-        labels: Sequence[str],
-        grid: int | Grid,
-        bounds: Bounds | None,
-        outside: Outside,
-        timezone: str | None = None,
-        known: str | None = None,
-    ) -> Sets:
-        """Look through all sets once, the real one twice where it must say its bounds."""
-        if not synthetic:
-            raise InputError("there is no synthetic set to evaluate")
-        if timezone is not None:
-            zone(timezone)
-        crowds = [_crowd(item) for item in (real, *synthetic)]
-        # The other sets, or the road network that is to fit them, may say what the coordinates are.
-        labelled = [crowd.crs for crowd in crowds] + [known]
-        crs = next((label for label in labelled if label is not None), None)
-        names = ["the real set", *(f"the synthetic set {label}" for label in labels)]
-        aligned = [align(crs, crowd.crs, name) for crowd, name in zip(crowds[1:], names[1:], strict=True)]
-        first = None
-        if bounds is None and not isinstance(grid, Grid):
-            first = crowds[0].add_up(partial(_census, None, crs), Census())
-        area, origin = choose_area(first, grid, bounds)
-        census = [
-            first
-            if first is not None and crowd is crowds[0]
-            else crowd.add_up(partial(_census, area, crs), Census())
-            for crowd in crowds
+    def of(roads: RoadNetwork) -> Streets:
+        return Streets(roads, StreetMap.of(roads))
+
+
+def judge(
+    references: References,
+    published: Sequence[Published],
+    rng: np.random.Generator,
+    *,
+    repeat: int = REPEAT,
+    samples: bool = True,
+    streets: Streets | None = None,
+    attack: Callable[[Trajectories], list[dict[str, Attack]]] | None = None,
+    stages: Stages | None = None,
+) -> Scorecard:
+    """The scorecard of sets that were added up, here or elsewhere, against the real one of the references.
+
+    `attack` is given random walks, as many as the real set has trajectories and at most `WALKS`.
+    """
+    stages = stages or Stages()
+    real, others = references.real, [item.measured for item in published]
+    area, crs = real.summary.grid, real.trajectories.crs
+    with stages("measure"):
+        walks = uniform_walks(_walk_sizes(real.summary, rng), area, rng, crs=crs)
+        index = None if streets is None else streets.index
+        blind = Measured.of(timed_walks(walks, real.traces, rng), area, index, rng)
+        controls = _controls(streets, others, area, rng)
+        values = references.values(others, blind.resized(len(real.summary)), controls, repeat, rng)
+        curves, floor_curve = _query_curves(references, others, rng)
+    with stages("attack"):
+        found = attack(walks) if attack is not None else [{}] * len(others)
+    with stages("draw"):
+        shown = _picked(real.trajectories, rng) if samples else None
+        figures = [
+            Figures.of(item.name, item.measured, real, _picked(item.measured.trajectories, rng))
+            for item in published
         ]
-        notes = [
-            [*before, *found.notes(area, outside, name)]
-            for before, found, name in zip([[], *aligned], census, names, strict=True)
+        results = [
+            SetResult(
+                drawn, value, hit, item.promised, (*item.notes, *set_remarks(real, item.measured)), curve
+            )
+            for drawn, value, hit, item, curve in zip(figures, values, found, published, curves, strict=True)
         ]
-        zones = [crowd.timezone or timezone for crowd in crowds]
-        return Sets(names, crowds, census, area, origin, crs, zones, outside, notes)
-
-    def size(self, number: int) -> int:
-        """Trajectories of a set that are evaluated."""
-        return self.census[number].kept(self.outside)[0]
-
-    def look(self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float]) -> Look:
-        """How the blocks of a set are measured, with about so many trajectories as a sample."""
-        many, points = self.census[number].kept(self.outside)
-        share = min(1.0, sample / many, SAMPLE_POINTS / max(points, 1))
-        return Look(
-            self.area,
-            self.outside,
-            {"crs": self.crs, "timezone": self.zones[number]},
-            self.census[number].has_times,
-            share,
-            rng.spawn(1)[0],
-            rates,
-            rng.spawn(1)[0] if rates else None,
-        )
-
-    def sample(self, number: int, rng: np.random.Generator) -> Trajectories:
-        """What is looked at one by one of a set: all of it, or about so many at random."""
-        look = self.look(number, rng, SAMPLE, {})
-        nothing: list[Trajectories] = []
-        return Trajectories.concat(self.crowds[number].add_up(look.chosen, nothing))
+        beside = _control_figures([item.name for item in published], controls, real, rng)
+    return Scorecard(
+        grid=area,
+        crs=crs,
+        bounds_from="given",
+        seed=None,
+        repeat=repeat,
+        real=Figures.of("real", real, real, shown),
+        sets=tuple(SetResult.of_seeds(results)),
+        notes=tuple(real_remarks(real)),
+        query_fractions=FRACTIONS,
+        query_floor=floor_curve,
+        length_edges=tuple(real.summary.scales[0].drawn.tolist()),
+        diameter_edges=tuple(real.summary.scales[1].drawn.tolist()),
+        cell_edges=tuple(cell_edges(real.summary).tolist()),
+        time_edges=time_edges(real),
+        patterns=tuple(pattern_table(real.summary, _first_of_each(published))),
+        controls=beside,
+        streets=None if streets is None else street_lines(streets.roads, area),
+        roads=None if streets is None else Path(streets.roads.name).name,
+        tolerance=None if streets is None else streets.index.tolerance,
+    )
 
 
-def _census(area: Grid | None, crs: str | None, block: Trajectories, _: int) -> Census:
-    return Census.of(block, area, crs)
+def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
+    """The whole network of a file: a street that leads nowhere is a street to be on, too."""
+    return read_roads(Path(path), connected=False)
 
 
-def _crowd(data: Any) -> Crowd:
-    return data if isinstance(data, Crowd) else Memory(trajectories_of(data))
-
-
-def _sampled(name: str, item: Measured, attacks: bool, streets: bool) -> list[str]:
-    """What was looked at of a set that is too large to be looked at as a whole."""
-    looked, size = len(item.trajectories), len(item.summary)
-    if looked == size:
-        return []
-    what = ["the attacks"] * attacks + ["what is said of streets"] * streets + ["the drawing of lines"]
-    return [
-        f"{name}: {looked:,} of its {size:,} trajectories, drawn at random, stand for all in {' and '.join(what)}"
-    ]
+def _first_of_each(published: Sequence[Published]) -> list[Summary]:
+    """The first set of each name, in order."""
+    first: dict[str, Summary] = {}
+    for item in published:
+        first.setdefault(item.name, item.measured.summary)
+    return list(first.values())
 
 
 def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:
@@ -247,5 +267,68 @@ def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> li
     ]
 
 
-def _labels(count: int) -> list[str]:
-    return ["synthetic"] if count == 1 else [f"synthetic {number + 1}" for number in range(count)]
+def _controls(
+    streets: Streets | None, sets: Sequence[Measured], area: Grid, rng: np.random.Generator
+) -> list[dict[str, Measured]]:
+    """The two controls of each set, as large as the set; none without a road network."""
+    if streets is None:
+        return [{} for _ in sets]
+    # All streets count where trips are; ways lead only where all roads lead everywhere.
+    roads = streets.roads.largest_component()
+    alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets.index, rng)
+    controls = []
+    for item in sets:
+        plain = _kept(plain_routing(roads, item.trajectories, rng), area)
+        both = {MAP_ALONE: alone, PLAIN_ROUTING: Measured.of(plain, area, streets.index, rng)}
+        controls.append({name: control.resized(len(item.summary)) for name, control in both.items()})
+    return controls
+
+
+def _kept(trajectories: Trajectories, area: Grid) -> Trajectories:
+    """Bends of streets may lie a little outside the bounds; times of a control say nothing."""
+    x0, y0, x1, y1 = area.bounds
+    return replace(trajectories, x=trajectories.x.clip(x0, x1), y=trajectories.y.clip(y0, y1), t=None)
+
+
+def _control_figures(
+    labels: Sequence[str],
+    controls: Sequence[Mapping[str, Measured]],
+    real: Measured,
+    rng: np.random.Generator,
+) -> tuple[Figures, ...]:
+    """The map alone once, plain routing for every set; of several seeds for the first one."""
+    figures = []
+    for number, (label, both) in enumerate(zip(labels, controls, strict=True)):
+        for name, control in both.items():
+            if (name == MAP_ALONE and number > 0) or label in labels[:number]:
+                continue
+            title = CONTROLS[name] if name == MAP_ALONE or len(labels) == 1 else f"{CONTROLS[name]}, {label}"
+            figures.append(Figures.of(title, control, real, _picked(control.trajectories, rng)))
+    return tuple(figures)
+
+
+def _query_curves(
+    references: References, sets: Sequence[Measured], rng: np.random.Generator
+) -> tuple[list[tuple[float, ...]], tuple[float, ...]]:
+    """Query error for each size of the squares: of every set, and of a bootstrap of the real set."""
+    real = references.real.summary
+    others = [*(item.summary for item in sets), real.again(len(sets[0].summary), rng)]
+    errors = []
+    for fraction in FRACTIONS:
+        queries = SquareQueries.draw(rng, real.grid, fraction=fraction, scale=real.scale)
+        truth, *found = (queries.scattered(item.visits, item.grid, rng) for item in (real, *others))
+        errors.append([average_relative_error(truth, answers, references.cells.points) for answers in found])
+    *curves, floor = (tuple(curve) for curve in zip(*errors, strict=True))
+    return curves, floor
+
+
+def _walk_sizes(real: Summary, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Numbers of cells as those of the real paths; of very many, some at random."""
+    if len(real) <= WALKS:
+        return real.path_sizes
+    counts = rng.multinomial(WALKS, real.cell_lengths / real.cell_lengths.sum())
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def _picked(trajectories: Trajectories, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(len(trajectories), min(SAMPLES, len(trajectories)), replace=False)

@@ -1,7 +1,7 @@
 """The nine utility metrics of section 6.2, valued exactly as the public reference implementation values them.
 
-Each metric is a function of a `Comparison` with its metadata beside it. A `Yardstick` holds the real side,
-so that many synthetic sets are measured against it without doing the real side's work again.
+Each metric is a function of a `Pair` with its metadata beside it. A `Reference` is the real side of many pairs,
+whose work is done once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Level = Literal["global", "trajectory", "semantic", "street", "time"]
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class Reference:
     """The real side of an evaluation: its summary, the queries, and its answers to them.
 
     `draw` is the seed with which synthetic sets are resampled from their cells.
@@ -41,49 +41,54 @@ class Yardstick:
     draw: int
 
     @staticmethod
-    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Yardstick:
+    def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Reference:
         """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
-        return Yardstick.between(Summary.of(real, grid), rng)
+        return Reference.from_summary(Summary.of(real, grid), rng)
 
     @staticmethod
-    def between(summary: Summary, rng: np.random.Generator) -> Yardstick:
+    def from_summary(summary: Summary, rng: np.random.Generator) -> Reference:
         """The real side from its summary alone."""
         queries = SquareQueries.draw(rng, summary.grid, scale=summary.scale)
         answers = queries.scattered(summary.visits, summary.grid, rng)
-        return Yardstick(summary, queries, answers, int(summary.visits.sum()), int(rng.integers(1 << 62)))
+        return Reference(summary, queries, answers, int(summary.visits.sum()), int(rng.integers(1 << 62)))
 
-    def redrawn(self, rng: np.random.Generator) -> Yardstick:
+    def redrawn(self, rng: np.random.Generator) -> Reference:
         """The same real side with other queries, resampled again."""
-        return Yardstick.between(self.real, rng)
+        return Reference.from_summary(self.real, rng)
 
-    def compare(self, synthetic: Trajectories | Summary) -> Comparison:
+    def pair(self, synthetic: Trajectories | Summary) -> Pair:
         """The synthetic set, summarised already or not, beside the real one."""
         summary = synthetic if isinstance(synthetic, Summary) else Summary.of(synthetic, self.real.grid)
         rng = np.random.default_rng(self.draw)
         answers = self.queries.scattered(summary.visits, summary.grid, rng)
-        return Comparison(self, summary, answers)
+        return Pair(self, summary, answers)
+
+    def bootstrap(self, size: int, rng: np.random.Generator) -> Pair:
+        """The real set beside `size` trajectories drawn from it with replacement: what a perfect generator gives."""
+        sample = self.real.again(size, rng)
+        return Pair(self, sample, self.queries.scattered(sample.visits, sample.grid, rng))
 
     def score(self, synthetic: Trajectories | Summary) -> dict[str, float]:
         """The nine metrics of a synthetic set, by name."""
-        pair = self.compare(synthetic)
+        pair = self.pair(synthetic)
         return {name: metric.of(pair) for name, metric in METRICS.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Pair:
     """A real and a synthetic set on one grid, with the answers of both to the same queries.
 
     Both sets answer with one uniform point per visited cell: the reference's synthetic sets consist of such points,
     and it resamples the real set that way. So no answer depends on how densely a trip was sampled.
     """
 
-    yardstick: Yardstick
+    reference: Reference
     synthetic: Summary
     answers: Ints
 
     @property
     def real(self) -> Summary:
-        return self.yardstick.real
+        return self.reference.real
 
     @property
     def synthetic_support(self) -> Ints:
@@ -112,7 +117,7 @@ class Metric:
     range: tuple[float, float]
     unit: str
     section: str
-    # Of a `Comparison`, or of a `Sight` for what the lines of both sets tell.
+    # Of a `Pair`, or of a `LinePair` for what the lines of both sets tell.
     of: Callable[[Any], float]
     meaning: str
     # Name of the metric of which this is a corrected variant.
@@ -123,27 +128,27 @@ class Metric:
         return first < second if self.goal == "min" else first > second
 
 
-def density_error(pair: Comparison) -> float:
+def density_error(pair: Pair) -> float:
     """Divergence of the visited cells."""
     return count_divergence(pair.real.density, pair.synthetic.density)
 
 
-def query_error(pair: Comparison) -> float:
+def query_error(pair: Pair) -> float:
     """Mean relative error of 200 squares; both sets are resampled from their cells, counts are not scaled."""
-    return average_relative_error(pair.yardstick.answers, pair.answers, pair.yardstick.points)
+    return average_relative_error(pair.reference.answers, pair.answers, pair.reference.points)
 
 
-def hotspot_query_error(pair: Comparison) -> float:
+def hotspot_query_error(pair: Pair) -> float:
     """1 - NDCG of the five most visited cells."""
     return 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density)
 
 
-def kendall(pair: Comparison) -> float:
+def kendall(pair: Pair) -> float:
     """Agreement of the order of the cells by the number of trajectories that pass through."""
     return kendall_tau(pair.real.coverage, pair.synthetic.coverage)
 
 
-def trip_error(pair: Comparison) -> float:
+def trip_error(pair: Pair) -> float:
     """Divergence of the pairs (first cell, last cell)."""
     (real, real_counts), (synthetic, synthetic_counts) = pair.real.trips, pair.synthetic.trips
     both = np.union1d(real, synthetic)
@@ -153,17 +158,17 @@ def trip_error(pair: Comparison) -> float:
     return count_divergence(histograms[0], histograms[1])
 
 
-def length_error(pair: Comparison) -> float:
+def length_error(pair: Pair) -> float:
     """Divergence of the travel distances in the reference's twenty buckets."""
     return _bucket_error(*(side.lengths for side in pair.both))
 
 
-def diameter_error(pair: Comparison) -> float:
+def diameter_error(pair: Pair) -> float:
     """Divergence of the diameters in the reference's twenty buckets."""
     return _bucket_error(*(side.diameters for side in pair.both))
 
 
-def pattern_f1(pair: Comparison) -> float:
+def pattern_f1(pair: Pair) -> float:
     """Share of the hundred most frequent patterns that both sets have; NaN when the real set has none.
 
     The reference divides by a hundred also when there are fewer.
@@ -173,7 +178,7 @@ def pattern_f1(pair: Comparison) -> float:
     return len(set(pair.real.patterns.names()) & set(pair.synthetic.patterns.names())) / TOP
 
 
-def pattern_error(pair: Comparison) -> float:
+def pattern_error(pair: Pair) -> float:
     """Mean relative error of the counts of the hundred most frequent real patterns; NaN when none."""
     counts = pair.real.patterns.counts
     if len(counts) == 0:
@@ -234,10 +239,10 @@ METRICS: dict[str, Metric] = {
 def score(
     real: Trajectories, synthetic: Trajectories, grid: Grid, rng: np.random.Generator
 ) -> dict[str, float]:
-    """The nine metrics of one pair of sets; for many synthetic sets keep a `Yardstick`.
+    """The nine metrics of one pair of sets; for many synthetic sets keep a `Reference`.
 
     >>> city = Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)], [(2.5, 2.5), (1.5, 1.5)]])
     >>> score(city, city, Grid((0, 0, 3, 3), 3), np.random.default_rng(1))["density_error"]
     0.0
     """
-    return Yardstick.of(real, grid, rng).score(synthetic)
+    return Reference.of(real, grid, rng).score(synthetic)

@@ -7,20 +7,23 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ldptrace import pages
+from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
-from ldptrace.evaluation.measuring import ALL_METRICS, Value
+from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import METRICS, Metric
-from ldptrace.evaluation.portrait import Portrait
+from ldptrace.evaluation.rows import csv_text, metric_rows, tex_text
+from ldptrace.evaluation.values import ALL_METRICS, Value, over_seeds
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 
@@ -41,16 +44,45 @@ class Attack:
 class SetResult:
     """Everything found about one synthetic set."""
 
-    portrait: Portrait
+    figures: Figures
     values: dict[str, Value]
     attacks: dict[str, Attack]
     privacy: Mapping[str, Any] | None
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
+    # Sets that this is the mean of.
+    seeds: int = 1
 
     @property
     def name(self) -> str:
-        return self.portrait.name
+        return self.figures.name
+
+    @staticmethod
+    def of_seeds(results: Sequence[SetResult]) -> list[SetResult]:
+        """Results of the same name, which are seeds of one method, as one: means and spreads, pictures of the first."""
+        named: dict[str, list[SetResult]] = {}
+        for result in results:
+            named.setdefault(result.name, []).append(result)
+        return [_over_seeds(found) if len(found) > 1 else found[0] for found in named.values()]
+
+
+def _over_seeds(found: list[SetResult]) -> SetResult:
+    first = found[0]
+    return SetResult(
+        first.figures,
+        over_seeds([item.values for item in found]),
+        {name: _mean_attack([item.attacks[name] for item in found]) for name in first.attacks},
+        first.privacy,
+        tuple(dict.fromkeys(said for item in found for said in item.notes)),
+        tuple(float(value) for value in np.mean([item.query_curve for item in found], axis=0)),
+        len(found),
+    )
+
+
+def _mean_attack(found: list[Attack]) -> Attack:
+    ratios = np.mean([item.synthetic.ratios for item in found], axis=0)
+    attacked = round(sum(item.synthetic.attacked for item in found) / len(found))
+    return replace(found[0], synthetic=Resilience(attacked, tuple(float(value) for value in ratios)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +97,7 @@ class Scorecard:
     bounds_from: str
     seed: int | None
     repeat: int
-    real: Portrait
+    real: Figures
     sets: tuple[SetResult, ...]
     notes: tuple[str, ...]
     query_fractions: tuple[float, ...]
@@ -77,7 +109,7 @@ class Scorecard:
     patterns: tuple[dict[str, Any], ...]
     # What public knowledge gives by itself, where a road network was given; its streets, its name, and how far from
     # a street is still on it.
-    controls: tuple[Portrait, ...] = ()
+    controls: tuple[Figures, ...] = ()
     streets: list[list[int]] | None = None
     roads: str | None = None
     tolerance: float | None = None
@@ -90,6 +122,12 @@ class Scorecard:
 
     def _repr_html_(self) -> str:
         return pages.summary(self.document())
+
+    def __getitem__(self, name: str) -> float:
+        """The value of a metric of the first set: `card["density_error"]`."""
+        if name not in self.measured:
+            raise KeyError(f"no metric {name!r}; there are {', '.join(self.measured)}")
+        return self.sets[0].values[name].mean
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
@@ -151,7 +189,7 @@ class Scorecard:
                 "cells": list(self.cell_edges),
                 **self.time_edges,
             },
-            "controls": [portrait.document() for portrait in self.controls],
+            "controls": [figures.document() for figures in self.controls],
             "streets": self.streets,
             "patterns": list(self.patterns),
         }
@@ -161,6 +199,7 @@ class Scorecard:
     def _set_document(self, item: SetResult) -> dict[str, Any]:
         return {
             "name": item.name,
+            "seeds": item.seeds,
             "metrics": {
                 name: _value_document(metric, item.values[name])
                 for name, metric in self.measured.items()
@@ -175,24 +214,32 @@ class Scorecard:
             "privacy": item.privacy,
             "notes": list(item.notes),
             "query_curve": list(item.query_curve),
-            "portrait": item.portrait.document(),
+            "portrait": item.figures.document(),
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The document as JSON text, also written to `path` if given; what is undefined is null."""
-        text = json_text(self.document())
-        if path is not None:
-            with atomic_path(path) as temporary:
-                temporary.write_text(text + "\n", encoding="utf-8")
-        return text
+        return _written(json_text(self.document()), path)
+
+    def to_frame(self) -> Any:
+        """One row for each metric of each set, as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError("a data frame needs pandas: pip install 'ldptrace[geo]'") from None
+        return pd.DataFrame(metric_rows(self.document()))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The rows of `to_frame` as CSV, also written to `path` if given."""
+        return _written(csv_text(metric_rows(self.document())), path)
+
+    def to_tex(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The metrics as a LaTeX table (booktabs), also written to `path` if given."""
+        return _written(tex_text(self.document()), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """One self-contained page, also written to `path` if given."""
-        text = pages.page(self.document())
-        if path is not None:
-            with atomic_path(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        return text
+        return _written(pages.page(self.document()), path)
 
     def table(self, *, corrected: bool = False) -> Table:
         """The metrics for the terminal; the better value is marked with a star."""
@@ -292,9 +339,18 @@ def _value_document(metric: Metric, value: Value) -> dict[str, Any]:
         "unit": metric.unit,
         "section": metric.section,
         "meaning": metric.meaning,
+        **({"seeds": list(value.seeds)} if value.seeds else {}),
         **({"controls": controls} if controls else {}),
         **({"corrects": metric.corrects} if metric.corrects else {}),
     }
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """The text, also in a file if one is named."""
+    if path is not None:
+        with atomic_path(path) as temporary:
+            temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    return text
 
 
 def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Held, T
 from ldptrace.engines.blocks import cuts
 from ldptrace.errors import InputError
-from ldptrace.evaluation import extents
+from ldptrace.evaluation import distances
 from ldptrace.evaluation.divergence import Scale
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
 from ldptrace.evaluation.spread import Spread, padded_sum, quantile
@@ -50,14 +50,14 @@ class Part:
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Part:
         """Of trajectories that all have points."""
-        scale = extents.metric_scale(grid, geographic=trajectories.is_geographic)
+        scale = distances.metric_scale(grid, geographic=trajectories.is_geographic)
         paths = CellPaths.from_trajectories(trajectories, grid)
         return Part(
             grid,
             paths.cells.astype(np.uint16 if grid.cells <= 1 << 16 else np.int32),
             paths.sizes.astype(np.int32),
-            extents.travel_distances(trajectories, scale),
-            extents.diameters(trajectories, scale),
+            distances.travel_distances(trajectories, scale),
+            distances.diameters(trajectories, scale),
             trajectories.points,
         )
 
@@ -196,7 +196,7 @@ class Summary:
         if len(trajectories) == 0:
             raise InputError("a set without any point cannot be evaluated")
         parts = [Part.of(trajectories.part(*cut), grid) for cut in cuts(trajectories.offsets)]
-        scale = extents.metric_scale(grid, geographic=trajectories.is_geographic)
+        scale = distances.metric_scale(grid, geographic=trajectories.is_geographic)
         return Summary(Held(parts), grid, scale)
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, map_chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.extents import metric_scale
+from ldptrace.evaluation.distances import metric_scale
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]

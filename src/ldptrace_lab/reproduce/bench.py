@@ -14,8 +14,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.evaluation.attacks import KAPPAS, Outlier, Reidentification, Resilience, uniform_walks
-from ldptrace.evaluation.floors import bootstrap
-from ldptrace.evaluation.metrics import METRICS, Yardstick
+from ldptrace.evaluation.metrics import METRICS, Reference
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.methods import Method, method
@@ -51,17 +50,17 @@ class Bench:
             return _MEASURES[cell.measure](self, cell, data, real)
 
     def _metrics(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
-        yardstick = self._yardstick(cell, data, real)
+        reference = self._reference(cell, data, real)
         if cell.method == FLOOR:
-            pair = bootstrap(yardstick, len(real), self._rng(cell, 2))
+            pair = reference.bootstrap(len(real), self._rng(cell, 2))
         else:
-            pair = yardstick.compare(self._synthetic(cell, data, real))
+            pair = reference.pair(self._synthetic(cell, data, real))
         return {name: metric.of(pair) for name, metric in METRICS.items()}
 
     def _queries(self, cell: Cell, data: DataSet, real: Trajectories) -> dict[str, float]:
         """Query error for each size of the squares."""
-        yardstick = self._yardstick(cell, data, real)
-        summary, rng = yardstick.real, self._rng(cell, 3)
+        reference = self._reference(cell, data, real)
+        summary, rng = reference.real, self._rng(cell, 3)
         other = (
             summary.again(len(summary), rng)
             if cell.method == FLOOR
@@ -135,16 +134,16 @@ class Bench:
             return everyone
         return self._keep(("users", data.key, users), lambda: everyone.take(np.arange(users)))
 
-    def _yardstick(self, cell: Cell, data: DataSet, real: Trajectories) -> Yardstick:
+    def _reference(self, cell: Cell, data: DataSet, real: Trajectories) -> Reference:
         """All methods are asked the same queries in the same repeat."""
-        base: Yardstick = self._keep(
-            ("yardstick", cell.data, cell.users, cell.grid),
-            lambda: Yardstick.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
+        base: Reference = self._keep(
+            ("reference", cell.data, cell.users, cell.grid),
+            lambda: Reference.of(real, Grid(data.bounds, cell.grid), self._rng(replace(cell, repeat=0), 0)),
         )
         if cell.repeat == 0:
             return base
-        redrawn: Yardstick = self._keep(
-            ("yardstick", cell.data, cell.users, cell.grid, cell.repeat),
+        redrawn: Reference = self._keep(
+            ("reference", cell.data, cell.users, cell.grid, cell.repeat),
             lambda: base.redrawn(self._rng(cell, 0)),
         )
         return redrawn

@@ -5,7 +5,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.inputs import Census, align, choose_area, stay_inside
+from ldptrace.evaluation.census import Census, align, choose_area, stay_inside
 from ldptrace.protocol.grid import Grid
 
 AREA = Grid((0.0, 0.0, 10.0, 10.0), 5)

@@ -8,11 +8,9 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
-from ldptrace.evaluation.measuring import (
-    ALL_METRICS,
-    Bench,
-    Look,
+from ldptrace.evaluation.measured import (
     Measured,
+    Pass,
     chosen,
     on_local_clocks,
     timed_walks,
@@ -45,41 +43,13 @@ def test_a_sample_and_bootstraps_of_lines() -> None:
     """A tenth of 2000 trajectories, and weights that add up to sizes: within six standard deviations, or 1e-9."""
     whole = timed(drifting_walks(2000, 1))
     rng = np.random.default_rng(3)
-    look = Look(GRID, None, {}, True, 0.1, rng, {500: 0.25, 6000: 3.0}, np.random.default_rng(4))
-    measured, again = Measured.by(look, Memory(whole), None, rng)
+    reading = Pass(GRID, None, {}, True, 0.1, rng, {500: 0.25, 6000: 3.0}, np.random.default_rng(4))
+    measured, again = Measured.by(reading, Memory(whole), None, rng)
     assert abs(len(measured.trajectories) - 200) < 6 * np.sqrt(180)
     assert len(measured.summary) == 2000
     for size, other in again.items():
         assert abs(other.traces.trajectories - size) < 6 * np.sqrt(size)
-    assert len(Trajectories.concat(Memory(whole).add_up(look.chosen, []))) == len(measured.trajectories)
-
-
-def test_a_bench_measures_a_set_against_itself_as_perfect() -> None:
-    real = timed(drifting_walks(80, 1))
-    bench = Bench.of(real, GRID, [80], np.random.default_rng(1))
-    found = bench.once(bench.real)
-    assert set(found) == set(ALL_METRICS)
-    for name in ("density_error", "trip_error", "departure_error", "fine_density_error_96"):
-        assert found[name] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_means_and_spreads_over_repeats() -> None:
-    rng = np.random.default_rng(1)
-    real, other = drifting_walks(80, 1), drifting_walks(50, 2)
-    bench = Bench.of(real, GRID, [50], rng)
-    measured = Measured.of(other, GRID)
-    blind = Measured.of(drifting_walks(80, 3, pull=-0.5), GRID)
-    (values,) = bench.values([measured], blind, [{"plain": blind}], 3, rng)
-    assert values["density_error"].std == 0.0
-    query = values["query_error"]
-    assert query.std is not None
-    assert query.std > 0
-    assert query.floor is not None
-    assert query.uniform is not None
-    assert max(query.floor, query.mean) < query.uniform
-    assert values["density_error"].uniform == values["density_error"].controls["plain"]  # type: ignore[index]
-    (once,) = bench.values([measured], blind, [{}], 1, rng)
-    assert once["query_error"].std is None
+    assert len(Trajectories.concat(Memory(whole).add_up(reading.chosen, []))) == len(measured.trajectories)
 
 
 def test_another_size_of_the_same_set() -> None:

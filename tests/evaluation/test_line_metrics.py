@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation_data import densified, drifting_walks, timed
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
-from ldptrace.evaluation.further import FURTHER, Queries, Sight, log_divergence
+from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries, log_divergence
 from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.evaluation.traces import FINE, HOURS, Traces
 from ldptrace.protocol.grid import Grid
@@ -24,9 +24,9 @@ TABLES = [column.name for column in fields(Traces) if column.name not in {"grid"
 POINTS = {"fix_density_error_24", "fix_density_error_96", "fix_density_error_192", "query_error_raw_points"}
 
 
-def sight(real: Trajectories, synthetic: Trajectories) -> Sight:
+def pair_of(real: Trajectories, synthetic: Trajectories) -> LinePair:
     a, b = Traces.of(real, GRID), Traces.of(synthetic, GRID)
-    return Sight(a, b, Queries.draw(np.random.default_rng(1), a, (1.0, 1.0)))
+    return LinePair(a, b, LineQueries.draw(np.random.default_rng(1), a, (1.0, 1.0)))
 
 
 @pytest.mark.slow
@@ -34,24 +34,26 @@ def sight(real: Trajectories, synthetic: Trajectories) -> Sight:
 @given(st.integers(0, 1000), st.integers(2, 9))
 def test_no_further_metric_depends_on_how_densely_a_trip_is_sampled(seed: int, more: int) -> None:
     real, synthetic = timed(drifting_walks(40, seed), 1), timed(drifting_walks(30, seed + 1), 2, peak=17)
-    once, again = sight(real, synthetic), sight(real, densified(synthetic, more))
-    for name, metric in FURTHER.items():
+    once, again = pair_of(real, synthetic), pair_of(real, densified(synthetic, more))
+    for name, metric in LINE_METRICS.items():
         assert metric.of(again) == pytest.approx(metric.of(once), abs=1e-6, nan_ok=True), name
     # The same of the real side, but for what is measured against its fixes as they are.
-    other = sight(densified(real, more), synthetic)
-    for name in FURTHER.keys() - POINTS:
-        assert FURTHER[name].of(other) == pytest.approx(FURTHER[name].of(once), abs=1e-6, nan_ok=True), name
+    other = pair_of(densified(real, more), synthetic)
+    for name in LINE_METRICS.keys() - POINTS:
+        assert LINE_METRICS[name].of(other) == pytest.approx(
+            LINE_METRICS[name].of(once), abs=1e-6, nan_ok=True
+        ), name
 
 
 def test_divergences_by_hand() -> None:
     east, north = [(0.1, 0.1), (9.9, 0.1)], [(0.1, 0.1), (0.1, 9.9)]
-    pair = sight(Trajectories.from_lists([east]), Trajectories.from_lists([north]))
+    pair = pair_of(Trajectories.from_lists([east]), Trajectories.from_lists([north]))
     # Two lines that meet in one corner of many cells.
-    assert FURTHER["fine_density_error_192"].of(pair) > 0.98 * math.log(2)
-    assert FURTHER["od_error_12"].of(pair) == pytest.approx(math.log(2), abs=1e-6)
-    same = sight(Trajectories.from_lists([east]), Trajectories.from_lists([east]))
+    assert LINE_METRICS["fine_density_error_192"].of(pair) > 0.98 * math.log(2)
+    assert LINE_METRICS["od_error_12"].of(pair) == pytest.approx(math.log(2), abs=1e-6)
+    same = pair_of(Trajectories.from_lists([east]), Trajectories.from_lists([east]))
     for name in ("fine_density_error_24", "small_query_error_900", "od_error_12"):
-        assert FURTHER[name].of(same) == pytest.approx(0, abs=1e-9)
+        assert LINE_METRICS[name].of(same) == pytest.approx(0, abs=1e-9)
 
 
 def test_departures_by_hand() -> None:
@@ -60,11 +62,11 @@ def test_departures_by_hand() -> None:
         t = np.column_stack((np.array(hours) * 3600, np.array(hours) * 3600 + 600)).ravel()
         return Trajectories([1.0, 2.0] * n, [1.0, 2.0] * n, np.arange(0, 2 * n + 1, 2), t=t)
 
-    pair = sight(leaving(8.0, 8.5), leaving(8.2, 17.0))
+    pair = pair_of(leaving(8.0, 8.5), leaving(8.2, 17.0))
     expected = 0.5 * math.log(1 / 0.75) + 0.25 * math.log(0.5 / 0.75) + 0.25 * math.log(2)
-    assert FURTHER["departure_error"].of(pair) == pytest.approx(expected, abs=1e-6)
-    assert FURTHER["duration_error"].of(pair) == pytest.approx(0, abs=1e-9)
-    assert FURTHER["speed_error"].of(pair) == pytest.approx(0, abs=1e-9)
+    assert LINE_METRICS["departure_error"].of(pair) == pytest.approx(expected, abs=1e-6)
+    assert LINE_METRICS["duration_error"].of(pair) == pytest.approx(0, abs=1e-9)
+    assert LINE_METRICS["speed_error"].of(pair) == pytest.approx(0, abs=1e-9)
 
 
 def test_values_beyond_the_real_classes_are_kept() -> None:
@@ -121,10 +123,10 @@ def test_drawing_places_and_hours_apart_loses_how_they_go_together() -> None:
     apart = traces.unlinked()
     assert apart.origins.sum() == pytest.approx(traces.origins.sum())
     assert np.allclose(apart.presence.sum(axis=2), traces.presence.sum(axis=2))
-    pair = Sight(traces, apart, Queries.draw(np.random.default_rng(1), traces, (1.0, 1.0)))
-    assert FURTHER["period_origin_error"].of(pair) > 0.02
-    assert FURTHER["spacetime_query_error"].of(pair) > 0.1
-    assert FURTHER["departure_error"].of(pair) == 0
+    pair = LinePair(traces, apart, LineQueries.draw(np.random.default_rng(1), traces, (1.0, 1.0)))
+    assert LINE_METRICS["period_origin_error"].of(pair) > 0.02
+    assert LINE_METRICS["spacetime_query_error"].of(pair) > 0.1
+    assert LINE_METRICS["departure_error"].of(pair) == 0
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ TAIL = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
+class LineQueries:
     """Random squares of every size, and hours: the same for all sets."""
 
     small: dict[int, SquareQueries]
@@ -40,9 +40,9 @@ class Queries:
     hours: NDArray[np.int64]
 
     @staticmethod
-    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> Queries:
+    def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:
         """Squares with uniform centres, square in the scaled plane; windows of hours that begin on the hour."""
-        return Queries(
+        return LineQueries(
             {part: SquareQueries.draw(rng, real.grid, fraction=1 / part, scale=scale) for part in SMALL},
             SquareQueries.draw(rng, real.grid, scale=scale),
             SquareQueries.draw(rng, real.grid, fraction=SPAN_FRACTION, scale=scale),
@@ -51,7 +51,7 @@ class Queries:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class LinePair:
     """What the lines of a real and of a synthetic set add up to, and where they lie on streets if there is a map.
 
     With `fixes` the second set is fixes like the real ones (a bootstrap of them), not a line to be seen on.
@@ -59,7 +59,7 @@ class Sight:
 
     real: Traces
     synthetic: Traces
-    queries: Queries
+    queries: LineQueries
     fixes: bool = False
     real_use: StreetUse | None = None
     synthetic_use: StreetUse | None = None
@@ -70,95 +70,95 @@ class Sight:
         return self.synthetic.fixes if self.fixes else self.synthetic.whereabouts
 
 
-def fine_density_error(side: int) -> Callable[[Sight], float]:
+def fine_density_error(side: int) -> Callable[[LinePair], float]:
     """Divergence of the length of way per cell of a fine lattice."""
 
-    def of(sight: Sight) -> float:
-        return count_divergence(coarser(sight.real.along, side), coarser(sight.synthetic.along, side))
+    def of(pair: LinePair) -> float:
+        return count_divergence(coarser(pair.real.along, side), coarser(pair.synthetic.along, side))
 
     return of
 
 
-def fix_density_error(side: int) -> Callable[[Sight], float]:
+def fix_density_error(side: int) -> Callable[[LinePair], float]:
     """Divergence of the real fixes from where the synthetic trips spend their time."""
 
-    def of(sight: Sight) -> float:
-        return count_divergence(coarser(sight.real.fixes, side), coarser(sight.seen, side))
+    def of(pair: LinePair) -> float:
+        return count_divergence(coarser(pair.real.fixes, side), coarser(pair.seen, side))
 
     return of
 
 
-def small_query_error(part: int) -> Callable[[Sight], float]:
+def small_query_error(part: int) -> Callable[[LinePair], float]:
     """Mean relative error of the way in 200 squares of 1/part of the map."""
 
-    def of(sight: Sight) -> float:
-        queries = sight.queries.small[part]
+    def of(pair: LinePair) -> float:
+        queries = pair.queries.small[part]
         real, synthetic = (
-            queries.shares(traces.along, traces.grid) for traces in (sight.real, sight.synthetic)
+            queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic)
         )
         return share_error(real, synthetic, 1 / part)
 
     return of
 
 
-def query_error_raw_points(sight: Sight) -> float:
+def query_error_raw_points(pair: LinePair) -> float:
     """Query error of the real fixes, as shares of all, against where synthetic trips spend their time."""
-    queries, grid = sight.queries.usual, sight.real.grid
-    return share_error(queries.shares(sight.real.fixes, grid), queries.shares(sight.seen, grid), FRACTION)
+    queries, grid = pair.queries.usual, pair.real.grid
+    return share_error(queries.shares(pair.real.fixes, grid), queries.shares(pair.seen, grid), FRACTION)
 
 
-def od_error(sight: Sight) -> float:
+def od_error(pair: LinePair) -> float:
     """Divergence of the pairs (first zone, last zone), 12 x 12 zones."""
-    return count_divergence(sight.real.trips, sight.synthetic.trips)
+    return count_divergence(pair.real.trips, pair.synthetic.trips)
 
 
-def street_share(sight: Sight) -> float:
+def street_share(pair: LinePair) -> float:
     """Share of the way of the second set that lies on streets."""
-    if sight.synthetic_use is None:
+    if pair.synthetic_use is None:
         return math.nan
-    return sight.synthetic_use.fixes_on_streets if sight.fixes else sight.synthetic_use.on_streets
+    return pair.synthetic_use.fixes_on_streets if pair.fixes else pair.synthetic_use.on_streets
 
 
-def turn_error(sight: Sight) -> float:
+def turn_error(pair: LinePair) -> float:
     """Divergence of the ways through the busiest junctions: from which street into which."""
-    if sight.real_use is None or sight.synthetic_use is None or not sight.real_use.tells_turns:
+    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
         return math.nan
-    return turn_divergence(sight.real_use, sight.synthetic_use)
+    return turn_divergence(pair.real_use, pair.synthetic_use)
 
 
-def matched_length_error(sight: Sight) -> float:
+def matched_length_error(pair: LinePair) -> float:
     """Divergence of the lengths along the streets, in logarithmic classes."""
-    if sight.real_use is None or sight.synthetic_use is None or not sight.real_use.tells_turns:
+    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
         return math.nan
-    return log_divergence(sight.real_use.lengths, sight.synthetic_use.lengths)
+    return log_divergence(pair.real_use.lengths, pair.synthetic_use.lengths)
 
 
-def departure_error(sight: Sight) -> float:
+def departure_error(pair: LinePair) -> float:
     """Divergence of the departures per hour of the day."""
-    if not (sight.real.has_clock and sight.synthetic.has_clock):
+    if not (pair.real.has_clock and pair.synthetic.has_clock):
         return math.nan
-    return count_divergence(per_hour(sight.real), per_hour(sight.synthetic))
+    return count_divergence(per_hour(pair.real), per_hour(pair.synthetic))
 
 
-def duration_error(sight: Sight) -> float:
+def duration_error(pair: LinePair) -> float:
     """Divergence of the durations, in logarithmic classes."""
-    if not (sight.real.has_times and sight.synthetic.has_times):
+    if not (pair.real.has_times and pair.synthetic.has_times):
         return math.nan
-    return log_divergence(sight.real.durations, sight.synthetic.durations)
+    return log_divergence(pair.real.durations, pair.synthetic.durations)
 
 
-def speed_error(sight: Sight) -> float:
+def speed_error(pair: LinePair) -> float:
     """Divergence of the mean speeds of the trips, in logarithmic classes."""
-    if not (sight.real.has_times and sight.synthetic.has_times):
+    if not (pair.real.has_times and pair.synthetic.has_times):
         return math.nan
-    return log_divergence(sight.real.speeds, sight.synthetic.speeds)
+    return log_divergence(pair.real.speeds, pair.synthetic.speeds)
 
 
-def spacetime_query_error(sight: Sight) -> float:
+def spacetime_query_error(pair: LinePair) -> float:
     """Mean relative error of the time spent in 200 squares of 1/16 of the map during three hours each."""
-    if not (sight.real.has_clock and sight.synthetic.has_clock):
+    if not (pair.real.has_clock and pair.synthetic.has_clock):
         return math.nan
-    queries, hours = sight.queries.spans, sight.queries.hours
+    queries, hours = pair.queries.spans, pair.queries.hours
     window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
 
     def answers(traces: Traces) -> Floats:
@@ -166,16 +166,16 @@ def spacetime_query_error(sight: Sight) -> float:
         return np.take_along_axis(per_square, window, axis=1).sum(axis=1)
 
     even = SPAN_FRACTION * SPAN_HOURS / HOURS
-    return share_error(answers(sight.real), answers(sight.synthetic), even)
+    return share_error(answers(pair.real), answers(pair.synthetic), even)
 
 
-def period_origin_error(sight: Sight) -> float:
+def period_origin_error(pair: LinePair) -> float:
     """Divergence of the pairs (period of four hours, first zone), 6 x 6 zones."""
-    if not (sight.real.has_clock and sight.synthetic.has_clock):
+    if not (pair.real.has_clock and pair.synthetic.has_clock):
         return math.nan
     real, synthetic = (
         np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
-        for traces in (sight.real, sight.synthetic)
+        for traces in (pair.real, pair.synthetic)
     )
     return count_divergence(real, synthetic)
 
@@ -232,7 +232,7 @@ def _metric(
     title: str,
     level: Level,
     unit: str,
-    of: Callable[[Sight], float],
+    of: Callable[[LinePair], float],
     meaning: str,
     goal: Kind = "min",
     range_: tuple[float, float] = _JSD,
@@ -309,4 +309,4 @@ _CORRECTED = [
     )
 ]  # fmt: skip
 
-FURTHER: dict[str, Metric] = {metric.name: metric for metric in [*_STREET, *_TIME, *_CORRECTED]}
+LINE_METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_STREET, *_TIME, *_CORRECTED]}

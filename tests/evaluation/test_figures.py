@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.measuring import Measured
-from ldptrace.evaluation.portrait import (
+from ldptrace.evaluation.figures import (
+    Figures,
     bends_of,
     blocks,
     cell_edges,
-    paint,
     pattern_table,
     street_lines,
 )
+from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
@@ -29,26 +29,26 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 5)
 def test_a_line_by_hand() -> None:
     # Three cells along the bottom row; cells are counted up the columns.
     line = Measured.of(Trajectories.from_lists([[(1, 1), (3, 1), (5, 1)]]), GRID)
-    portrait = paint("one", line, line, np.array([0]))
-    assert (portrait.trajectories, portrait.points, portrait.mean_length, portrait.mean_cells) == (1, 3, 4, 3)
-    np.testing.assert_allclose(portrait.density[[0, 5, 10]], 1 / 3)
-    assert portrait.density.sum() == pytest.approx(1)
-    assert portrait.flows == [(0, 5, 0.5), (5, 10, 0.5)]
-    assert portrait.trips[0, 10] == 1
+    figures = Figures.of("one", line, line, np.array([0]))
+    assert (figures.trajectories, figures.points, figures.mean_length, figures.mean_cells) == (1, 3, 4, 3)
+    np.testing.assert_allclose(figures.density[[0, 5, 10]], 1 / 3)
+    assert figures.density.sum() == pytest.approx(1)
+    assert figures.flows == [(0, 5, 0.5), (5, 10, 0.5)]
+    assert figures.trips[0, 10] == 1
     # The point in the middle is on the straight line.
-    np.testing.assert_allclose(portrait.samples, [[(0.1, 0.1), (0.5, 0.1)]], atol=1e-6)
-    assert len(portrait.hours) == len(portrait.durations) == 0
+    np.testing.assert_allclose(figures.samples, [[(0.1, 0.1), (0.5, 0.1)]], atol=1e-6)
+    assert len(figures.hours) == len(figures.durations) == 0
 
 
 def test_every_table_is_a_distribution() -> None:
     real, other = (Measured.of(drifting_walks(60, seed), Grid(GRID.bounds, 40)) for seed in (1, 2))
-    portrait = paint("other", other, real, None)
+    figures = Figures.of("other", other, real, None)
     for name in ("density", "trips", "lengths", "diameters", "cells"):
-        assert getattr(portrait, name).sum() == pytest.approx(1), name
-    assert sum(share for *_, share in portrait.flows) == pytest.approx(1)
-    assert len(portrait.density) == 32 * 32
-    assert portrait.samples == []
-    json.dumps(portrait.document())
+        assert getattr(figures, name).sum() == pytest.approx(1), name
+    assert sum(share for *_, share in figures.flows) == pytest.approx(1)
+    assert len(figures.density) == 32 * 32
+    assert figures.samples == []
+    json.dumps(figures.document())
 
 
 @given(st.integers(2, 80), st.integers(1, 32))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import extents
+from ldptrace.evaluation import distances
 from ldptrace.protocol.grid import Grid
 
 shapes = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1, max_size=80)
@@ -19,7 +19,7 @@ shapes = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1,
 def test_the_hull_keeps_the_farthest_pair(points: list[tuple[int, int]]) -> None:
     x, y = np.array(points, dtype=float).T.copy()
     hull = np.empty((2, 2 * len(points)))
-    size = extents._hull(x, y, hull[0], hull[1])
+    size = distances._hull(x, y, hull[0], hull[1])
     corners = list(zip(hull[0, :size], hull[1, :size], strict=True))
     farthest = [max(math.dist(a, b) for a in group for b in group) for group in (points, corners)]
     assert farthest[0] == farthest[1]
@@ -27,7 +27,7 @@ def test_the_hull_keeps_the_farthest_pair(points: list[tuple[int, int]]) -> None
 
 @given(shapes)
 def test_diameter_is_the_farthest_pair(points: list[tuple[int, int]]) -> None:
-    found = extents.diameters(Trajectories.from_lists([points]))[0]
+    found = distances.diameters(Trajectories.from_lists([points]))[0]
     expected = max((math.dist(a, b) for a, b in itertools.combinations(points, 2)), default=0.0)
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -43,15 +43,15 @@ def test_diameter_of_many_points_in_every_direction(rng: np.random.Generator) ->
             "parked": (np.zeros(300), np.round(angle)),
         }[shape]
         expected = max(math.dist(a, b) for a, b in itertools.combinations(zip(x, y, strict=True), 2))
-        found = extents.diameters(Trajectories(x, y, np.array([0, 300])))[0]
+        found = distances.diameters(Trajectories(x, y, np.array([0, 300])))[0]
         assert found == pytest.approx(expected, rel=1e-12), shape
 
 
 def test_distances_are_in_metres_when_geographic() -> None:
     # A degree of latitude is 111.2 km, one of longitude at 60 degrees north half of it.
     grid = Grid((10, 59, 12, 61), 2)
-    kx, ky = extents.metric_scale(grid, geographic=True)
+    kx, ky = distances.metric_scale(grid, geographic=True)
     assert ky == pytest.approx(111_195, abs=1)
     assert kx == pytest.approx(ky / 2, rel=1e-12)
     line = Trajectories.from_lists([[(10, 60), (11, 60)]])
-    assert extents.travel_distances(line, (kx, ky))[0] == pytest.approx(55_597, abs=1)
+    assert distances.travel_distances(line, (kx, ky))[0] == pytest.approx(55_597, abs=1)

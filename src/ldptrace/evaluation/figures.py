@@ -1,19 +1,19 @@
-"""What one set looks like: small tables from which maps, flows and histograms are drawn.
+"""Figures of one set: small tables from which maps, flows and histograms are drawn.
 
-Large grids are drawn in coarser blocks, so that a portrait stays small whatever the grid.
+Large grids are drawn in coarser blocks, so that they stay small on any grid.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.further import class_edges, grouped, log_classes, per_hour
-from ldptrace.evaluation.measuring import Measured
+from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
+from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.spread import RARE
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol import lattice
@@ -32,7 +32,7 @@ STREETS = 8000
 
 
 @dataclass(frozen=True)
-class Portrait:
+class Figures:
     """One set in small tables; shares are of the set's own total.
 
     `density` is per block of the map, `flows` are moves (from block, to block, share) between blocks, `trips`
@@ -58,56 +58,39 @@ class Portrait:
     speeds: Floats
     samples: list[list[tuple[float, float]]]
 
+    @staticmethod
+    def of(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Figures:
+        """Of a set on the real set's scales, with the trajectories at `picked` as samples."""
+        summary, traces, trips = measured.summary, measured.traces, measured.trajectories
+        grid, beside = summary.grid, summary.beside(real.summary)
+        hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
+        if traces.has_times and real.traces.has_times:
+            durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
+            speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
+        if traces.has_clock and real.traces.has_clock:
+            hours = _shares(per_hour(traces))
+        return Figures(
+            name,
+            len(summary),
+            summary.points,
+            summary.tables.lengths.mean,
+            summary.tables.diameters.mean,
+            float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
+            _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
+            _flows(summary, blocks(grid, FLOW_BLOCKS)),
+            _trips(summary, blocks(grid, TRIP_BLOCKS)),
+            _shares(beside.lengths[2]),
+            _shares(beside.diameters[2]),
+            _sizes(summary, cell_edges(real.summary)),
+            hours,
+            durations,
+            speeds,
+            [] if picked is None else [_line(trips, grid, int(k)) for k in picked],
+        )
+
     def document(self) -> dict[str, Any]:
-        """The portrait as plain data."""
-        return {
-            "name": self.name,
-            "trajectories": self.trajectories,
-            "points": self.points,
-            "mean_length": self.mean_length,
-            "mean_diameter": self.mean_diameter,
-            "mean_cells": self.mean_cells,
-            "density": _rounded(self.density),
-            "flows": [[start, end, round(share, 7)] for start, end, share in self.flows],
-            "trips": [_rounded(row) for row in self.trips],
-            "lengths": _rounded(self.lengths),
-            "diameters": _rounded(self.diameters),
-            "cells": _rounded(self.cells),
-            "hours": _rounded(self.hours),
-            "durations": _rounded(self.durations),
-            "speeds": _rounded(self.speeds),
-            "samples": [[[round(x, 4), round(y, 4)] for x, y in line] for line in self.samples],
-        }
-
-
-def paint(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Portrait:
-    """The portrait of a set on the real set's scales, with the trajectories at `picked` as samples."""
-    summary, traces, trips = measured.summary, measured.traces, measured.trajectories
-    grid, beside = summary.grid, summary.beside(real.summary)
-    hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
-    if traces.has_times and real.traces.has_times:
-        durations = _shares(grouped(traces.durations, log_classes(real.traces.durations)))
-        speeds = _shares(grouped(traces.speeds, log_classes(real.traces.speeds)))
-    if traces.has_clock and real.traces.has_clock:
-        hours = _shares(per_hour(traces))
-    return Portrait(
-        name,
-        len(summary),
-        summary.points,
-        summary.tables.lengths.mean,
-        summary.tables.diameters.mean,
-        float(summary.density.sum() / max(summary.cell_lengths.sum(), 1)),
-        _shares(_summed(summary.density, blocks(grid, MAP_BLOCKS))),
-        _flows(summary, blocks(grid, FLOW_BLOCKS)),
-        _trips(summary, blocks(grid, TRIP_BLOCKS)),
-        _shares(beside.lengths[2]),
-        _shares(beside.diameters[2]),
-        _sizes(summary, cell_edges(real.summary)),
-        hours,
-        durations,
-        speeds,
-        [] if picked is None else [_line(trips, grid, int(k)) for k in picked],
-    )
+        """The figures as plain data."""
+        return {column.name: _plain(getattr(self, column.name)) for column in fields(self)}
 
 
 def time_edges(real: Measured) -> dict[str, list[float]]:
@@ -250,5 +233,21 @@ def bends_of(x: Floats, y: Floats, least: float) -> Ints:
     return np.array(sorted(kept), dtype=np.int64)
 
 
-def _rounded(values: Floats) -> list[float]:
-    return [round(float(value), 7) for value in values]
+def _plain(value: Any) -> Any:
+    """Arrays and lists as lists, shares with seven digits, places on the map with four."""
+    if isinstance(value, np.ndarray):
+        return value.round(7).tolist()
+    if isinstance(value, list):
+        return [
+            [[round(x, 4), round(y, 4)] for x, y in row] if _is_line(row) else _flow(row) for row in value
+        ]
+    return value
+
+
+def _is_line(row: Any) -> bool:
+    return isinstance(row, list)
+
+
+def _flow(row: tuple[int, int, float]) -> list[float]:
+    start, end, share = row
+    return [start, end, round(share, 7)]

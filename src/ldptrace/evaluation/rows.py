@@ -1,0 +1,80 @@
+"""A scorecard's document as a table for other programs: rows, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+Document = dict[str, Any]
+COLUMNS = ("set", "metric", "value", "std", "floor", "uniform", "goal", "level", "seeds")
+
+
+def metric_rows(document: Document) -> list[dict[str, Any]]:
+    """One row for each metric of each set, corrected variants last."""
+    return [
+        {
+            "set": item["name"],
+            "metric": name,
+            **{column: entry[column] for column in COLUMNS[2:-1]},
+            "seeds": item["seeds"],
+        }
+        for item in document["sets"]
+        for name, entry in (item["metrics"] | item["corrected"]).items()
+    ]
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Rows as CSV with a header; what is undefined is empty.
+
+    >>> csv_text([dict.fromkeys(COLUMNS) | {"set": "ours", "metric": "trip_error", "value": 0.5}])
+    'set,metric,value,std,floor,uniform,goal,level,seeds\\nours,trip_error,0.5,,,,,,\\n'
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def tex_text(document: Document) -> str:
+    """A LaTeX table with a row for each metric and a column for each set; the best value is bold."""
+    sets = document["sets"]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        rf"\begin{{tabular}}{{lc{'r' * len(sets)}r}}",
+        r"\toprule",
+        " & ".join(["metric", "", *(tex_escaped(item["name"]) for item in sets), "perfect"]) + r" \\",
+        r"\midrule",
+    ]
+    for name, entry in document["metrics"].items():
+        entries = [item["metrics"][name] for item in sets]
+        known = [found["value"] for found in entries if found["value"] is not None]
+        best = (min if entry["goal"] == "min" else max)(known) if len(sets) > 1 and known else None
+        arrow = r"$\downarrow$" if entry["goal"] == "min" else r"$\uparrow$"
+        cells = [_tex_value(found, bold=best is not None and found["value"] == best) for found in entries]
+        row = [tex_escaped(entry["title"]), arrow, *cells, _tex_number(entry["floor"])]
+        lines.append(" & ".join(row) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def tex_escaped(text: str) -> str:
+    """Text with the characters that LaTeX reads as commands escaped.
+
+    >>> tex_escaped("a_b 5 % × 2")
+    'a\\\\_b 5 \\\\% $\\\\times$ 2'
+    """
+    for plain, escaped in (("\\", r"\textbackslash "), ("×", r"$\times$"), ("^", r"\^{}"), ("~", r"\~{}")):
+        text = text.replace(plain, escaped)
+    return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
+
+
+def _tex_value(entry: Document, *, bold: bool) -> str:
+    number = _tex_number(entry["value"])
+    if bold:
+        number = rf"\textbf{{{number}}}"
+    return rf"{number} {{\scriptsize$\pm${entry['std']:.4f}}}" if entry["std"] else number
+
+
+def _tex_number(value: float | None) -> str:
+    return "--" if value is None else f"{value:.4f}"

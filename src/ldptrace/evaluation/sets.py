@@ -1,0 +1,133 @@
+"""The sets of an evaluation: in memory, in files larger than memory, or on a cluster; in one area."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ldptrace.core.times import zone
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd
+from ldptrace.engines.local import Memory
+from ldptrace.errors import InputError
+from ldptrace.evaluation.census import Census, Outside, align, choose_area
+from ldptrace.evaluation.measured import Pass
+from ldptrace.io.files import trajectories_of
+from ldptrace.protocol.grid import Bounds, Grid
+
+GRID = 6
+# Trajectories of a set that are read one by one, about; and points of them.
+SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and how sets are compared: cells, bounds, what happens outside them, clocks, a known coordinate system."""
+
+    grid: int | Grid = GRID
+    bounds: Bounds | None = None
+    outside: Outside = "drop"
+    timezone: str | None = None
+    crs: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """The sets of an evaluation in one area and one coordinate system, the real one first.
+
+    `notes` say what is omitted from each.
+    """
+
+    names: list[str]
+    crowds: list[Crowd]
+    census: list[Census]
+    area: Grid
+    origin: str
+    crs: str | None
+    zones: list[str | None]
+    outside: Outside
+    notes: list[list[str]]
+
+    @staticmethod
+    def of(real: Any, synthetic: Sequence[Any], names: Sequence[str], place: Place) -> Sets:
+        """Read all sets once, the real one twice where its bounds are taken."""
+        if not synthetic:
+            raise InputError("there is no synthetic set to evaluate")
+        if place.timezone is not None:
+            zone(place.timezone)
+        crowds = [_crowd(item) for item in (real, *synthetic)]
+        # The other sets, or the road network that is to fit them, may say what the coordinates are.
+        labelled = [crowd.crs for crowd in crowds] + [place.crs]
+        crs = next((label for label in labelled if label is not None), None)
+        titles = ["the real set", *(f"the synthetic set {name}" for name in names)]
+        aligned = [align(crs, crowd.crs, title) for crowd, title in zip(crowds[1:], titles[1:], strict=True)]
+        first = None
+        if place.bounds is None and not isinstance(place.grid, Grid):
+            first = crowds[0].add_up(partial(_census, None, crs), Census())
+        area, origin = choose_area(first, place.grid, place.bounds)
+        census = [
+            first
+            if first is not None and crowd is crowds[0]
+            else crowd.add_up(partial(_census, area, crs), Census())
+            for crowd in crowds
+        ]
+        notes = [
+            [*before, *found.notes(area, place.outside, title)]
+            for before, found, title in zip([[], *aligned], census, titles, strict=True)
+        ]
+        zones = [crowd.timezone or place.timezone for crowd in crowds]
+        return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
+
+    def size(self, number: int) -> int:
+        """Trajectories of a set that are evaluated."""
+        return self.census[number].kept(self.outside)[0]
+
+    def reading(
+        self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float] | None = None
+    ) -> Pass:
+        """How the blocks of a set are measured, with about `sample` trajectories as a sample."""
+        many, points = self.census[number].kept(self.outside)
+        share = min(1.0, sample / many, SAMPLE_POINTS / max(points, 1))
+        return Pass(
+            self.area,
+            self.outside,
+            {"crs": self.crs, "timezone": self.zones[number]},
+            self.census[number].has_times,
+            share,
+            rng.spawn(1)[0],
+            rates or {},
+            rng.spawn(1)[0] if rates else None,
+        )
+
+    def sample(self, number: int, rng: np.random.Generator) -> Trajectories:
+        """All trajectories of a set, or about `SAMPLE` at random."""
+        nothing: list[Trajectories] = []
+        return Trajectories.concat(
+            self.crowds[number].add_up(self.reading(number, rng, SAMPLE).chosen, nothing)
+        )
+
+
+def set_names(names: Sequence[str] | None, count: int) -> list[str]:
+    """One name for each synthetic set; equal names are seeds of one method.
+
+    >>> set_names(None, 2), set_names(["paper", "paper"], 2)
+    (['synthetic 1', 'synthetic 2'], ['paper', 'paper'])
+    """
+    if names is None:
+        return ["synthetic"] if count == 1 else [f"synthetic {number + 1}" for number in range(count)]
+    if isinstance(names, str) or len(names) != count:
+        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
+        raise InputError(f"names is a list with one name for each of the {count} synthetic sets, got {given}")
+    return [str(name) for name in names]
+
+
+def _census(area: Grid | None, crs: str | None, block: Trajectories, _: int) -> Census:
+    return Census.of(block, area, crs)
+
+
+def _crowd(data: Any) -> Crowd:
+    return data if isinstance(data, Crowd) else Memory(trajectories_of(data))

@@ -1,0 +1,177 @@
+"""The values of all metrics of synthetic sets, with their floors and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Memory
+from ldptrace.evaluation.corrected import CORRECTED
+from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries
+from ldptrace.evaluation.measured import Measured, Pass
+from ldptrace.evaluation.metrics import METRICS, Metric, Reference
+from ldptrace.evaluation.streets import StreetMap
+from ldptrace.models.time import DAY_PROFILE
+from ldptrace.protocol.grid import Grid
+
+# Of a set whose places and hours are drawn apart, and of one that leaves as any city's people do.
+INDEPENDENT, PUBLIC_PROFILE = "independent", "public_profile"
+# Metrics of the cells of a pair, and all there are.
+CELL_METRICS: dict[str, Metric] = METRICS | CORRECTED
+ALL_METRICS: dict[str, Metric] = METRICS | LINE_METRICS | CORRECTED
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number: mean over the repeats, spread, and what others would score.
+
+    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
+    what the map alone scores, plain routing between the set's own ends, the public daily profile, and, where places
+    and hours go together, the set itself if they did not.
+    """
+
+    mean: float
+    std: float | None = None
+    floor: float | None = None
+    floor_std: float | None = None
+    uniform: float | None = None
+    controls: Mapping[str, float] | None = None
+    # Of each set where several are seeds of one method; then `std` is their spread.
+    seeds: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """The real side of all pairs of an evaluation: cells, lines, and a bootstrap of the lines per size of a set."""
+
+    real: Measured
+    again: dict[int, Measured]
+    cells: Reference
+    queries: LineQueries
+
+    @staticmethod
+    def of(
+        real: Trajectories,
+        grid: Grid,
+        sizes: Sequence[int],
+        rng: np.random.Generator,
+        streets: StreetMap | None = None,
+    ) -> References:
+        """Do the real side's work, in memory."""
+        labels = {"crs": real.crs, "timezone": real.timezone}
+        rates = {size: size / len(real) for size in sorted(set(sizes))}
+        once = Pass(grid, None, labels, real.t is not None, 1.0, rng, rates, rng.spawn(1)[0])
+        return References.from_measured(*Measured.by(once, Memory(real), streets, rng), rng)
+
+    @staticmethod
+    def from_measured(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> References:
+        """From the real set added up already, and a bootstrap of it for each size of a synthetic set."""
+        cells = Reference.from_summary(real.summary, rng)
+        return References(real, dict(again), cells, LineQueries.draw(rng, real.traces, real.summary.scale))
+
+    def lines(self, other: Measured, *, fixes: bool = False) -> dict[str, float]:
+        """Every metric of lines; what does not apply is not a number."""
+        pair = LinePair(self.real.traces, other.traces, self.queries, fixes, self.real.use, other.use)
+        return _values(LINE_METRICS, pair)
+
+    def once(self, other: Measured) -> dict[str, float]:
+        """Every metric of a set, with one draw of the queries."""
+        return _values(CELL_METRICS, self.cells.pair(other.summary)) | self.lines(other)
+
+    def values(
+        self,
+        synthetic: Sequence[Measured],
+        walks: Measured,
+        controls: Sequence[Mapping[str, Measured]],
+        repeat: int,
+        rng: np.random.Generator,
+    ) -> list[dict[str, Value]]:
+        """Every metric of every set over `repeat` draws of the queries; the same of a bootstrap, of walks once.
+
+        The corrected variants and the metrics of lines are measured once.
+        """
+        blind = self.once(walks)
+        beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
+        everyday = self.lines(replace(self.real, traces=self.real.traces.leaving(DAY_PROFILE)))
+        for others, item in zip(beside, synthetic, strict=True):
+            others[PUBLIC_PROFILE] = {"departure_error": everyday["departure_error"]}
+            apart = self.lines(replace(item, traces=item.traces.unlinked()))
+            others[INDEPENDENT] = {
+                name: apart[name] for name in ("spacetime_query_error", "period_origin_error")
+            }
+        scores = [[self.lines(item)] for item in synthetic]
+        floors = {size: [self.lines(item, fixes=True)] for size, item in self.again.items()}
+        for number in range(repeat):
+            drawn, metrics = (self.cells, CELL_METRICS) if number == 0 else (self.cells.redrawn(rng), METRICS)
+            for rounds, item in zip(scores, synthetic, strict=True):
+                rounds.append(_values(metrics, drawn.pair(item.summary)))
+            for size, rounds in floors.items():
+                rounds.append(_values(metrics, drawn.bootstrap(size, rng)))
+        return [
+            {
+                name: _value(
+                    name,
+                    rounds,
+                    floors[len(item.summary)],
+                    blind[name],
+                    {control: found[name] for control, found in others.items() if name in found},
+                )
+                for name in ALL_METRICS
+            }
+            for rounds, item, others in zip(scores, synthetic, beside, strict=True)
+        ]
+
+
+def over_seeds(values: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """The values of several sets of one method: mean and spread of every metric over the sets."""
+    if len(values) == 1:
+        return dict(values[0])
+    return {name: _over_seeds([found[name] for found in values]) for name in values[0]}
+
+
+def _over_seeds(found: list[Value]) -> Value:
+    mean, std = _mean_and_spread([value.mean for value in found])
+    controls = {
+        name: float(np.mean([(value.controls or {})[name] for value in found]))
+        for name in found[0].controls or {}
+    }
+    floors = [value.floor for value in found if value.floor is not None]
+    return Value(
+        mean,
+        std,
+        float(np.mean(floors)) if floors else None,
+        found[0].floor_std,
+        found[0].uniform,
+        controls,
+        tuple(value.mean for value in found),
+    )
+
+
+def _values(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
+    """Each metric of a real set beside a synthetic one."""
+    return {name: metric.of(pair) for name, metric in metrics.items()}
+
+
+def _value(
+    name: str,
+    rounds: list[dict[str, float]],
+    floors: list[dict[str, float]],
+    blind: float,
+    controls: Mapping[str, float],
+) -> Value:
+    (mean, std), (floor, floor_std) = (
+        _mean_and_spread([found[name] for found in all_ if name in found]) for all_ in (rounds, floors)
+    )
+    return Value(mean, std, floor, floor_std, blind, controls)
+
+
+def _mean_and_spread(values: list[float]) -> tuple[float, float | None]:
+    if len(values) == 1 or np.isnan(values).any():
+        return float(np.mean(values)), None
+    if min(values) == max(values):
+        # The mean of equal numbers is that number, without rounding.
+        return values[0], 0.0
+    return float(np.mean(values)), float(np.std(values, ddof=1))
