@@ -34,6 +34,7 @@ from ldptrace.server.app import create_app
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.state import State
 from ldptrace.server.storage import Database, open_database
 from ports_kit import free_port
 from programs_kit import require
@@ -264,6 +265,12 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.http.__exit__(None, None, None)
+
+    @property
+    def shared(self) -> State:
+        """What the requests of the running application share."""
+        found: State = self.app.inner.state.shared  # type: ignore[attr-defined]
+        return found
 
 
 def code(answer: Any) -> str:

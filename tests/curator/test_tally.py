@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,3 +42,37 @@ def test_nobody_asked_means_nothing_known(grid: Grid) -> None:
     estimates = Estimates.from_tally(plan, Tally.zero(plan))
     assert np.all(np.isinf(estimates["start"].std_errors))
     assert np.all(estimates["start"].frequencies == 0)
+
+
+def test_different_rounds_do_not_mix(grid: Grid) -> None:
+    """The rounds of one plan are of one shape here, so that nothing but their number tells them apart."""
+    first = Plan.paper(grid, 1.0)
+    both = first.paper_second_round(3)
+    one, two = Tally.zero(both, 0), Tally.zero(both, 1)
+    with pytest.raises(InputError, match="different plans or rounds"):
+        one + replace(one, round=1)
+    with pytest.raises(InputError, match="different plans or rounds"):
+        two + one
+    # The first plan has no second round: a tally that names it belongs to nobody.
+    with pytest.raises(InputError, match="belongs to plan"):
+        Estimates.from_tally(both, replace(two, plan_id=first.id))
+
+
+def test_answers_of_several_slots_are_debiased_by_slots(grid: Grid) -> None:
+    """Counts exactly as expected of people who hold nothing: every frequency is 0, and users are not reports."""
+    plan = Plan.paper(grid, 1.0).paper_second_round(4)
+    tally, users = Tally.zero(plan, 1), 1000
+    asks = plan.rounds[1].asks
+    assert max(ask.question.slots for ask in asks) > 1
+    reports = [users * ask.question.slots for ask in asks]
+    expected = []
+    for ask, many in zip(asks, reports, strict=True):
+        p, q = (float(value) for value in ask.randomizer.probabilities)
+        counts = np.full(ask.randomizer.outputs, many * q)
+        # One item is held by every second user, once.
+        counts[0] += users / 2 * (p - q)
+        expected.append(counts)
+    filled = replace(tally, counts=tuple(expected), reports=tuple(reports), users=(users,) * len(asks))
+    for found in Estimates.from_tally(plan, filled).values():
+        np.testing.assert_allclose(found.frequencies[0], 0.5, atol=1e-9)
+        np.testing.assert_allclose(found.frequencies[1:], 0.0, atol=1e-9)

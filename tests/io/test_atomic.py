@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -101,3 +102,18 @@ def test_nothing_replaces_its_own_input(tmp_path: Path) -> None:
             check_output(tmp_path / name, [path])
     check_output(path, [path], force=True)
     check_output(tmp_path / "b.csv", [path])
+
+
+@pytest.mark.parametrize("target", ["/dev/full", "out.csv"])
+def test_a_full_disk_names_the_file(tmp_path: Path, target: str) -> None:
+    path = tmp_path / target
+
+    def fill() -> None:
+        with atomic_path(path) as temporary:
+            temporary.write_text("much")
+            if not str(path).startswith("/dev"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        fill()
+    assert caught.value.filename == str(path)

@@ -184,6 +184,30 @@ SEEDS = [
     Fault("release: a seeded run does not say so", "src/ldptrace/simulation/streams.py", "sample_seed, seeded=True)", "sample_seed, seeded=False)", "tests/methods/test_methods.py"),
 ]  # fmt: skip
 
+_SERVER, SERVER = "src/ldptrace/server", "tests/server"
+_COUNTING, COUNTING = f"{_SERVER}/counting.py", f"{SERVER}/test_counting.py"
+_SQLITE, SQLITE = f"{_SERVER}/storage/sqlite.py", f"{SERVER}/storage/test_sqlite.py"
+_TALLY, _ESTIMATES, TALLY = (
+    "src/ldptrace/curator/tally.py",
+    "src/ldptrace/curator/estimates.py",
+    "tests/curator/test_tally.py",
+)
+SERVERS = [
+    Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token', '"DELETE FROM admissions WHERE hash = ?", token', COUNTING),
+    Fault("server: an admission code is good for ever", _COUNTING, 'session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1', 'session.row("SELECT 1 FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) is not None', COUNTING),
+    Fault("server: a draft is answered", _COUNTING, " AND state <> 'draft'", "", COUNTING),
+    Fault("server: names are not looked at", f"{_SERVER}/campaigns.py", "    return re.fullmatch(NAME, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
+    Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
+    Fault("server: the log of changes stays on the disk", _SQLITE, "wal_checkpoint(TRUNCATE)", "wal_checkpoint(PASSIVE)", SQLITE),
+    Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)\n\n\n_BETWEEN', "pass\n\n\n_BETWEEN", SQLITE),
+    Fault("server: a commit is not synced", _SQLITE, "synchronous = FULL", "synchronous = NORMAL", SQLITE),
+    Fault("server: half-sent bodies fill the memory", f"{_SERVER}/limits.py", "        self.bytes += more\n", "", f"{SERVER}/test_limits.py"),
+    Fault("server: a failure delays everybody", f"{_SERVER}/intake.py", "            task = asyncio.create_task(self._later(campaign, group, attempt))", "            await (task := asyncio.create_task(self._later(campaign, group, attempt)))", f"{SERVER}/test_intake.py"),
+    Fault("tally: of another round", _TALLY, "if (self.plan_id, self.round) != (other.plan_id, other.round):", "if self.plan_id != other.plan_id:", TALLY),
+    Fault("estimates: a tally of another round", _ESTIMATES, "(plan.id, *plan.ancestors[tally.round :])", "(plan.id, *plan.ancestors)", TALLY),
+    Fault("estimates: debiased by users", _ESTIMATES, "held = channel.debias(counts.astype(np.float64), reports)", "held = channel.debias(counts.astype(np.float64), users)", TALLY),
+]  # fmt: skip
+
 JS = "clients/js/src"
 TABS = "tests/clients/test_js.py::test_two_tabs_give_one_answer"
 CLIENT = [
@@ -249,5 +273,6 @@ FAULTS: list[Fault] = [
     *RECEIVERS,
     *AUDITS,
     *SEEDS,
+    *SERVERS,
     *CLIENT,
 ]

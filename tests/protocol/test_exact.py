@@ -20,7 +20,7 @@ def test_the_ratio_is_never_above_and_hardly_below(epsilon: Decimal) -> None:
     assert log(ratio + Fraction(1, 1 << 40)) > epsilon
 
 
-@pytest.mark.parametrize("value", [0, -1, 20.1, "x", None, math.nan, math.inf, ""])
+@pytest.mark.parametrize("value", [0, -1, 20.1, "x", None, math.nan, math.inf, "", "1e-99999", "1e99999"])
 def test_what_is_no_epsilon_is_refused(value: object) -> None:
     with pytest.raises(InputError, match="epsilon"):
         epsilon_fraction(value)  # type: ignore[arg-type]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from server_kit import SINGLE, TYPE, Client, code, opened
+from ldptrace.server.limits import Arriving
+from server_kit import SINGLE, TYPE, Client, code, drawn, opened
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -33,3 +34,21 @@ def test_headers(client: Client) -> None:
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert "server" not in answer.headers
+
+
+def test_bodies_beyond_what_may_arrive_at_once_are_sent_away(client: Client) -> None:
+    opened(client.database, "trips", SINGLE)
+    path = "/v1/campaigns/trips/reports"
+    with client as http:
+        state = client.shared
+        state.arriving = Arriving(1_000, 100)
+        # Others have half-sent bodies of as much as there is room for.
+        assert state.arriving.grow(0, 1_050)
+        busy = http.post(path, content=bytes(300), headers=TYPE)
+        assert (busy.status_code, code(busy)) == (503, "busy")
+        assert busy.headers["connection"] == "close"
+        # A single report always finds room, and what was refused holds none.
+        assert http.post(path, content=drawn(SINGLE, 1)[0], headers=TYPE).status_code == 200
+        state.arriving.end(1_050)
+        assert http.post(path, content=bytes(300), headers=TYPE).status_code == 200
+        assert state.arriving.bytes == 0

@@ -173,13 +173,28 @@ def test_admission_tokens_count_once(database: Database) -> None:
         assert session.rows("SELECT hash FROM admissions") == []
 
 
+def test_an_admission_token_is_good_for_its_own_campaign_only(database: Database) -> None:
+    codes_of = {}
+    for name in ("trips", "others"):
+        campaigns.create(database, name, TELLING, actor="test")
+        [text] = create_admissions(database, name, 1, actor="test")
+        codes_of[name] = admission_hash(text)
+        campaigns.open_round(database, name, actor="test")
+    counter, report = Counter(database), telling_report(1)
+    elsewhere = counter.count("trips", [Submission(report, (codes_of["others"],))])
+    assert elsewhere[0].tolist() == [ServerProblem.NOT_ADMITTED.number]
+    # It was not used up there: both are good at home.
+    for name in ("others", "trips"):
+        assert counter.count(name, [Submission(report, (codes_of[name],))])[0].tolist() == [COUNTED]
+
+
 def test_campaigns_that_cannot_be_answered(database: Database) -> None:
     campaigns.create(database, "draft", SINGLE, actor="test")
     counter = Counter(database)
-    assert codes(counter, "draft", drawn(SINGLE, 1)[0]) == [[ServerProblem.NOT_OPEN.number]]
-    with pytest.raises(Refused) as refused:
-        codes(counter, "nowhere", drawn(SINGLE, 1)[0])
-    assert refused.value.problem is ServerProblem.NO_SUCH_CAMPAIGN
+    for name in ("draft", "nowhere"):
+        with pytest.raises(Refused) as refused:
+            codes(counter, name, drawn(SINGLE, 1)[0])
+        assert refused.value.problem is ServerProblem.NO_SUCH_CAMPAIGN
 
 
 def test_random_bytes_are_never_counted(database: Database) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ldptrace.protocol.plan import Plan
+from ldptrace.server.intake import Intake
+from ldptrace.server.storage.sqlite import SqliteSession
 from server_kit import SINGLE, TYPE, Client, code, drawn, opened
 
 
@@ -44,6 +48,40 @@ def test_a_draft_is_nobodys_business(client: Client) -> None:
         )
         assert answer.status_code == 201
         assert answer.json()["plan"] == SINGLE.id
-        for path in ("/v1/campaigns/trips", "/v1/campaigns/trips/plan", "/c/trips"):
-            assert code(http.get(path)) == "no-such-campaign"
+        paths = ("/v1/campaigns/{}", "/v1/campaigns/{}/plan", "/v1/campaigns/{}/words", "/c/{}")
+        for path in paths:
+            # A draft is answered word for word like a name that nobody has taken.
+            draft, nobody = (http.get(path.format(name)) for name in ("trips", "nobody"))
+            assert code(draft) == "no-such-campaign"
+            assert draft.text.replace("trips", "nobody") == nobody.text
+            assert draft.headers == nobody.headers | {"content-length": draft.headers["content-length"]}
+        report = drawn(SINGLE, 1)[0]
+        sent = [
+            http.post(f"/v1/campaigns/{name}/reports", content=report, headers=TYPE)
+            for name in ("trips", "nobody")
+        ]
+        assert sent[0].status_code == sent[1].status_code == 404
+        assert sent[0].text.replace("trips", "nobody") == sent[1].text
         assert http.get("/v1/campaigns").json() == {"campaigns": []}
+
+
+@pytest.mark.parametrize("name", ["%00", "trips%00", "TRIPS", "a" * 65, "%C3%A9", "-trips", "trips%0A"])
+def test_what_is_no_name_is_never_queued(client: Client, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Intake, "submit", lambda _, campaign, __: asked.append(campaign))
+    monkeypatch.setattr(SqliteSession, "rows", lambda _, sql, *__: asked.append(sql))
+    with client as http:
+        for method, path in (("POST", "reports"), ("GET", ""), ("GET", "plan"), ("GET", "words")):
+            address = f"/v1/campaigns/{name}/{path}".rstrip("/")
+            answer = http.request(method, address, content=b"x", headers=TYPE)
+            assert (answer.status_code, code(answer)) == (404, "no-such-campaign")
+    assert asked == []
+
+
+def test_admission_codes_of_many_bytes_are_refused(client: Client) -> None:
+    opened(client.database, "trips", SINGLE)
+    with client as http:
+        report = drawn(SINGLE, 1)[0]
+        headers = TYPE | {"Ldptrace-Admission": ",".join(["ab" * 16] * 2_000)}
+        answer = http.post("/v1/campaigns/trips/reports", content=report, headers=headers)
+        assert (answer.status_code, code(answer)) == (431, "head-too-large")

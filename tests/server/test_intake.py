@@ -130,3 +130,59 @@ def test_a_database_that_fails_for_a_while(
 
     asyncio.run(run())
     assert sum(counts(database, "trips")) == (failures == 3)
+
+
+def test_a_campaign_whose_rows_are_locked_does_not_delay_another(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "PAUSES", (0.3,))
+    count, order = Counter.count, list[str]()
+
+    def failing(self: Counter, name: str, submissions: list[Submission]) -> list[Codes]:
+        order.append(name)
+        if name == "trips" and order.count("trips") == 1:
+            raise StorageUnavailable("locked")
+        return count(self, name, submissions)
+
+    monkeypatch.setattr(Counter, "count", failing)
+
+    async def run() -> None:
+        counting = Intake(database)
+        counting.start()
+        first = asyncio.create_task(outcome(counting, "trips", telling_report(1)))
+        await until_waiting(counting, 1)
+        assert await outcome(counting, "others", telling_report(2)) == [[0]]
+        assert not first.done()
+        # What waits for its next attempt is counted before the end.
+        await counting.stop()
+        assert await first == [[0]]
+        assert counting.waiting == 0
+
+    asyncio.run(run())
+    assert order == ["trips", "others", "trips"]
+
+
+def test_a_submission_that_cannot_be_counted_does_not_fail_its_neighbours(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, poison = Counter.count, telling_report(3)
+
+    def failing(self: Counter, name: str, submissions: list[Submission]) -> list[Codes]:
+        if any(one.body == poison for one in submissions):
+            raise ValueError("something nobody thought of")
+        return count(self, name, submissions)
+
+    monkeypatch.setattr(Counter, "count", failing)
+
+    async def run() -> None:
+        counting = Intake(database)
+        bodies = (telling_report(1), poison, telling_report(2))
+        waiting = asyncio.create_task(outcome(counting, "trips", *bodies))
+        await until_waiting(counting, 3 * len(poison))
+        counting.start()
+        assert await waiting == [[0], ServerProblem.STORAGE_UNAVAILABLE, [0]]
+        assert counting.waiting == 0
+        await counting.stop()
+
+    asyncio.run(run())
+    assert counts(database, "trips")[1:4] == [1, 1, 0]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.server import limits
-from ldptrace.server.limits import RateLimit
+from ldptrace.server.limits import Arriving, RateLimit
 
 
 class Clock:
@@ -55,3 +55,17 @@ def test_memory_is_bounded_and_the_quietest_is_forgotten(monkeypatch: pytest.Mon
         assert limit.allows(address)
     assert limit.allows("192.0.2.1")
     assert not limit.allows("192.0.2.3")
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 400)), max_size=40), st.integers(0, 50))
+def test_bodies_that_arrive_in_part_stay_within_their_bound(parts: list[tuple[int, int]], free: int) -> None:
+    """Bodies grow by pieces in any order; beyond what each has for free they never hold more than the bound."""
+    arriving, sizes = Arriving(1_000, free), dict[int, int]()
+    for number, piece in parts:
+        before = sizes.get(number % 7, 0)
+        if arriving.grow(before, before + piece):
+            sizes[number % 7] = before + piece
+        assert arriving.bytes == sum(max(0, size - free) for size in sizes.values()) <= 1_000
+    for size in sizes.values():
+        arriving.end(size)
+    assert arriving.bytes == 0

@@ -43,6 +43,9 @@ def test_operators(client: Client) -> None:
             http.put(f"{base}/roads/nodes.csv", content=b"id,x,y\n", headers=client.token).status_code == 204
         )
         assert http.get(base, headers=client.token).json()["files"] == []
+        for name in ("%00", "..%00", "a" * 201):
+            assert code(http.get(f"{base}/files/{name}", headers=client.token)) == "not-found"
+            assert code(http.put(f"{base}/roads/{name}", content=b"", headers=client.token)) == "bad-request"
         log = http.get("/v1/operator/audit", headers=client.token).json()["entries"]
         assert [entry["action"] for entry in log] == ["create token", "create", "open", "close", "roads"]
         assert http.delete(base, headers=client.token).status_code == 204
@@ -92,6 +95,21 @@ def test_bodies_that_are_no_campaign(client: Client) -> None:
         {"name": "a", "users": True, "epsilon": 1, "bounds": [0, 0, 1, 1]},
         {"name": "a", "users": 3, "epsilon": 0, "bounds": [0, 0, 1, 1]},
         {"name": "a", "users": 3, "epsilon": "1e400", "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": "1e-99999", "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": 10**400, "bounds": [0, 0, 1, 1]},
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 10**400]},
+        {
+            "name": "a",
+            "users": 3,
+            "epsilon": 1,
+            "bounds": [0, 0, 1, 1],
+            "time": True,
+            "centre": [0, -(10**400)],
+        },
+        {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "grid": 10**400},
+        {"name": "a", "users": 10**400, "epsilon": 1, "bounds": [0, 0, 1, 1]},
+        {"name": "a\0", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1]},
+        {"name": "a", "title": "\0", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1]},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "grid": 1},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "grid": 6.5},
         {"name": "a", "users": 3, "epsilon": 1, "bounds": [0, 0, 1, 1], "crs": 4326},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from ldptrace.cli import application
+from ldptrace.errors import InputError
 from ldptrace.server.storage import open_database
-from server_kit import TELLING, TYPE, counts, opened, running, telling_report
+from server_kit import TELLING, TYPE, Server, counts, opened, running, telling_report
 
 pytestmark = pytest.mark.slow
 
@@ -51,4 +53,81 @@ def test_a_server_on_a_port_that_is_taken(tmp_path: Path) -> None:
         second = CliRunner().invoke(
             application("serve"), ["serve", "--data", str(tmp_path), "--port", str(server.port)]
         )
-    assert isinstance(second.exception, OSError)
+    assert isinstance(second.exception, InputError)
+    assert str(second.exception) == f"port {server.port} of 127.0.0.1 is in use: --port names another one"
+    # Nobody is sent to an address where another server answers.
+    assert second.output == ""
+
+
+def answer_to(port: int, *pieces: bytes) -> bytes:
+    """What the server says to these bytes until it ends the connection."""
+    with socket.create_connection(("127.0.0.1", port), 20) as link:
+        with contextlib.suppress(OSError):
+            for piece in pieces:
+                link.sendall(piece)
+        said = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := link.recv(1 << 16):
+                said += part
+        return said
+
+
+def test_heads_are_bounded_and_bodies_are_not_taken_for_heads(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", TELLING)
+    first = b"POST /v1/campaigns/trips/reports HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    kind = b"Content-Type: application/vnd.ldptrace.reports\r\n"
+    chunked = first + kind + b"Transfer-Encoding: chunked\r\n\r\n"
+    report, many = telling_report(1), b"".join(telling_report(value) for value in range(2, 4_002))
+    endless = [b"x" * 8192] * 640
+    with running("--data", str(tmp_path)) as server:
+        before = memory(server)
+        for opening in (
+            b"GET /" + b"x" * 40_000,
+            first + b"X-Endless: ",
+            first + b"Ldptrace-Admission: ",
+            chunked + b"%x\r\n" % len(report) + report + b"\r\n0\r\nX-Trailer: ",
+        ):
+            said = answer_to(server.port, opening, *endless)
+            # An end without an answer is what a client sees that goes on sending.
+            assert not said or b" 431 " in said.split(b"\r\n")[0] or b" 200 " in said.split(b"\r\n")[0], said
+            assert server.ask("GET", "/healthz")[0] == 200
+        short = answer_to(server.port, first + b"X-Long: " + b"x" * 70_000 + b"\r\n\r\n")
+        assert b"head-too-large" in short
+        # A batch in one piece, and a body in chunks of one byte: more bytes around it than in it.
+        whole = first + kind + b"Content-Length: %d\r\n\r\n" % len(many) + many
+        assert b'{"counted":4000' in answer_to(server.port, whole)
+        last = telling_report(4_002)
+        ones = b"".join(b"1\r\n%c\r\n" % byte for byte in last) + b"0\r\n\r\n"
+        assert b'{"counted":1' in answer_to(server.port, chunked + ones)
+        assert memory(server) < before + 30
+        assert "Traceback" not in server.log.read_text()
+    assert max(counts(database, "trips")) == 1
+
+
+def test_bodies_that_were_sent_in_part_do_not_fill_the_memory(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", TELLING)
+    head = (
+        b"POST /v1/campaigns/trips/reports HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n"
+        b"Content-Type: application/vnd.ldptrace.reports\r\n\r\n"
+    )
+    with running("--data", str(tmp_path)) as server:
+        before = memory(server)
+        slow = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(60)]
+        for link in slow:
+            with contextlib.suppress(OSError):
+                link.sendall(head + bytes(3_900_000))
+        # 234 MB were sent; a report is counted all the same.
+        assert server.post("trips", telling_report(1))[0] == 200
+        assert memory(server) < before + 130
+        for link in slow:
+            link.close()
+    assert counts(database, "trips")[1] == 1
+
+
+def memory(server: Server) -> float:
+    """Resident memory of a server in MB."""
+    assert server.process is not None
+    text = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(text.partition("VmRSS:")[2].split()[0]) / 1024

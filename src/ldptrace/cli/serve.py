@@ -78,8 +78,16 @@ def serve(
     store = database_of(data, database, new=True)
     try:
         from ldptrace.server.limits import Settings
+        from ldptrace.server.run import address, listen
         from ldptrace.server.run import serve as run
     except ImportError as error:
         raise missing(error) from None
-    note(f"operators: http://{host}:{port}/operate   contributors: http://{host}:{port}/c/NAME")
-    run(store, host, port, Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout), trust_proxy)
+    with listen(host, port) as listening:
+        url = address(listening)
+        note(f"operators: {url}/operate   contributors: {url}/c/NAME")
+        run(
+            store,
+            listening,
+            Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout),
+            trust_proxy,
+        )

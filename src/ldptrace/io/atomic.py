@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -15,6 +16,8 @@ from pathlib import Path
 from ldptrace.errors import InputError
 
 STDOUT = "-"
+# No room on the disk, within the quota, or in a file.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
@@ -35,17 +38,30 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     if is_stream(target):
         with tempfile.TemporaryDirectory(prefix="ldptrace-") as folder:
             temporary = Path(folder, target.name if str(target) != STDOUT else "output")
-            yield temporary
-            _copy(temporary, target)
+            with _named(target):
+                yield temporary
+                _copy(temporary, target)
         return
     check_output(target)
     target = Path(os.path.realpath(target)) if target.is_symlink() else target
     temporary = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
     try:
-        yield temporary
-        os.replace(temporary, target)
+        with _named(target):
+            yield temporary
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What the system says of a full disk does not name the file: this does."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:
+            error.filename = str(path)
         raise
 
 

@@ -19,12 +19,19 @@ def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        value = epsilon if isinstance(epsilon, Fraction) else Fraction(Decimal(str(epsilon)))
+        value = epsilon if isinstance(epsilon, Fraction) else _plain(Decimal(str(epsilon)))
     except (InvalidOperation, ValueError, OverflowError):
         raise InputError(f"epsilon must be a number, got {epsilon!r}") from None
     if not 0 < value <= MAX_EPSILON:
         raise InputError(f"epsilon must be above 0 and at most {MAX_EPSILON}, got {epsilon}")
     return value
+
+
+def _plain(number: Decimal) -> Fraction:
+    """A decimal as a fraction, unless its exponent alone would make numbers of many digits."""
+    if number and abs(number.adjusted()) > _DIGITS:
+        raise OverflowError
+    return Fraction(number)
 
 
 def ratio_at_most(epsilon: Fraction) -> Fraction:

@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ldptrace.server.limits import Arriving
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.problems import AnyProblem, Refused, ServerProblem, document
 
@@ -51,30 +52,33 @@ def problem_answer(problem: AnyProblem, detail: str = "") -> Response:
         answer.headers["www-authenticate"] = "Bearer"
     if problem.status in (429, 503):
         answer.headers["retry-after"] = "1"
-    if problem.status in (408, 413):
+    if problem in (ServerProblem.TOO_SLOW, ServerProblem.BODY_TOO_LARGE, ServerProblem.BUSY):
         # The rest of the body is not read.
         answer.headers["connection"] = "close"
     return answer
 
 
-async def read_body(request: Request, most: int, seconds: float) -> bytes:
-    """The body, if it is at most this long and arrives in this time."""
+async def read_body(request: Request, most: int, seconds: float, arriving: Arriving | None = None) -> bytes:
+    """The body, if it is at most this long, arrives in this time, and finds room beside the others that arrive."""
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > most:
         raise Refused(ServerProblem.BODY_TOO_LARGE, f"at most {most:,} bytes are taken")
-    parts, size = [], 0
+    body, arriving = bytearray(), arriving or Arriving()
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
-                size += len(part)
-                if size > most:
+                if len(body) + len(part) > most:
                     raise Refused(ServerProblem.BODY_TOO_LARGE, f"at most {most:,} bytes are taken")
-                parts.append(part)
+                if not arriving.grow(len(body), len(body) + len(part)):
+                    raise Refused(ServerProblem.BUSY, "more bodies arrive at once than the server takes")
+                body += part
     except TimeoutError:
         raise Refused(ServerProblem.TOO_SLOW, f"the body did not arrive within {seconds:g} seconds") from None
     except ClientDisconnect:
         raise Refused(ServerProblem.BAD_REQUEST, "the connection ended within the body") from None
-    return b"".join(parts)
+    finally:
+        arriving.end(len(body))
+    return bytes(body)
 
 
 async def read_json(request: Request, most: int, seconds: float) -> dict[str, Any]:
@@ -103,13 +107,13 @@ class Envelope:
     """Outermost: puts the headers on every answer and counts it."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.inner = app
         # Those of the running application, once it has started.
         self.metrics = Metrics()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.inner(scope, receive, send)
             return
 
         async def wrapped(message: Message) -> None:
@@ -120,4 +124,4 @@ class Envelope:
                 self.metrics.answered(scope.get("route_path", "other"), message["status"])
             await send(message)
 
-        await self._app(scope, receive, wrapped)
+        await self.inner(scope, receive, wrapped)

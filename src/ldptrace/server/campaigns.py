@@ -96,7 +96,7 @@ def create(
 
 def check_new(name: str, plan: Plan, title: str, min_reports: int, max_reports: int) -> None:
     """Refuse what cannot be a campaign."""
-    if not re.fullmatch(NAME, name):
+    if not is_name(name):
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
         )
@@ -198,16 +198,33 @@ def delete(database: Database, name: str, *, actor: str) -> None:
     database.tidy()
 
 
+def is_name(text: str) -> bool:
+    """Whether a campaign can have this name; any other text is not looked for.
+
+    >>> is_name("trips-2027"), is_name("trips\0"), is_name("")
+    (True, False, False)
+    """
+    return re.fullmatch(NAME, text) is not None
+
+
 def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
     """The campaign of this name."""
-    found = session.row(
+    found = is_name(name) and session.row(
         "SELECT name, title, state, round, plan, min_reports, max_reports, admission, users FROM campaigns "
         f"WHERE name = ?{session.for_update if lock else ''}",
         name,
     )
-    if found is None:
+    if not found:
         raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
     return _campaign(found)
+
+
+def find_public(session: Session, name: str) -> Campaign:
+    """The campaign of this name, for anybody: a draft is answered like a name that nobody has taken."""
+    campaign = find(session, name)
+    if campaign.state == "draft":
+        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
+    return campaign
 
 
 def all_campaigns(session: Session) -> list[Campaign]:

@@ -79,9 +79,11 @@ class Counter:
             raise
 
     def _count(self, session: Session, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
-        found = session.row("SELECT max_reports, admission FROM campaigns WHERE name = ?", campaign)
+        found = session.row(
+            "SELECT max_reports, admission FROM campaigns WHERE name = ? AND state <> 'draft'", campaign
+        )
         if found is None:
-            raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+            raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {campaign[:80]!r}")
         most, admission = found
         rounds = _rounds(session, campaign)
         codes: list[Codes] = [np.zeros(0, dtype=np.uint8)] * len(submissions)
@@ -90,10 +92,7 @@ class Counter:
             by_round.setdefault(_round_of(rounds, submission.body), []).append(place)
         for number, places in by_round.items():
             chosen = [submissions[place] for place in places]
-            if number < 0:
-                outcome = [np.full(1, ServerProblem.NOT_OPEN.number, dtype=np.uint8) for _ in chosen]
-            else:
-                outcome = self._count_round(session, campaign, rounds[number], chosen, most, bool(admission))
+            outcome = self._count_round(session, campaign, rounds[number], chosen, most, bool(admission))
             for place, part in zip(places, outcome, strict=True):
                 codes[place] = part
         _note_rejections(session, campaign, codes)

@@ -21,8 +21,9 @@ from ldptrace.server.answers import (
     problem_answer,
     read_body,
 )
-from ldptrace.server.campaigns import all_campaigns, find
+from ldptrace.server.campaigns import all_campaigns, find_public, is_name
 from ldptrace.server.counting import Submission
+from ldptrace.server.limits import MAX_HEAD
 from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem
 from ldptrace.server.state import State
 from ldptrace.server.tokens import admission_hash
@@ -42,18 +43,13 @@ async def list_campaigns(request: Request) -> Response:
 
 async def show_campaign(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
-    shown = await state.read(lambda session: views.public(find(session, name)))
-    if shown["state"] == "draft":
-        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
-    return JsonAnswer(shown)
+    return JsonAnswer(await state.read(lambda session: views.public(find_public(session, name))))
 
 
 async def plan(request: Request) -> Response:
     """The plan of the newest round, byte for byte as its id says."""
     state, name = State.of(request), request.path_params["name"]
-    campaign = await state.read(lambda session: find(session, name))
-    if campaign.state == "draft":
-        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+    campaign = await state.read(lambda session: find_public(session, name))
     tag = f'"{campaign.plan.id}"'
     if tag in re.findall(r'"[0-9a-f]{64}"', request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers={"etag": tag})
@@ -63,9 +59,7 @@ async def plan(request: Request) -> Response:
 async def words(request: Request) -> Response:
     """What the newest round asks, and what its items stand for, in words for the person who is asked."""
     state, name = State.of(request), request.path_params["name"]
-    campaign = await state.read(lambda session: find(session, name))
-    if campaign.state == "draft":
-        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+    campaign = await state.read(lambda session: find_public(session, name))
     return Response(_words(campaign.plan, campaign.round - 1), media_type="application/json")
 
 
@@ -87,10 +81,14 @@ def _words(plan: Plan, number: int) -> bytes:
 async def reports(request: Request) -> Response:
     """Count a report or a batch of them; answered when they are on the disk."""
     state, name = State.of(request), request.path_params["name"]
+    if not is_name(name):
+        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
     expect_type(request, REPORTS_TYPE)
-    body = await read_body(request, state.settings.max_body, state.settings.timeout)
-    tokens = request.headers.get(ADMISSION)
+    tokens = request.headers.get(ADMISSION, "")
+    if len(tokens) > MAX_HEAD:
+        raise Refused(ServerProblem.HEAD_TOO_LARGE)
     hashes = tuple(admission_hash(text.strip()) for text in tokens.split(",")) if tokens else ()
+    body = await read_body(request, state.settings.max_body, state.settings.timeout, state.arriving)
     # A client that goes away does not take back what it sent.
     codes = await asyncio.shield(state.intake.submit(name, Submission(body, hashes)))
     if len(codes) == 1:

@@ -20,7 +20,7 @@ from ldptrace.server.storage import Database, StorageUnavailable
 MAX_WAITING = 64 << 20
 # Bytes that go into one transaction, so that nobody waits long for a large neighbour.
 MAX_GROUP = 4 << 20
-# Seconds between attempts when the database fails, and how often it is tried.
+# Seconds between attempts when the database fails, and how often it is tried. Other requests go on meanwhile.
 PAUSES = (0.05, 0.5, 2.0)
 
 log = logging.getLogger("ldptrace.server")
@@ -36,7 +36,6 @@ class Intake:
     """
 
     def __init__(self, database: Database, observe: Observer | None = None) -> None:
-        self._database = database
         self._counter = Counter(database)
         self._observe = observe
         self._queues: dict[str, list[Waiting]] = {}
@@ -45,6 +44,8 @@ class Intake:
         self._stopping = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="intake")
         self._task: asyncio.Task[None] | None = None
+        # Groups that the database failed, until their next attempt.
+        self._again: set[asyncio.Task[None]] = set()
 
     @property
     def waiting(self) -> int:
@@ -60,6 +61,8 @@ class Intake:
         self._wake.set()
         if self._task is not None:
             await self._task
+        while self._again:
+            await asyncio.gather(*self._again)
         self._thread.shutdown()
 
     async def submit(self, campaign: str, submission: Submission) -> Codes:
@@ -89,40 +92,49 @@ class Intake:
             if self._stopping:
                 return
 
-    async def _count(self, campaign: str, group: list[Waiting]) -> None:
-        self._bytes -= sum(len(submission.body) for submission, _ in group)
+    async def _count(self, campaign: str, group: list[Waiting], attempt: int = 0) -> None:
         submissions = [submission for submission, _ in group]
         started = time.monotonic()
         try:
             codes = await asyncio.get_running_loop().run_in_executor(
-                self._thread, self._attempt, campaign, submissions
+                self._thread, self._counter.count, campaign, submissions
             )
         except Exception as error:
-            problem = error if isinstance(error, Refused) else Refused(ServerProblem.STORAGE_UNAVAILABLE)
-            for _, future in group:
-                if not future.done():
-                    future.set_exception(problem)
-            if not isinstance(error, Refused):
-                log.error("reports of campaign %s could not be counted: %s", campaign, error, exc_info=error)
+            await self._failed(campaign, group, attempt, error)
             return
         for (_, future), part in zip(group, codes, strict=True):
             if not future.done():
                 future.set_result(part)
+        self._bytes -= sum(len(submission.body) for submission in submissions)
         if self._observe is not None:
             self._observe(campaign, codes, time.monotonic() - started)
 
-    def _attempt(self, campaign: str, submissions: list[Submission]) -> list[Codes]:
-        """Count; if the database fails, try again for a while.
+    async def _failed(self, campaign: str, group: list[Waiting], attempt: int, error: Exception) -> None:
+        """Try again later, beside the others; or each on its own, so that one cannot fail its neighbours; or give up.
 
         A commit whose outcome is unknown may have been kept. Then the ids are known the second time, and the
         reports are answered as duplicates, which devices take as acknowledged: counted once all the same.
         """
-        for pause in PAUSES:
-            try:
-                return self._counter.count(campaign, submissions)
-            except StorageUnavailable:
-                time.sleep(pause)
-        return self._counter.count(campaign, submissions)
+        if isinstance(error, StorageUnavailable) and attempt < len(PAUSES):
+            task = asyncio.create_task(self._later(campaign, group, attempt))
+            self._again.add(task)
+            task.add_done_callback(self._again.discard)
+            return
+        if not isinstance(error, Refused | StorageUnavailable) and len(group) > 1:
+            for one in group:
+                await self._count(campaign, [one], attempt)
+            return
+        problem = error if isinstance(error, Refused) else Refused(ServerProblem.STORAGE_UNAVAILABLE)
+        for _, future in group:
+            if not future.done():
+                future.set_exception(problem)
+        self._bytes -= sum(len(submission.body) for submission, _ in group)
+        if not isinstance(error, Refused):
+            log.error("reports of campaign %s could not be counted: %s", campaign, error, exc_info=error)
+
+    async def _later(self, campaign: str, group: list[Waiting], attempt: int) -> None:
+        await asyncio.sleep(PAUSES[attempt])
+        await self._count(campaign, group, attempt + 1)
 
 
 def _first(queue: list[Waiting], most: int) -> list[Waiting]:

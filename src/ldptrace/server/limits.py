@@ -10,6 +10,12 @@ from dataclasses import dataclass
 
 # Addresses that are remembered; the one that was quiet for longest is forgotten first.
 ADDRESSES = 100_000
+# Bytes of a request besides its body: its first line and headers.
+MAX_HEAD = 32 << 10
+# Bytes of bodies that may have arrived in part, over all connections; the first of each, as much as a single report
+# needs, are not counted.
+MAX_ARRIVING = 64 << 20
+FREE = 16 << 10
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,35 @@ class Settings:
     burst: float = 500.0
     # Seconds in which a request must have arrived.
     timeout: float = 20.0
+
+
+class Arriving:
+    """Bytes of bodies that have arrived in part, over all connections, so that half-sent ones cannot fill the memory.
+
+    >>> arriving = Arriving(most=100, free=10)
+    >>> arriving.grow(0, 60), arriving.grow(0, 60), arriving.grow(60, 111)
+    (True, True, False)
+    """
+
+    def __init__(self, most: int = MAX_ARRIVING, free: int = FREE) -> None:
+        self._most = most
+        self._free = free
+        self.bytes = 0
+
+    def grow(self, before: int, size: int) -> bool:
+        """Whether a body of `before` bytes may grow to `size`."""
+        more = self._beyond(size) - self._beyond(before)
+        if self.bytes + more > self._most:
+            return False
+        self.bytes += more
+        return True
+
+    def end(self, size: int) -> None:
+        """A body of this size has arrived, or never will."""
+        self.bytes -= self._beyond(size)
+
+    def _beyond(self, size: int) -> int:
+        return max(0, size - self._free)
 
 
 class RateLimit:

@@ -142,7 +142,8 @@ async def download(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     file = request.path_params["file"]
     await state.operator(request, "read", name)
-    parts = await state.read(lambda session: releases.parts_of(session, name, file))
+    known = releases.is_file_name(file)
+    parts = await state.read(lambda session: releases.parts_of(session, name, file)) if known else []
     if not parts:
         raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no file {file[:80]!r}")
 
@@ -191,7 +192,7 @@ def _planned(data: dict[str, Any]) -> Plan:
     epsilon = data.get("epsilon")
     if not isinstance(bounds, list) or len(bounds) != 4 or not all(map(_is_number, bounds)):
         raise Refused(ServerProblem.BAD_REQUEST, "bounds are four numbers [x0, y0, x1, y1]")
-    if not (_is_number(epsilon) or isinstance(epsilon, str)):
+    if not (_is_number(epsilon) or (isinstance(epsilon, str) and len(epsilon) <= 40)):
         raise Refused(ServerProblem.BAD_REQUEST, "epsilon is a number, or a decimal in a string")
     if grid != "auto" and (isinstance(grid, bool) or not isinstance(grid, int)):
         raise Refused(ServerProblem.BAD_REQUEST, "grid is a number of cells per side, or auto")
@@ -214,7 +215,13 @@ def _planned(data: dict[str, Any]) -> Plan:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether JSON had a number here that a double can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def _text(data: dict[str, Any], key: str, default: str | None = None) -> str:

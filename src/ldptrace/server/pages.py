@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ldptrace.server.campaigns import find
+from ldptrace.server.campaigns import find_public
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.state import State
 
@@ -40,9 +40,7 @@ async def operator(request: Request) -> Response:
 async def contributor(request: Request) -> Response:
     """The page of one campaign."""
     state, name = State.of(request), request.path_params["name"]
-    campaign = await state.read(lambda session: find(session, name))
-    if campaign.state == "draft":
-        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN)
+    await state.read(lambda session: find_public(session, name))
     return _file("contributor.html")
 
 

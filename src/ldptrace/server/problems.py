@@ -59,6 +59,7 @@ class ServerProblem(Enum):
     )
     BUSY = 134, "busy", 503, "The server has more to do than it can; try again later."
     STOPPING = 135, "stopping", 503, "The server is stopping; nothing was counted."
+    HEAD_TOO_LARGE = 136, "head-too-large", 431, "The headers are larger than the server takes."
 
     def __init__(self, number: int, code: str, status: int, sentence: str) -> None:
         self.number = number

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ldptrace.errors import InputError
 from ldptrace.server.campaigns import find, note, tallies_of
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.seen import erase
@@ -134,6 +135,11 @@ class Attempt:
 
 def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor: str) -> None:
     """Keep the files of a road network with the campaign."""
+    for file in files:
+        if not is_file_name(file):
+            raise InputError(
+                f"a file of a road network has a name of up to 200 characters, got {file[:80]!r}"
+            )
     with database.writing() as session:
         campaign = find(session, name)
         if campaign.state == "published":
@@ -158,6 +164,15 @@ def part(session: Session, name: str, file: str, number: int) -> bytes:
         "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, number
     )
     return b"" if found is None else bytes(found[0])
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a file of a campaign can have this name.
+
+    >>> is_file_name("Straßen 2027.gpkg"), is_file_name("a\0"), is_file_name("..")
+    (True, False, False)
+    """
+    return 0 < len(text) <= 200 and text.isprintable() and "/" not in text and text not in (".", "..")
 
 
 def media_type(file: str) -> str:

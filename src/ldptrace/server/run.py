@@ -1,23 +1,24 @@
-"""Start the application under uvicorn: time-outs, limits, and an end that loses nothing."""
+"""Start the application under uvicorn: a bound on heads, time-outs, and an end that loses nothing."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import json
 import logging
 import socket
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ldptrace.errors import InputError
 from ldptrace.server import logs
+from ldptrace.server.answers import PROBLEM_TYPE
 from ldptrace.server.app import create_app
-from ldptrace.server.limits import Settings
+from ldptrace.server.limits import MAX_HEAD, Settings
+from ldptrace.server.problems import ServerProblem, document
 from ldptrace.server.storage import Database
-
-try:
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as _Protocol
-except ImportError:  # httptools is not built for every platform
-    from uvicorn.protocols.http.h11_impl import H11Protocol as _Protocol  # type: ignore[assignment]
 
 # Seconds until the first line and the headers of a request must be there.
 HEADERS_WITHIN = 15.0
@@ -26,10 +27,12 @@ GRACE = 25
 log = logging.getLogger("ldptrace.server")
 
 
-class GuardedProtocol(_Protocol):
-    """uvicorn's own, which also ends connections that open and then say nothing."""
+class GuardedProtocol(HttpToolsProtocol):
+    """uvicorn's own, which also ends connections that say nothing, and those whose head does not end."""
 
     _guard: asyncio.TimerHandle | None = None
+    # Bytes that came since the last piece of a body: a first line, headers, trailers.
+    _head = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -38,10 +41,38 @@ class GuardedProtocol(_Protocol):
     def data_received(self, data: bytes) -> None:
         if self._guard is None and self._between_requests():
             self._guard = self.loop.call_later(HEADERS_WITHIN, self._too_quiet)
-        super().data_received(data)
+        for start in range(0, len(data), MAX_HEAD):
+            piece = data[start : start + MAX_HEAD]
+            self._head += len(piece)
+            super().data_received(piece)
+            if self.transport.is_closing():
+                return
+            if self._head > MAX_HEAD:
+                self._refuse_head()
+                return
         if self._guard is not None and not self._between_requests():
             self._guard.cancel()
             self._guard = None
+
+    def on_body(self, body: bytes) -> None:
+        self._head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head = 0
+        super().on_message_complete()
+
+    def _refuse_head(self) -> None:
+        problem = ServerProblem.HEAD_TOO_LARGE
+        body = json.dumps(document(problem)).encode()
+        lines = (
+            f"HTTP/1.1 {problem.status} Request Header Fields Too Large",
+            f"content-type: {PROBLEM_TYPE}",
+            f"content-length: {len(body)}",
+            "connection: close",
+        )
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._guard is not None:
@@ -58,11 +89,25 @@ class GuardedProtocol(_Protocol):
             self.transport.close()
 
 
-def serve(database: Database, host: str, port: int, settings: Settings, proxies: str) -> None:
-    """Run until told to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
-    # Before anything else: a port that is taken is told at once.
+def listen(host: str, port: int) -> socket.socket:
+    """The socket on which devices and operators connect; an address that cannot be used is refused at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=2048)
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"port {port} of {host} is in use: --port names another one") from None
+        raise InputError(f"cannot listen on port {port} of {host}: {error.strerror or error}") from None
+
+
+def address(listening: socket.socket) -> str:
+    """Where a server that listens there is found, such as http://127.0.0.1:8000."""
+    host, number = listening.getsockname()[:2]
+    return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+
+
+def serve(database: Database, listening: socket.socket, settings: Settings, proxies: str) -> None:
+    """Run until told to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
     logs.configure()
     config = uvicorn.Config(
         create_app(database, settings),
@@ -79,6 +124,5 @@ def serve(database: Database, host: str, port: int, settings: Settings, proxies:
         timeout_graceful_shutdown=GRACE,
         lifespan="on",
     )
-    address, number = listening.getsockname()[:2]
-    log.info("listening at http://%s:%d", f"[{address}]" if ":" in address else address, number)
+    log.info("listening at %s", address(listening))
     uvicorn.Server(config).run(sockets=[listening])

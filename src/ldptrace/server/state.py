@@ -13,11 +13,11 @@ from starlette.requests import Request
 
 from ldptrace.server.counting import warm_up
 from ldptrace.server.intake import Intake
-from ldptrace.server.limits import RateLimit, Settings
+from ldptrace.server.limits import Arriving, RateLimit, Settings
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.releases import Attempt
-from ldptrace.server.storage import Database, Session
+from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
 
 T = TypeVar("T")
@@ -34,6 +34,7 @@ class State:
         self.settings = settings
         self.metrics = Metrics()
         self.rate = RateLimit(settings.rate, settings.burst)
+        self.arriving = Arriving()
         self.intake = Intake(database, self.metrics.counted)
         self.ready = False
         # The intake has a thread of its own, so that nothing here can make devices wait.
@@ -50,13 +51,16 @@ class State:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def read(self, work: Callable[[Session], T]) -> T:
-        """Read from the database."""
+        """Read from the database; once more, with a new connection, if the first one was cut."""
 
         def run() -> T:
             with self.database.reading() as session:
                 return work(session)
 
-        return await self.call(run)
+        try:
+            return await self.call(run)
+        except StorageUnavailable:
+            return await self.call(run)
 
     async def token(self, request: Request) -> Token:
         """The valid token that came with a request."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ldptrace.server.storage import open_database
+import pytest
+
+from ldptrace.server import seen
+from ldptrace.server.storage import StorageUnavailable, open_database
 
 
 def test_a_commit_is_on_the_disk(tmp_path: Path) -> None:
@@ -14,4 +19,45 @@ def test_a_commit_is_on_the_disk(tmp_path: Path) -> None:
         assert session.rows("PRAGMA journal_mode") == [("wal",)]
         assert session.rows("PRAGMA secure_delete") == [(1,)]
     assert (tmp_path / "campaigns.sqlite").stat().st_mode & 0o077 == 0
+    database.close()
+
+
+def test_a_file_of_no_bytes_is_no_new_database(tmp_path: Path) -> None:
+    (tmp_path / "campaigns.sqlite").touch()
+    with pytest.raises(StorageUnavailable, match=r"campaigns.sqlite is empty.*put a backup in its place"):
+        open_database(tmp_path)
+    assert (tmp_path / "campaigns.sqlite").stat().st_size == 0
+
+
+def test_several_who_begin_at_once_make_one_database(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for made in list(pool.map(lambda _: open_database(tmp_path), range(8))):
+            made.close_all()
+    assert [path.name for path in tmp_path.iterdir()] == ["campaigns.sqlite"]
+
+
+def test_a_database_that_cannot_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr("ldptrace.server.storage.sqlite.SqliteDatabase.prepare", full)
+    with pytest.raises(OSError, match="no room"):
+        open_database(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ids_that_were_erased_are_nowhere_in_the_files(tmp_path: Path) -> None:
+    """Read byte by byte: freed pages are overwritten, and the write-ahead log is emptied."""
+    ids = sorted(os.urandom(16) for _ in range(600))
+    database = open_database(tmp_path)
+    with database.writing() as session:
+        seen.settle(session, 1, ids)
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert all(one in files for one in ids)
+    seen.erase(database, 1, len(ids))
+    database.tidy()
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(one in files for one in ids)
     database.close()

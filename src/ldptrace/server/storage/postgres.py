@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -68,10 +69,18 @@ class PostgresDatabase(Database):
             connection = self.connection()
             with connection.transaction():
                 yield PostgresSession(connection)
-        except self._psycopg.Error as error:
+        except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             self.close()
             text = re.sub(r"\s+", " ", str(error)).strip()
             raise StorageUnavailable(f"the database {without_password(self.url)}: {text}") from error
+
+    def connection(self) -> psycopg.Connection[Row]:
+        """The connection of this thread; a new one where the server has ended the old one meanwhile."""
+        found: psycopg.Connection[Row] = super().connection()
+        if found.closed or _has_ended(found):
+            self.close()
+            found = super().connection()
+        return found
 
     def tidy(self) -> None:
         """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
@@ -103,6 +112,14 @@ class PostgresDatabase(Database):
 
     def _lock_schema(self, session: Session) -> None:
         session.rows("SELECT pg_advisory_xact_lock(?)", SCHEMA_LOCK)
+
+
+def _has_ended(connection: psycopg.Connection[Row]) -> bool:
+    """Whether the server has sent something to a connection that asked nothing: that it ends, or its end."""
+    idle = connection.info.transaction_status == 0
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN | select.POLLHUP)
+    return idle and bool(poll.poll(0))
 
 
 def without_password(url: str) -> str:

@@ -5,7 +5,9 @@ Write-ahead log, every commit synced to the disk before it is acknowledged, free
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -60,8 +62,31 @@ class SqliteDatabase(Database):
         self.path = folder / FILE
         self._logged = 0
         if not self.path.exists():
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._make()
+        elif self.path.stat().st_size == 0:
+            raise StorageUnavailable(
+                f"the database {self.path} is empty, as after a failed copy: put a backup in its place, or delete it "
+                "to begin anew"
+            )
         self.prepare()
+
+    def _make(self) -> None:
+        """A new database under another name, then under its own: it is there with all its tables, or not at all."""
+        path, beside = self.path, self.path.with_name(f".{secrets.token_hex(4)}.{FILE}")
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL, 0o600))
+        self.path = beside
+        try:
+            self.prepare()
+            self.tidy()
+            self.close()
+            with contextlib.suppress(FileExistsError):
+                # Another process may have been quicker; then its database is the one.
+                os.link(beside, path)
+        finally:
+            self.close()
+            self.path = path
+            for end in ("", "-wal", "-shm"):
+                Path(f"{beside}{end}").unlink(missing_ok=True)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
