@@ -1,0 +1,291 @@
+"""AdaTrace (Gursoy, Liu, Truex, Yu, Wei, CCS'18): a Markov chain between start and end, by a trusted curator.
+
+Four parts, each with its share of epsilon: an adaptive grid, the moves of a Markov chain, the trips (first and last
+cell), and how much longer than the shortest way trips are. A synthetic trip has its ends, its number of cells, and then
+a bridge of the chain between the ends.
+
+The published program is not differentially private, in five places; here they are made so. The bounds and the number of
+trajectories are public. The densities of the second level have noise. Extra lengths are counted, with noise, for all
+pairs of cells with the same shortest way, up to a public most: sums for each pair of cells, their largest value, their
+number and the choice of a law were raw. Noise is exact, and fits replaced trajectories.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ldptrace.core.kernels import kernel
+from ldptrace.core.parallel import map_chunks
+from ldptrace.core.paths import CellPaths
+from ldptrace.core.tables import grid_moves, move_items
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.protocol import lattice
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+
+# Shares of epsilon as in the published program: grid, moves, trips, lengths; the grid's for both of its levels.
+GRID, MOVES, TRIPS, LENGTHS = Fraction(5, 100), Fraction(35, 100), Fraction(50, 100), Fraction(10, 100)
+# A cell with a share s of the visits is cut into ceil(FINER s / epsilon) parts a side.
+FINER = 5.0
+# `most_extra` is the largest number of extra cells that is counted; None: twice the cells of a side.
+OPTIONS = {"most_extra": None, "neighbours": "replaced"}
+
+_towards = kernel(lattice.towards)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the curator learns: everything here is private, and synthesis reads nothing else."""
+
+    grid: Grid
+    # Parts a side of each cell, and the cumulative shares of its parts, cell after cell.
+    sides: Ints
+    parts: list[Floats]
+    # Chances of the eight moves out of each cell.
+    moves: Floats
+    # Chances of each pair of first and last cell.
+    trips: Floats
+    # Chances of 0, 1, 2 ... extra cells, a row for each length of the shortest way.
+    extras: Floats
+
+
+def learn(
+    paths: CellPaths, real: Trajectories, curator: TrustedCurator, most_extra: int | None = None
+) -> Features:
+    """Everything that is published of the trajectories, with all of epsilon."""
+    grid = paths.grid
+    paths = paths.take(paths.sizes > 0)
+    most = 2 * grid.n if most_extra is None else most_extra
+    sides, parts = _adaptive(paths, real, curator)
+    return Features(
+        grid, sides, parts, _moves(paths, curator), _trips(paths, curator), _extras(paths, curator, most)
+    )
+
+
+def _owners(paths: CellPaths, less: int = 0) -> Ints:
+    """The number of the path that each cell, or each step, is of."""
+    return np.repeat(np.arange(len(paths)), np.maximum(paths.sizes - less, 0))
+
+
+def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> tuple[Ints, list[Floats]]:
+    """How finely each cell is cut, and how visits are spread over its parts; half of the grid's share each."""
+    grid = paths.grid
+    visits = on_simplex(curator.histogram(paths.cells, _owners(paths), grid.cells, GRID / 2))
+    finer = FINER * visits / visits.sum() / float(curator.epsilon)
+    sides = np.maximum(np.ceil(finer), 1).astype(np.int64)
+    first = np.concatenate(([0], np.cumsum(sides**2)))
+    counts = np.ones(int(first[-1]))
+    if sides.max() > 1:
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        items, owners = _visited_parts(
+            real.x, real.y, real.offsets, ox, oy, sx, sy, grid.n, sides, first[:-1]
+        )
+        counts = curator.histogram(items, owners, int(first[-1]), GRID / 2)
+    shares = []
+    for cell in range(grid.cells):
+        own = np.maximum(counts[first[cell] : first[cell + 1]], 0.0)
+        own = own if own.sum() > 0 and sides[cell] > 1 else np.ones(len(own))
+        shares.append(np.cumsum(own) / own.sum())
+    return sides, shares
+
+
+def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
+    """The chain: each trajectory's moves weigh one together."""
+    n = paths.grid.n
+    inner = np.ones(len(paths.cells), dtype=bool)
+    inner[paths.offsets[:-1]] = False
+    to = np.flatnonzero(inner)
+    (i, j), (i2, j2) = (np.divmod(paths.cells[at], n) for at in (to - 1, to))
+    number = np.array([[5, 3, 0], [6, 8, 1], [7, 4, 2]])[i2 - i + 1, j2 - j + 1]
+    items = move_items(n)[8 * paths.cells[to - 1] + number]
+    table = grid_moves(n)
+    counts = curator.histogram(items, _owners(paths, 1), len(table), MOVES)
+    weights = np.zeros((paths.grid.cells, 8))
+    weights[table[:, 0], table[:, 1]] = np.maximum(counts, 0.0)
+    lost = weights.sum(axis=1) == 0
+    weights[lost] = (move_items(n).reshape(-1, 8) >= 0)[lost]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _trips(paths: CellPaths, curator: TrustedCurator) -> Floats:
+    """Chances of the pairs of first and last cell."""
+    cells = paths.grid.cells
+    items = paths.starts().astype(np.int64) * cells + paths.ends()
+    counts = curator.histogram(items, np.arange(len(paths)), cells * cells, TRIPS)
+    kept = on_simplex(counts)
+    return kept / kept.sum()
+
+
+def shortest(grid: Grid) -> Ints:
+    """Moves of the shortest way between each pair of cells."""
+    i, j = np.divmod(np.arange(grid.cells), grid.n)
+    return np.maximum(np.abs(i[:, None] - i), np.abs(j[:, None] - j))
+
+
+def _extras(paths: CellPaths, curator: TrustedCurator, most: int) -> Floats:
+    """How many more cells than the shortest way: of three laws the one nearest to the noisy counts, for each length."""
+    ways = shortest(paths.grid)[paths.starts(), paths.ends()]
+    extra = np.clip(paths.sizes - 1 - ways, 0, most)
+    rows = paths.grid.n
+    counts = curator.histogram(
+        ways * (most + 1) + extra, np.arange(len(paths)), rows * (most + 1), LENGTHS
+    ).reshape(rows, most + 1)
+    return np.array([_nearest_law(np.maximum(row, 0.0)) for row in counts])
+
+
+def _nearest_law(counts: Floats) -> Floats:
+    """Uniform, geometric or Poisson, with the mean of the counts: the one with the least earth mover's distance."""
+    k = np.arange(len(counts))
+    if counts.sum() <= 0:
+        return np.eye(1, len(counts))[0]
+    observed = counts / counts.sum()
+    mean = float(observed @ k)
+    uniform = (k <= 2 * mean).astype(np.float64)
+    geometric = (mean / (1 + mean)) ** k
+    poisson = np.exp(k * math.log(max(mean, 1e-9)) - np.array([math.lgamma(x + 1.0) for x in k]))
+    laws = [law / law.sum() for law in (uniform, geometric, poisson)]
+    return min(laws, key=lambda law: float(np.abs(np.cumsum(law - observed)).sum()))
+
+
+def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
+    """Trips of the published features: ends, a length, a bridge of the chain between them, a point in each cell."""
+    grid, longest = features.grid, features.grid.n + features.extras.shape[1]
+    chain = np.zeros((grid.cells, grid.cells))
+    table = grid_moves(grid.n)
+    chain[table[:, 0], table[:, 2]] = features.moves[table[:, 0], table[:, 1]]
+    powers = [np.eye(grid.cells)]
+    for _ in range(longest):
+        powers.append(powers[-1] @ chain)
+    ahead = np.array(powers)
+    targets = np.full((grid.cells, 8), -1, dtype=np.int32)
+    targets[table[:, 0], table[:, 1]] = table[:, 2]
+    trips, extras = np.cumsum(features.trips), np.cumsum(features.extras, axis=1)
+    ways, sources = shortest(grid), rng.spawn(max(1, -(-count // (1 << 15))))
+
+    def bridge(number: int, start: int, stop: int) -> CellPaths:
+        own = sources[number]
+        pair = np.minimum(
+            np.searchsorted(trips, own.random(stop - start) * trips[-1], "right"), len(trips) - 1
+        )
+        first, last = np.divmod(pair, grid.cells)
+        way = ways[first, last]
+        extra = (own.random(stop - start)[:, None] >= extras[way]).sum(axis=1)
+        sizes = np.zeros(stop - start, dtype=np.int64)
+        cells = _bridges(first, last, way + extra, features.moves, targets, ahead, grid.n, sizes, own)
+        return CellPaths(cells, np.concatenate(([0], np.cumsum(sizes))), grid)
+
+    parts = map_chunks(bridge, count)
+    paths = CellPaths.concat(parts) if parts else CellPaths.from_lists([], grid)
+    return _placed(paths, features, rng)
+
+
+def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> Trajectories:
+    """A uniform point of a part of each cell; a path of one cell has two, as everywhere."""
+    grid, repeats = paths.grid, np.ones(len(paths.cells), dtype=np.int64)
+    repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
+    cells = np.repeat(paths.cells, repeats)
+    offsets = np.concatenate(([0], np.cumsum(np.where(paths.sizes == 1, 2, paths.sizes))))
+    side = features.sides[cells]
+    part = np.zeros(len(cells), dtype=np.int64)
+    for cell in np.flatnonzero(features.sides > 1):
+        own = np.flatnonzero(cells == cell)
+        part[own] = np.searchsorted(features.parts[cell], rng.random(len(own)), "right")
+    part = np.minimum(part, side**2 - 1)
+    within = rng.random((2, len(cells)))
+    (ox, oy), (sx, sy), (x0, y0, x1, y1) = grid.origin, grid.step, grid.bounds
+    x = ox + sx * (cells // grid.n + (part // side + within[0]) / side)
+    y = oy + sy * (cells % grid.n + (part % side + within[1]) / side)
+    return Trajectories(np.clip(x, x0, x1), np.clip(y, y0, y1), offsets)
+
+
+@kernel
+def _visited_parts(x, y, offsets, ox, oy, sx, sy, n, sides, first):  # type: ignore[no-untyped-def]
+    """The different parts of cut cells that the points of each trajectory are in, and whose they are."""
+    seen = np.full(first[-1] + sides[-1] * sides[-1], -1, dtype=np.int64)
+    items, owners = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
+    filled = 0
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k], offsets[k + 1]):
+            i = min(max(int((x[p] - ox) / sx), 0), n - 1)
+            j = min(max(int((y[p] - oy) / sy), 0), n - 1)
+            side = sides[i * n + j]
+            if side == 1:
+                continue
+            a = min(max(int(((x[p] - ox) / sx - i) * side), 0), side - 1)
+            b = min(max(int(((y[p] - oy) / sy - j) * side), 0), side - 1)
+            part = first[i * n + j] + a * side + b
+            if seen[part] != k:
+                seen[part] = k
+                items[filled], owners[filled] = part, k
+                filled += 1
+    return items[:filled], owners[:filled]
+
+
+@kernel
+def _bridges(first, last, steps, moves, targets, ahead, n, sizes, rng):  # type: ignore[no-untyped-def]
+    """Each step by the chain, given where the path is to be after how many more; straight on where the chain cannot."""
+    total = 0
+    for k in range(len(first)):
+        total += steps[k] + 1
+    cells = np.empty(total, dtype=np.int32)
+    weights = np.empty(8)
+    filled = 0
+    for k in range(len(first)):
+        here, begun = first[k], filled
+        cells[filled] = here
+        filled += 1
+        for left in range(steps[k] - 1, -1, -1):
+            total_weight = 0.0
+            for d in range(8):
+                weights[d] = 0.0
+                if targets[here, d] >= 0:
+                    weights[d] = moves[here, d] * ahead[left, targets[here, d], last[k]]
+                total_weight += weights[d]
+            if total_weight > 1e-9:
+                u = rng.random() * total_weight
+                d = 0
+                while d < 7 and u >= weights[d]:
+                    u -= weights[d]
+                    d += 1
+                while weights[d] <= 0.0:
+                    d -= 1
+                here = targets[here, d]
+            else:
+                i, j = _towards(here // n, last[k] // n), _towards(here % n, last[k] % n)
+                if i * n + j == here:
+                    break
+                here = i * n + j
+            cells[filled] = here
+            filled += 1
+        sizes[k] = filled - begun
+    return cells[:filled]
+
+
+def _run(job: Job) -> Synthesis:
+    options = OPTIONS | job.options
+    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
+    with job.stages("count and add noise"):
+        features = learn(job.paths, job.real, curator, options["most_extra"])
+    with job.stages("synthesise"):
+        made = synthetic(features, job.users if job.count is None else job.count, job.sampling)
+    return Synthesis(trajectories=made, notes=(NOTE,))
+
+
+NOTE = (
+    "AdaTrace's differential privacy holds for the published trips, against readers who are not the curator. Its "
+    "further defences (against Bayesian inference, partial sniffing and outlier leakage) read the raw trajectories "
+    "after epsilon is spent, which no proof covers, and are not used."
+)
+ADATRACE = Method(
+    "adatrace",
+    "AdaTrace (CCS'18): noisy moves, trips and lengths, bridges of a Markov chain; needs a trusted curator",
+    _run,
+    leaks=TRUST,
+    options=dict(OPTIONS),
+    has_model=False,
+)

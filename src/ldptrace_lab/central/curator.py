@@ -1,0 +1,117 @@
+"""A trusted curator: counts everybody's items, adds exact noise, and never spends more than epsilon.
+
+Two data sets are neighbours when one trajectory is replaced by another; how many there are is public. So is the area.
+A trajectory's items weigh at most one together, in whole units, so a replaced trajectory moves all counts together by
+at most two. The papers call data sets neighbours when one has a trajectory more, which halves the noise and protects
+less: their number is published here all the same. The noise is a discrete Laplace variable, drawn with whole numbers
+only (Canonne, Kamath, Steinke, NeurIPS'20): no floating point number decides how likely an output is.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.exact import epsilon_fraction
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TRUST = "needs a trusted curator, who sees every trajectory: central, not local differential privacy"
+# What the items of one trajectory weigh together. Sums of a billion trajectories are exact in 64 bits.
+UNITS = 1 << 20
+# How far one person moves all counts together. Replaced: the items of one trajectory leave, another's come.
+SENSITIVITY = {"replaced": 2, "added": 1}
+
+
+class TrustedCurator:
+    """Noisy histograms of everybody's items, eps-differentially private together."""
+
+    def __init__(self, epsilon: float, rng: np.random.Generator, neighbours: str = "replaced") -> None:
+        if neighbours not in SENSITIVITY:
+            raise InputError(f"neighbours must be {' or '.join(SENSITIVITY)}, got {neighbours!r}")
+        self.sensitivity = SENSITIVITY[neighbours]
+        self.epsilon = epsilon_fraction(epsilon)
+        self.rng = rng
+        self.left = Fraction(1)
+
+    def histogram(
+        self, items: NDArray[np.int32] | Ints, owners: Ints, domain: int, share: Fraction
+    ) -> Floats:
+        """How many trajectories an item stands for, with the noise of a share of epsilon.
+
+        `items` and the trajectories that they are of stand side by side. A trajectory with k items adds 1/k to each.
+        """
+        self.left -= share
+        if share <= 0 or self.left < 0:
+            raise InputError(
+                f"the shares of epsilon must be positive and at most 1 together, got {share} too much"
+            )
+        sizes = np.bincount(owners) if len(owners) else np.zeros(0, dtype=np.int64)
+        weights = UNITS // np.maximum(sizes, 1)[owners]
+        # Whole numbers below 2^53: these floating point sums are exact.
+        counts = np.bincount(items, weights=weights, minlength=domain).astype(np.int64)
+        scale = self.sensitivity * UNITS / (self.epsilon * share)
+        return (counts + discrete_laplace(scale, domain, self.rng)) / UNITS
+
+
+def discrete_laplace(scale: Fraction, count: int, rng: np.random.Generator) -> Ints:
+    """Whole numbers k with probability proportional to exp(-|k| / scale), exactly.
+
+    >>> discrete_laplace(Fraction(1, 60), 3, np.random.default_rng(1)).tolist()
+    [0, 0, 0]
+    """
+    top, bottom = scale.numerator, scale.denominator
+    if top > 1 << 40:
+        raise InputError(f"noise of scale {float(scale):.3g} is more than whole numbers of 64 bits hold")
+    drawn = np.zeros(count, dtype=np.int64)
+    open_ = np.arange(count)
+    while len(open_):
+        low = rng.integers(0, top, len(open_))
+        kept = _happens(low, top, rng)
+        wide = _geometric(len(open_), rng)
+        size = (low + top * wide) // bottom
+        negative = rng.integers(0, 2, len(open_)) == 1
+        # Zero is one number, not two.
+        kept &= ~(negative & (size == 0))
+        drawn[open_[kept]] = np.where(negative, -size, size)[kept]
+        open_ = open_[~kept]
+    return drawn
+
+
+def _happens(numerator: Ints, denominator: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Events of probability exp(-numerator / denominator) for fractions of at most one (von Neumann's series)."""
+    rounds = np.zeros(len(numerator), dtype=np.int64)
+    going = np.arange(len(numerator))
+    k = 1
+    while len(going):
+        again = rng.integers(0, denominator * k, len(going)) < numerator[going]
+        going = going[again]
+        rounds[going] += 1
+        k += 1
+    return rounds % 2 == 0
+
+
+def _geometric(count: int, rng: np.random.Generator) -> Ints:
+    """How often in a row an event of probability 1/e happens."""
+    found = np.zeros(count, dtype=np.int64)
+    going = np.arange(count)
+    while len(going):
+        going = going[_happens(np.ones(len(going), dtype=np.int64), 1, rng)]
+        found[going] += 1
+    return found
+
+
+def on_simplex(counts: Floats) -> Floats:
+    """The nearest counts that are not negative and have the same total, one at least (norm-sub).
+
+    >>> on_simplex(np.array([5.0, 3.0, -2.0])).tolist()
+    [4.0, 2.0, 0.0]
+    """
+    falling, total = np.sort(counts)[::-1], max(float(counts.sum()), 1.0)
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
+    last = np.flatnonzero(falling > excess)[-1]
+    return np.maximum(counts - excess[last], 0.0)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.errors import InputError
+from ldptrace_lab.central.curator import UNITS, TrustedCurator, discrete_laplace, on_simplex
+from statistics_kit import assert_frequencies
+
+
+@pytest.mark.parametrize("scale", [Fraction(3), Fraction(5, 2), Fraction(2, 3), Fraction(17, 5)])
+def test_noise_has_its_exact_law(scale: Fraction, rng: np.random.Generator) -> None:
+    drawn = discrete_laplace(scale, 60_000, rng)
+    reach = int(6 * scale) + 1
+    values = np.arange(-reach, reach + 1)
+    shrink = np.exp(-1 / float(scale))
+    law = (1 - shrink) / (1 + shrink) * shrink ** np.abs(values)
+    counts = np.array([(drawn == value).sum() for value in values])
+    beyond = len(drawn) - counts.sum()
+    assert_frequencies(np.append(counts, beyond), np.append(law, 1 - law.sum()))
+
+
+def test_noise_that_does_not_fit_is_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="64 bits"):
+        discrete_laplace(Fraction(1 << 50), 1, rng)
+
+
+def test_no_trajectory_weighs_more_than_one(rng: np.random.Generator) -> None:
+    """Without its noise, the histogram of one trajectory with many items adds up to at most one."""
+    curator = TrustedCurator(20.0, rng)
+    items = np.arange(1000) % 7
+    found = curator.histogram(items, np.zeros(1000, dtype=np.int64), 7, Fraction(1))
+    assert abs(found.sum() - 1) < 7 * 2 / 20 * 6
+    assert np.all(found * UNITS == np.round(found * UNITS))
+
+
+@pytest.mark.parametrize(("neighbours", "far"), [("replaced", 2), ("added", 1)])
+def test_noise_fits_the_neighbours(neighbours: str, far: int, rng: np.random.Generator) -> None:
+    curator = TrustedCurator(0.5, rng, neighbours)
+    nobody = np.zeros(0, dtype=np.int64)
+    noise = curator.histogram(nobody, nobody, 40_000, Fraction(1, 4))
+    # The mean of |Laplace| is its scale, and so is the standard deviation of |Laplace|.
+    scale = far / (0.5 / 4)
+    assert abs(np.abs(noise).mean() - scale) < 5 * scale / np.sqrt(40_000)
+
+
+def test_epsilon_is_spent_once(rng: np.random.Generator) -> None:
+    curator = TrustedCurator(1.0, rng)
+    one = np.zeros(1, dtype=np.int64)
+    curator.histogram(one, one, 1, Fraction(3, 4))
+    with pytest.raises(InputError, match="at most 1 together"):
+        curator.histogram(one, one, 1, Fraction(1, 2))
+    with pytest.raises(InputError, match="neighbours must be replaced or added"):
+        TrustedCurator(1.0, rng, "close")
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=20))
+def test_counts_keep_their_total(values: list[float]) -> None:
+    found = on_simplex(np.array(values))
+    assert np.all(found >= 0)
+    assert np.isclose(found.sum(), max(sum(values), 1))
+    # The same is taken from all that stay above zero, and no more than that from the others.
+    kept = found > 0
+    taken = np.array(values)[kept] - found[kept]
+    assert np.allclose(taken, taken[0], atol=1e-9)
+    assert np.all(np.array(values)[~kept] <= taken[0] + 1e-9)
