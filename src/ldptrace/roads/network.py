@@ -33,8 +33,9 @@ class RoadNetwork:
     degrees, in units of the coordinates elsewhere; `seconds` is the time on an empty road, None where nothing
     is known of speeds and classes. `road_class` is an index into `classes`, -1 where it is not known. The
     line of an edge between its two nodes is `shape_x`, `shape_y` from `shape_offsets[e]` to
-    `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `report` says
-    what was left out on the way here.
+    `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `edge_id` is the
+    name of the edge in its file, or its row from 0, and `backward` says whether it leads against the direction it has
+    there; pieces of a cut edge share both. `report` says what was left out on the way here.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
@@ -57,6 +58,8 @@ class RoadNetwork:
     shape_offsets: Offsets | None = None
     crs: str | None = None
     name: str = "roads"
+    edge_id: NDArray[np.str_] | None = None
+    backward: NDArray[np.bool_] | None = None
     report: RoadReport = field(default_factory=RoadReport)
 
     def __post_init__(self) -> None:
@@ -293,6 +296,8 @@ class RoadNetwork:
             length=self.length[picked],
             road_class=self.road_class[picked],
             seconds=None if self.seconds is None else self.seconds[picked],
+            edge_id=None if self.edge_id is None else self.edge_id[picked],
+            backward=None if self.backward is None else self.backward[picked],
             **shape,  # type: ignore[arg-type]
         )
 

@@ -62,6 +62,8 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
         length=(roads.length / many)[edge],
         seconds=None if roads.seconds is None else (roads.seconds / many)[edge],
         road_class=roads.road_class[edge],
+        edge_id=None if roads.edge_id is None else roads.edge_id[edge],
+        backward=None if roads.backward is None else roads.backward[edge],
         **shape,
     )
 

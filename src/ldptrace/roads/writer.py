@@ -63,6 +63,8 @@ def _edges(roads: RoadNetwork) -> pa.Table:
         columns["class"] = pa.array(
             np.array([*roads.classes, None], dtype=object)[roads.road_class], type=pa.string()
         )
+    if roads.edge_id is not None:
+        columns["edge_id"] = pa.array(roads.edge_id.tolist())
     columns["oneway"] = np.ones(roads.edges, dtype=np.int8)
     if roads.shape_offsets is not None:
         columns["geometry"] = pa.array(_wkt(roads), type=pa.string())

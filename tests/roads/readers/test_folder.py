@@ -10,6 +10,7 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.roads.pieces import in_pieces
 
 Writer = Callable[[str, str], Path]
 NODES = "node_id,x,y\na,0,0\nb,100,0\nc,100,100\n"
@@ -74,3 +75,24 @@ def test_bad_tables_get_one_sentence(write_tables: Writer, nodes: str, edges: st
         read_roads(folder)
     assert str(caught.value).startswith(str(folder))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_edges_keep_their_names_or_rows_also_in_pieces(tmp_path: Path, named: bool) -> None:
+    (tmp_path / "nodes.csv").write_text("id,x,y\n1,0,0\n2,100,0\n3,300,0\n")
+    rows = ["7,1,2,0", "9,2,3,1", "12,3,2,1"]
+    text = "\n".join(["edge_id,from,to,oneway", *rows])
+    if not named:
+        text = "\n".join(["from,to,oneway", *(row.partition(",")[2] for row in rows)])
+    (tmp_path / "edges.csv").write_text(text + "\n")
+    roads = read_roads(tmp_path)
+    known = dict(zip(["7", "9", "12"] if named else ["0", "1", "2"], [(0, 1), (1, 2), (2, 1)], strict=True))
+    assert roads.edge_id is not None
+    assert roads.backward is not None
+    for edge in range(roads.edges):
+        ends = int(roads.source[edge]), int(roads.target[edge])
+        assert known[roads.edge_id[edge]] == (ends[::-1] if roads.backward[edge] else ends)
+    assert roads.backward.sum() == 1
+    pieces = in_pieces(roads, 60.0)
+    assert pieces.edge_id is not None
+    assert sorted(pieces.edge_id) == sorted([*roads.edge_id[[0, 3]]] * 2 + [*roads.edge_id[[1, 2]]] * 4)

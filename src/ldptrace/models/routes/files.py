@@ -12,7 +12,7 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
 _ROADS = ("x", "y", "source", "target", "length", "road_class")
-_OPTIONAL = ("seconds", "shape_x", "shape_y", "shape_offsets")
+_OPTIONAL = ("seconds", "shape_x", "shape_y", "shape_offsets", "edge_id", "backward")
 
 
 def routes_contents(routes: Routes) -> tuple[dict[str, Any], Arrays]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.plane import WGS84
@@ -27,6 +28,7 @@ LIMIT = ("maxspeed", "max_speed", "speed_limit")
 CLASS = ("highway", "class", "edge_class", "road_class", "fclass", "kind")
 ONEWAY = ("oneway", "one_way")
 GEOMETRY = ("geometry", "wkt", "geom")
+EDGE = ("edge_id",)
 
 
 def read(folder: Path) -> Streets:
@@ -58,7 +60,7 @@ def read_pair(nodes: Path, edges: Path) -> Streets:
     Nodes have an id with x, y or lon, lat; edges the ids of two nodes and what else is known.
     """
     node_table = read_table(nodes, text=NODE)
-    edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY))
+    edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY, *EDGE))
     x, y, in_degrees = positions(node_table, nodes)
     ids = node_table[need(node_table, NODE, nodes)].combine_chunks()
     if len(pc.unique(ids)) < len(ids):
@@ -84,7 +86,13 @@ def read_pair(nodes: Path, edges: Path) -> Streets:
         shape=None if lines is None or rows == 0 else from_wkt(edge_table[lines].to_pylist()),
         crs=WGS84 if in_degrees else None,
         format="nodes and edges",
+        ids=_edge_ids(edge_table),
     )
+
+
+def _edge_ids(table: pa.Table) -> NDArray[np.str_] | None:
+    name = find(table, EDGE)
+    return None if name is None else np.array(table[name].to_pylist()).astype(np.str_)
 
 
 def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:

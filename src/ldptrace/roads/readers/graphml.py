@@ -55,6 +55,7 @@ def read(path: Path, mode: Mode) -> Streets:
         crs=_crs(graph.get("crs")),
         format="GraphML",
         dropped=dropped,
+        ids=np.flatnonzero([reason is None for _, reason in judged]).astype(np.str_),
     )
 
 

@@ -40,6 +40,8 @@ class Lines:
     crs: str | None
     format: str
     notes: tuple[str, ...] = ()
+    # The name of each line in its file; without any, its row.
+    ids: Sequence[str] | None = None
 
     def streets(self, mode: Mode, keys: Keys | None = None) -> Streets:
         """The streets that the mode may use, cut where they meet.
@@ -90,6 +92,7 @@ class Lines:
             format=self.format,
             dropped=dropped,
             notes=self.notes,
+            ids=(np.arange(len(self.tags)) if self.ids is None else np.array(self.ids)).astype(np.str_)[row],
         )
 
     def _numbers(self, names: tuple[str, ...]) -> Floats:

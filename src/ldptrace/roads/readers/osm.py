@@ -34,6 +34,7 @@ def read(path: Path, mode: Mode) -> Streets:
     lat: list[float] = []
     ends = [0]
     tags: list[dict[str, str]] = []
+    ids: list[str] = []
     outside = 0
     ways = (
         osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
@@ -56,11 +57,13 @@ def read(path: Path, mode: Mode) -> Streets:
                 lat += [node.lat for node in part]
                 ends.append(len(refs))
                 tags.append(own)
+                ids.append(str(way.id))
     except (RuntimeError, ValueError) as error:
         raise FormatError(f"this is not an OpenStreetMap extract: {error}") from None
     cut_off = (f"ways reach beyond the extract in {outside:,} places and were cut off there",)
     lines = Lines(
         *(np.array(lon), np.array(lat), np.array(ends), tags, WGS84, "OpenStreetMap"),
         notes=cut_off if outside else (),
+        ids=ids,
     )
     return lines.streets(mode, np.array(refs, dtype=np.int64))

@@ -27,8 +27,9 @@ class Streets:
     """One row per street: its two end nodes and in which directions it may be travelled.
 
     `kind` is an index into `kinds`, -1 where the class is not known. `length`, `seconds`, `speed` (as
-    travelled) and `limit` (as allowed, both km/h) are not a number where the file does not say. `dropped`
-    counts rows of the file that made no street.
+    travelled) and `limit` (as allowed, both km/h) are not a number where the file does not say. `ids` are
+    the names of the streets in the file; without any they are their rows, from 0. `dropped` counts rows of the
+    file that made no street.
     """
 
     x: Floats
@@ -48,6 +49,7 @@ class Streets:
     format: str = ""
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    ids: NDArray[np.str_] | None = None
 
     def network(self, mode: Mode, name: str) -> RoadNetwork:
         """The directed network of the streets that the mode may use, with times where something is known."""
@@ -88,13 +90,14 @@ class Streets:
         # The way back of a two-way street is often a row of its own: nothing is lost with it.
         dropped["the same street again"] += int((~first & ~turned).sum())
         roads, row = roads.take_edges(first), row[first]
+        ids = np.arange(len(self.start)).astype(np.str_) if self.ids is None else self.ids
         seconds, time_notes = self._seconds(roads, row, mode)
         report = RoadReport(name, self.format, notes=self.notes).without(
             streets=dropped,
             nodes={"without a road": int(len(used) - used.sum())},
             notes=(*length_notes, *time_notes),
         )
-        return replace(roads, seconds=seconds, report=report)
+        return replace(roads, seconds=seconds, report=report, edge_id=ids[row], backward=turned[first])
 
     def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
         """Time on an empty road: as the file says, by its speeds, by the class; and what was assumed."""

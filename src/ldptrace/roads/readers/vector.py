@@ -39,6 +39,7 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
         raise FormatError("this is JSON, but not a FeatureCollection of lines")
     lines: list[list[list[float]]] = []
     tags: list[Tags] = []
+    numbers: list[int] = []
     for number, feature in enumerate(features, 1):
         try:
             geometry = feature.get("geometry", feature) or {}
@@ -47,6 +48,7 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
                 own = [coordinates] if geometry["type"] == "LineString" else coordinates
                 lines += own
                 tags += [plain_tags(feature.get("properties") or {})] * len(own)
+                numbers += [number - 1] * len(own)
         except (AttributeError, KeyError, TypeError):
             raise FormatError(f"feature {number} is broken") from None
     try:
@@ -55,7 +57,8 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
         raise FormatError("a coordinate is not a pair of numbers") from None
     offsets = np.cumsum([0, *map(len, lines)])
     crs = _geojson_crs(document)
-    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, "GeoJSON").streets(mode)
+    ids = edge_ids(tags, numbers)
+    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, "GeoJSON", ids=ids).streets(mode)
 
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
@@ -87,7 +90,9 @@ def read_ogr(path: Path, mode: Mode) -> Streets:
     notes += (f"layer {layer} of {len(layers)}",) if len(layers) > 1 else ()
     offsets = np.cumsum([0, *map(len, lines)])
     kind = {".gpkg": "GeoPackage", ".shp": "Shapefile"}.get(path.suffix.lower(), "lines")
-    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, kind, notes).streets(mode)
+    numbers = [number for number, part in enumerate(parts) for _ in part]
+    ids = edge_ids(tags, numbers)
+    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, kind, notes, ids).streets(mode)
 
 
 def plain_tags(properties: dict[str, Json]) -> Tags:
@@ -102,6 +107,16 @@ def plain_tags(properties: dict[str, Json]) -> Tags:
         if found is not None:
             tags[name] = found.strip("[]").split(",")[0].strip(" '\"").lower()
     return tags
+
+
+def edge_ids(tags: list[Tags], numbers: list[int]) -> list[str]:
+    """The name of each line: its `edge_id`, where all have one, or the number of its feature.
+
+    >>> edge_ids([{"edge_id": "a7"}], [0]), edge_ids([{}], [0])
+    (['a7'], ['0'])
+    """
+    named = [own.get("edge_id", "") for own in tags]
+    return named if all(named) else [str(number) for number in numbers]
 
 
 def line_parts(blob: bytes | None) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
