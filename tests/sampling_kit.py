@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.core.parallel import CHUNK, chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.models.base import MobilityModel
+from ldptrace.models.base import MobilityModel, Sampler
 
 # More than one block.
 COUNT = CHUNK + 300
@@ -19,10 +19,10 @@ def assert_batches_agree(model: MobilityModel, **options: Any) -> None:
     whole = model.sample(COUNT, np.random.default_rng(7), **options)
     assert len(whole) == COUNT
     for size in (9_999, 20_000):
-        blocks = model.blocks(COUNT, np.random.default_rng(7), **options)
+        sampler = Sampler.of(model, COUNT, np.random.default_rng(7), **options)
         ranges = list(enumerate(chunks(COUNT)))
         parts = {
-            number: [blocks(number)(*part) for part in chunks(stop - start, size)]
+            number: [sampler._part(number)(*part) for part in chunks(stop - start, size)]
             for number, (start, stop) in reversed(ranges)
         }
         drawn = Trajectories.concat([part for number, _ in ranges for part in parts[number]])

@@ -12,15 +12,14 @@ from typing import Any, Literal
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
-from ldptrace.engines.base import Crowd, Engine
+from ldptrace.engines.base import Crowd, Draw, Engine, Made
 from ldptrace.engines.local import Memory
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.clean import check_inside, unwrap
 from ldptrace.io.files import trajectories_of
-from ldptrace.methods import DEFAULT, Drawing, Job, Method, Synthesis, method
+from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
-from ldptrace.models.time import Calendar
-from ldptrace.models.timed import TimedModel
+from ldptrace.methods.release import Drawing, Release, day_of
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
 from ldptrace.protocol.words import explain
@@ -55,6 +54,8 @@ class Run:
     noise: str | None = None
     # Synthetic trajectories, those included that went to files and were never all in memory.
     count: int = 0
+    # The model with all that a release from it needs, where the method has one.
+    release: Release | None = None
 
     def __repr__(self) -> str:
         rows = [
@@ -185,18 +186,15 @@ def run_method(
     everyone, whose = play_devices(real, unit, streams.devices)
     crowd = Memory(everyone)
     options = _with_time(time, crowd, chosen, options)
-    calendar = _calendar(date, crowd, options)
+    drawing = _drawing(date, crowd, options)
     run = _learned(
         crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
     )
-    run = _dated(run, calendar)
-    trajectories = run.synthesis.trajectories
-    if trajectories is None:
-        with stages("synthesise"):
-            trajectories = run.synthesis.draw(crowd.users if count is None else count, streams.sampling)
-    labelled = replace(trajectories, crs=real.crs or trajectories.crs, provenance=run.privacy())
-    if labelled.t is not None:
-        labelled = replace(labelled, timezone=real.timezone)
+    run = replace(run, release=_release(run, crowd, drawing))
+    draw, labels = _publication(run, crowd, count, streams)
+    with stages("synthesise"):
+        trajectories = draw.trips()
+    labelled = replace(trajectories, **labels | {"crs": labels["crs"] or trajectories.crs})
     return replace(run, trajectories=labelled, count=len(labelled))
 
 
@@ -236,19 +234,15 @@ def run_files(
     with stages("choose trajectories"):
         whose = crowd.play_devices(unit, streams.devices)
     options = _with_time(time, crowd, chosen, options)
-    calendar = _calendar(date, crowd, options)
+    drawing = _drawing(date, crowd, options)
     run = _learned(
         crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
     )
-    run = _dated(run, calendar)
-    made = run.synthesis.trajectories
-    wanted = len(made) if made is not None else crowd.users if count is None else count
-    labels = {"crs": crowd.crs, "provenance": run.privacy()}
-    if isinstance(run.synthesis.model, TimedModel):
-        labels["timezone"] = crowd.timezone
+    run = replace(run, release=_release(run, crowd, drawing))
+    draw, labels = _publication(run, crowd, count, streams)
     with stages("synthesise and write"):
-        engine.write(Drawing(run.synthesis, streams.sampling), wanted, target, labels, to)
-    return replace(run, count=wanted)
+        engine.write(draw, target, labels, to)
+    return replace(run, count=draw.count)
 
 
 def _learned(
@@ -333,37 +327,33 @@ def _with_time(time: str, crowd: Crowd, chosen: Method, options: dict[str, Any])
     return {"time": True} | options if asks else options
 
 
-def _calendar(date: Date | str | None, crowd: Crowd, options: dict[str, Any]) -> Calendar | None:
-    """The day of synthetic trips that have times."""
-    if date is None:
-        return None
-    if not options.get("time"):
+def _drawing(date: Date | str | None, crowd: Crowd, options: dict[str, Any]) -> Drawing:
+    """How synthetic trips are drawn."""
+    if date is not None and not options.get("time"):
         raise InputError(
             "there is no date without times: the method does not ask for any, the input has none, or time is off"
         )
-    return Calendar(day_of(date), crowd.timezone)
+    day = None if date is None else day_of(date)
+    return Drawing(options.get("spacing"), options.get("interval"), day, crowd.timezone)
 
 
-def day_of(date: Date | str) -> Date:
-    """A day of the calendar.
-
-    >>> day_of("2026-03-01")
-    datetime.date(2026, 3, 1)
-    """
-    try:
-        return Date.fromisoformat(date) if isinstance(date, str) else date
-    except ValueError:
-        raise InputError(f"a date is written as 2026-03-01, got {date!r}") from None
+def _release(run: Run, crowd: Crowd, drawing: Drawing) -> Release | None:
+    """What the model can be published with."""
+    if run.synthesis.model is None:
+        return None
+    return Release(run.synthesis.model, drawing, crowd.crs, run.privacy())
 
 
-def _dated(run: Run, calendar: Calendar | None) -> Run:
-    """Its model draws for this calendar, and its data say so."""
-    model, notes = run.synthesis.model, run.synthesis.notes
-    if not isinstance(model, TimedModel):
-        return run
-    if calendar is not None:
-        notes = (*notes, calendar.words)
-    return replace(run, synthesis=replace(run.synthesis, model=model.on(calendar), notes=notes))
+def _publication(run: Run, crowd: Crowd, count: int | None, streams: Streams) -> tuple[Draw, dict[str, Any]]:
+    """What is published, to be drawn, and its labels."""
+    if run.release is not None:
+        wanted = crowd.users if count is None else count
+        return run.release.draw(wanted, streams.sampling), run.release.labels(streams.sample_seed)
+    if run.synthesis.trajectories is None:
+        raise InputError(f"method {run.method.name} made neither a model nor trajectories")
+    made = run.synthesis.trajectories
+    timezone = None if made.t is None else crowd.timezone
+    return Made(made), {"crs": crowd.crs, "provenance": run.privacy(), "timezone": timezone}
 
 
 def _pilot_note(pilot: Pilot, rest: int) -> str:

@@ -42,7 +42,7 @@ def test_uniform_points_fill_the_cell(grid: Grid, rng: np.random.Generator) -> N
 
 def test_the_seed_decides(grid: Grid, rng: np.random.Generator) -> None:
     paths = random_paths(200, grid, rng)
-    first, second = (place(paths, np.random.default_rng(4), "neighbours", spacing=0.3) for _ in range(2))
+    first, second = (place(paths, np.random.default_rng(4), "neighbours") for _ in range(2))
     assert np.array_equal(first.x, second.x)
 
 
@@ -72,5 +72,5 @@ def test_misuse_is_refused(grid: Grid, rng: np.random.Generator) -> None:
         place(paths, rng, "centre")  # type: ignore[arg-type]
     for spacing in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="positive"):
-            place(paths, rng, spacing=spacing)
-    assert len(place(CellPaths.from_lists([], grid), rng, "neighbours", spacing=1.0)) == 0
+            respace(place(paths, rng), spacing)
+    assert len(respace(place(CellPaths.from_lists([], grid), rng, "neighbours"), 1.0)) == 0

@@ -18,10 +18,11 @@ from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_grid, choose_plan
+from ldptrace.engines.base import Made
 from ldptrace.engines.local import Files, Local, Memory
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.batches import Batches, open_batches
-from ldptrace.methods import Drawing, Synthesis
+from ldptrace.models.base import Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
 from ldptrace.synthesis import run_files, run_method
@@ -167,11 +168,10 @@ def test_a_trip_larger_than_memory_is_told(tmp_path: Path, kind: str) -> None:
 def test_blocks_of_dense_trips_are_drawn_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ldptrace.engines.local._DRAWN", 10)
     labels = {"crs": None, "provenance": None}
-    draw = lambda count, number: iter([walks(count, number)])  # noqa: E731
-    Local().write(draw, 2 * CHUNK + 5, tmp_path / "out.parquet", labels)
+    trips = walks(2 * CHUNK + 5)
+    Local().write(Made(trips), tmp_path / "out.parquet", labels)
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
-    found = lt.read(tmp_path / "out.parquet")
-    assert np.array_equal(found.x[-5:], walks(5, 2).x[-5:])
+    assert np.array_equal(lt.read(tmp_path / "out.parquet").x, trips.x)
 
 
 def test_whole_numbers_may_be_followed_by_fractions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,14 +222,17 @@ def test_a_method_without_a_model_needs_everything_in_memory(folder: Path, tmp_p
 
 
 def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
-    def draw(count: int, number: int) -> Iterator[Trajectories]:
-        if number == 2:
-            raise KeyboardInterrupt
-        yield walks(count)
+    class Interrupted(Made):
+        count = 4 * CHUNK
+
+        def pieces(self, number: int) -> Iterator[Trajectories]:
+            if number == 2:
+                raise KeyboardInterrupt
+            yield self.trajectories
 
     for target in (tmp_path / "out", tmp_path / "out.parquet"):
         with pytest.raises(KeyboardInterrupt):
-            Local().write(draw, 4 * CHUNK, target, {"crs": None, "provenance": None})
+            Local().write(Interrupted(walks(CHUNK)), target, {"crs": None, "provenance": None})
     assert not any(tmp_path.iterdir())
 
 
@@ -240,10 +243,9 @@ def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None
     plan, _ = choose_plan(1000, 1.0, BOUNDS, n=4)
     paths = Memory(walks(1000)).paths(plan.grid)
     model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
-    synthesis = Synthesis(plan, model=model)
-    drawing = Drawing(synthesis, np.random.default_rng(2))
-    Local().write(drawing, count, tmp_path / name, {"crs": "EPSG:4326", "provenance": {"epsilon": "1"}})
-    expected = synthesis.draw(count, np.random.default_rng(2))
+    draw = Sampler.of(model, count, np.random.default_rng(2))
+    Local().write(draw, tmp_path / name, {"crs": "EPSG:4326", "provenance": {"epsilon": "1"}})
+    expected = model.sample(count, np.random.default_rng(2))
     if count:
         found = lt.read(tmp_path / name)
         assert found.crs == "EPSG:4326"
@@ -254,25 +256,25 @@ def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None
 
 def test_very_dense_points_are_drawn_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than a piece is drawn at a time, and what is written is what is drawn in memory."""
-    made = run_method(walks(1000), 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off").synthesis
-    synthesis = replace(made, drawing={"spacing": 0.01})
-    monkeypatch.setattr("ldptrace.methods.base.DENSE", 2000)
-    pieces = list(synthesis.pieces(300, 0, np.random.default_rng(2)))
+    model = run_method(
+        walks(1000), 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off"
+    ).synthesis.model
+    assert model is not None
+    draw = Sampler.of(model, 300, np.random.default_rng(2), spacing=0.01)
+    whole = draw.trips()
+    monkeypatch.setattr("ldptrace.models.base.DENSE", 2000)
+    pieces = list(draw.pieces(0))
     assert len(pieces) > 3
     assert max(piece.points for piece in pieces) < 6000
-    drawing = Drawing(synthesis, np.random.default_rng(2))
-    Local().write(drawing, 300, tmp_path / "out", {"crs": None, "provenance": None})
-    expected = synthesis.draw(300, np.random.default_rng(2))
-    np.testing.assert_array_equal(lt.read(tmp_path / "out").x, expected.x)
+    Local().write(draw, tmp_path / "out", {"crs": None, "provenance": None})
+    np.testing.assert_array_equal(lt.read(tmp_path / "out").x, whole.x)
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="not empty"):
-        Local().write(
-            lambda count, _: iter([walks(count)]), 5, tmp_path / "out", {"crs": None, "provenance": None}
-        )
+        Local().write(Made(walks(5)), tmp_path / "out", {"crs": None, "provenance": None})
     assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
 
 
@@ -331,9 +333,8 @@ def test_block_by_block_is_the_file_of_all_at_once(tmp_path: Path, name: str) ->
     trips = replace(walks(2 * CHUNK + 9), crs="EPSG:4326", provenance={"epsilon": "1"})
     trips = replace(trips, ids=np.arange(len(trips)), t=60.0 * np.arange(trips.points) % 900)
     labels = {"crs": trips.crs, "provenance": trips.provenance}
-    draw = lambda count, number: iter([trips.part(number * CHUNK, number * CHUNK + count)])  # noqa: E731
     (tmp_path / "blocks").mkdir()
-    Local().write(draw, len(trips), tmp_path / "blocks" / name, labels)
+    Local().write(Made(trips), tmp_path / "blocks" / name, labels)
     lt.write(trips, tmp_path / name)
     files = [(folder / name).read_bytes() for folder in (tmp_path, tmp_path / "blocks")]
     assert name == "out.parquet" or len({gzip.decompress(d) if name.endswith("z") else d for d in files}) == 1

@@ -37,7 +37,6 @@ from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.evaluation import evaluate
-from ldptrace.methods import Drawing
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
@@ -190,11 +189,12 @@ def along_streets(spark: Spark, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         run = run_method(trips, 5.0, bounds=BOUNDS, grid=4, seed=5, roads=roads, library=300, time="off")
-    here = run.synthesis.draw(60, np.random.default_rng(2))
+    assert run.release is not None
+    here = run.release.draw(60, np.random.default_rng(2)).trips()
     labels = {"crs": None, "provenance": {"epsilon": "5"}}
     for spark.shares_disk in (False, True):
         target = tmp_path / f"streets {spark.shares_disk}"
-        spark.write(Drawing(run.synthesis, np.random.default_rng(2)), 60, target, labels)
+        spark.write(run.release.draw(60, np.random.default_rng(2)), target, labels)
         there = lt.read(target)
         assert np.array_equal(there.x, here.x)
         assert np.array_equal(there.offsets, here.offsets)

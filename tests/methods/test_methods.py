@@ -58,8 +58,10 @@ def _frequencies(run: Run) -> NDArray[np.float64]:
 
 def test_a_seed_that_is_told_repeats_the_sampling_alone(real: Trajectories) -> None:
     run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper")
-    told = np.random.default_rng(run.privacy()["sample_seed"])
-    assert np.array_equal(run.synthesis.draw(len(real), told).x, run.trajectories.x)
+    assert run.release is not None
+    again = run.release.trips(len(real), run.privacy()["sample_seed"])
+    assert np.array_equal(again.x, run.trajectories.x)
+    assert again.provenance == run.trajectories.provenance
 
 
 @pytest.mark.slow

@@ -50,14 +50,14 @@ def test_a_file_holds_all_that_drawing_needs(collected, tmp_path: Path, rng: np.
 
 def test_spacing_puts_points_along_the_way(rng: np.random.Generator) -> None:
     model = fit_model(single_report(rng))
-    plain, dense = (model.sample(200, np.random.default_rng(1), spacing=s) for s in (None, 0.005))
+    plain, dense = (model.sample(200, np.random.default_rng(1), spacing=s) for s in (None, 400.0))
     assert len(dense.x) > 3 * len(plain.x)
 
 
 @pytest.mark.parametrize("collected", [single_report, paper])
 def test_trips_are_the_same_however_many_are_drawn_at_a_time(collected, rng: np.random.Generator) -> None:  # type: ignore[no-untyped-def]
     model = fit_model(collected(rng))
-    for spacing in (None, 0.02):
+    for spacing in (None, 1500.0):
         assert_batches_agree(model, spacing=spacing)
     assert len(model.sample(0, rng)) == 0
 

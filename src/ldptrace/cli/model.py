@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,9 @@ from ldptrace.cli.common import (
     ToOption,
     ZoneOption,
     check_outputs,
-    check_positive,
     note,
     read_as,
 )
-from ldptrace.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -71,23 +70,25 @@ def sample(
     sample_seed: Annotated[
         int | None,
         typer.Option(
-            "--sample-seed", min=0, help="Seed of the drawing, to repeat it; tells nothing of the devices."
+            "--sample-seed",
+            min=0,
+            help="Seed of the drawing, as the file of a release states it, to repeat it.",
         ),
     ] = None,
     to: ToOption = None,
 ) -> None:
     """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
+    import secrets
+
     import numpy as np
 
     from ldptrace.engines.local import Local
     from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
     from ldptrace.io.report import count as counted
-    from ldptrace.methods.base import Sampling
-    from ldptrace.models import Calendar, TimedModel, load_model
-    from ldptrace.synthesis import day_of
+    from ldptrace.methods.release import Drawing, Release, day_of
 
-    check_positive(spacing=spacing, interval=interval)
+    given = Drawing(spacing, interval, None if date is None else day_of(date), timezone)
     folder = is_folder(output)
     if folder:
         check_folder(output)
@@ -96,21 +97,10 @@ def sample(
     check_outputs([None if folder else output], [model])
     with Progress() as stages:
         with stages("read"):
-            found = load_model(model)
-            if isinstance(found, TimedModel):
-                found = found.on(None if date is None else Calendar(day_of(date), timezone))
-            elif date is not None:
-                raise InputError(f"a {found.kind} model knows no times, so its trips have no date")
+            found = Release.load(model)
+            release = replace(found, drawing=given.or_else(found.drawing))
         with stages("synthesise and write"):
-            about = found.sample(0, np.random.default_rng(), spacing=spacing, interval=interval)
-            labels = {"crs": about.crs, "provenance": about.provenance, "timezone": about.timezone}
-            if isinstance(found, TimedModel) and found.calendar is not None:
-                promised = dict(about.provenance or {})
-                labels["provenance"] = promised | {
-                    "notes": [*promised.get("notes", ()), found.calendar.words]
-                }
-            blocks = found.blocks(
-                count, np.random.default_rng(sample_seed), spacing=spacing, interval=interval
-            )
-            Local().write(Sampling(blocks), count, output, labels, to)
-    note(f"{counted(count, 'synthetic trajectory')} from a {found.kind} model: {output}")
+            seed = secrets.randbits(63) if sample_seed is None else sample_seed
+            draw = release.draw(count, np.random.default_rng(seed))
+            Local().write(draw, output, release.labels(seed), to)
+    note(f"{counted(count, 'synthetic trajectory')} from a {release.model.kind} model: {output}")

@@ -166,10 +166,11 @@ def synthesize(
     from ldptrace.io.report import Reading
     from ldptrace.io.report import count as counted
     from ldptrace.methods import method as find_method
+    from ldptrace.methods.release import day_of
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import checked_cells
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import day_of, run_files
+    from ldptrace.synthesis import run_files
 
     if roads is not None:
         from ldptrace.roads import read_roads
@@ -254,8 +255,8 @@ def synthesize(
             if not isinstance(crowd, Memory):
                 note(crowd.account)
                 had = crowd.read
-        if model is not None and run.synthesis.model is not None:
-            run.synthesis.model.save(model)
+        if model is not None and run.release is not None:
+            run.release.save(model)
     total, n = sum(stages.seconds.values()), run.grid.n
     if json_file is not None:
         found = {

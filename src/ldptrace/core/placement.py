@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +27,29 @@ _LEANING = 0.05
 _INSET = 0.05
 
 
+def style_of(given: Mapping[str, Any], usual: Style) -> Style:
+    """The `placement` that options or the header of a file give; `usual` where they give none."""
+    found = given.get("placement", usual)
+    if found not in STYLES:
+        raise InputError(f"points are placed {' or '.join(STYLES)}, not {found!r}")
+    return found
+
+
 def place(
     paths: CellPaths,
     rng: np.random.Generator | Sequence[np.random.Generator],
     style: Style = "uniform",
-    spacing: float | None = None,
     land: Land | None = None,
 ) -> Trajectories:
     """One point per cell; a path of a single cell gets two, as in the published code.
 
     `uniform` draws every point uniformly from its cell: paths zigzag, and are half as long again as real ones.
     `neighbours` then moves every inner point to the middle of its two neighbours, as near as its cell allows, and
-    the ends a little towards theirs. `spacing` re-samples the result (see `respace`). With `land`, every point is
+    the ends a little towards theirs. With `land`, every point is
     in the public area: drawn from what its cell has of it, and moved only where that stays in it. Instead of a
     source of randomness, its children may be given, one for each chunk of paths.
     """
-    if style not in STYLES:
-        raise InputError(f"points are placed {' or '.join(STYLES)}, not {style!r}")
+    style_of({"placement": style}, style)
     sources = rng.spawn(len(chunks(len(paths)))) if isinstance(rng, np.random.Generator) else rng
     cells, offsets = _one_per_point(paths)
     i, j = np.divmod(cells, paths.grid.n)
@@ -65,13 +71,18 @@ def place(
 
     map_chunks(fill, len(paths))
     x0, y0, x1, y1 = paths.grid.bounds
-    placed = Trajectories(np.clip(ox + x * sx, x0, x1), np.clip(oy + y * sy, y0, y1), offsets)
-    return placed if spacing is None else respace(placed, spacing, land)
+    return Trajectories(np.clip(ox + x * sx, x0, x1), np.clip(oy + y * sy, y0, y1), offsets)
 
 
-def respace(trajectories: Trajectories, spacing: float, land: Land | None = None) -> Trajectories:
+def respace(
+    trajectories: Trajectories,
+    spacing: float,
+    land: Land | None = None,
+    scale: tuple[float, float] = (1.0, 1.0),
+) -> Trajectories:
     """Points at equal distances along each trajectory, at most `spacing` apart; first and last point stay.
 
+    `scale` are the units of `spacing` in a unit of x and of y.
     With `land`, points that would be outside of the area are moved to its border.
 
     >>> line = Trajectories.from_lists([[(0, 0), (3, 0), (3, 3)]])
@@ -81,7 +92,7 @@ def respace(trajectories: Trajectories, spacing: float, land: Land | None = None
     if not (math.isfinite(spacing) and spacing > 0):
         raise InputError(f"spacing must be a positive number, got {spacing!r}")
     x, y, offsets, sizes = trajectories.x, trajectories.y, trajectories.offsets, trajectories.sizes
-    along = running(np.hypot(np.diff(x, prepend=0.0), np.diff(y, prepend=0.0)), offsets)
+    along = running(np.hypot(np.diff(x, prepend=0.0) * scale[0], np.diff(y, prepend=0.0) * scale[1]), offsets)
     many = sizes > 1
     sizes = sizes.copy()
     span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]

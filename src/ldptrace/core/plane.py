@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Bounds
 from ldptrace.protocol.plan import GEOGRAPHIC
 
 Floats = NDArray[np.float64]
@@ -84,3 +85,15 @@ class LocalPlane:
 
     def to_degrees(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         return x / self.scale[0] + self.lon, y / self.scale[1] + self.lat
+
+
+def scale_of(bounds: Bounds, crs: str | None) -> tuple[float, float]:
+    """Metres of a degree of longitude and of latitude in the middle of the bounds; 1 and 1 for other coordinates.
+
+    >>> scale_of((0, 0, 10, 10), None), [round(metres) for metres in scale_of((13, 52, 14, 53), "EPSG:4326")]
+    ((1.0, 1.0), [67690, 111195])
+    """
+    if not is_geographic(crs):
+        return 1.0, 1.0
+    x0, y0, x1, y1 = bounds
+    return LocalPlane((x0 + x1) / 2, (y0 + y1) / 2).scale

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from ldptrace.core.parallel import map_ordered
+from ldptrace.core.parallel import CHUNK, map_ordered
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
@@ -36,8 +36,45 @@ T = TypeVar("T", bound=Sum)
 S = TypeVar("S")
 # What is found in the block of that number.
 Work = Callable[[Trajectories, int], T]
-# As many trajectories as asked for, for the block of that number, in one piece or in several.
-Draw = Callable[[int, int], Iterator[Trajectories]]
+
+
+class Draw(Protocol):
+    """Synthetic trajectories in blocks of `CHUNK`: a model's sampler, or trajectories that were made already."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def trip_points(self) -> float:
+        """Points of one, about."""
+
+    def pieces(self, number: int, /) -> Iterator[Trajectories]:
+        """The block of that number, in one piece or in several."""
+
+    def trips(self) -> Trajectories:
+        """All of them in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Trajectories in memory, to be written."""
+
+    trajectories: Trajectories
+
+    @property
+    def count(self) -> int:
+        return len(self.trajectories)
+
+    @property
+    def trip_points(self) -> float:
+        return self.trajectories.points / max(self.count, 1)
+
+    def pieces(self, number: int) -> Iterator[Trajectories]:
+        yield self.trajectories.part(number * CHUNK, min((number + 1) * CHUNK, self.count))
+
+    def trips(self) -> Trajectories:
+        return self.trajectories
 
 
 class Aside(ABC, Generic[S]):
@@ -153,10 +190,8 @@ class Engine(ABC):
     """Reads crowds and writes synthetic trajectories."""
 
     @abstractmethod
-    def write(
-        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
-    ) -> None:
-        """Draw `count` trajectories block by block and write them, to one file or to a folder of files.
+    def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
+        """Draw trajectories block by block and write them, to one file or to a folder of files.
 
         `labels` are what all of them have: coordinate system, provenance.
         """

@@ -38,8 +38,6 @@ from ldptrace.simulation.walks import Walks
 
 # Blocks of a row group of a Parquet file: one is written while others are drawn.
 _GROUP = 2
-# Trips that tell how many points trips have.
-_FEW = 64
 # The number of users whom nobody names.
 UNNAMED = -1
 # Points that wait to be written, about: 200 MB.
@@ -248,38 +246,35 @@ class OnDisk(Aside[S]):
 class Local(Engine):
     """The engine of this machine."""
 
-    def write(
-        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
-    ) -> None:
+    def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
         if is_folder(target):
             with atomic_folder(target) as folder:
-                for part, (start, stop) in enumerate(chunks(count, PART) or [(0, 0)]):
+                for part, (start, stop) in enumerate(chunks(draw.count, PART) or [(0, 0)]):
                     write_parquet(draw, start, stop, folder / part_name(part), labels)
             return
         kind = for_writing(target, format)
         if kind.writer is None:
-            blocks = list(_drawn(draw, 0, count))
-            write(replace(Trajectories.concat(blocks), **labels), target, format=format)
+            write(replace(draw.trips(), **labels), target, format=format)
             return
         with atomic_path(target) as temporary, kind.writer(temporary) as writer:
-            _write(writer, draw, 0, count, labels)
+            _write(writer, draw, 0, draw.count, labels)
         if not is_stream(target):
             write_beside(target, None if kind.holds_promise else labels["provenance"])
 
 
-def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: dict[str, Any]) -> None:
+def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:
     """The trajectories from number `start` to before `stop` as one file."""
     assert start % CHUNK == 0
     with ParquetWriter(path) as writer:
         _write(writer, draw, start, stop, labels)
 
 
-def _write(writer: Writer, draw: Draw, start: int, stop: int, labels: dict[str, Any]) -> None:
+def _write(writer: Writer, draw: Draw, start: int, stop: int, labels: Mapping[str, Any]) -> None:
     """The trajectories from number `start` to before `stop`, a few blocks at a time, numbered."""
     group: list[Trajectories] = []
     first = start
-    for block in _drawn(draw, start, stop):
-        group.append(block)
+    for piece in _drawn(draw, start, stop):
+        group.append(piece)
         if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
             first = _write_group(writer, group, first, labels)
             group = []
@@ -288,28 +283,19 @@ def _write(writer: Writer, draw: Draw, start: int, stop: int, labels: dict[str, 
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
-    """Blocks of the trajectories from number `start` to before `stop`; in pieces where their points are very dense."""
-    if start == stop:
-        return
-    few = next(draw(min(_FEW, stop - start), start // CHUNK))
-    together = _DRAWN * len(few) // (CHUNK * max(few.points, 1))
-
-    def pieces(block: tuple[int, int]) -> Iterator[Trajectories]:
-        return draw(block[1] - block[0], (start + block[0]) // CHUNK)
-
+    """Pieces of the blocks of the trajectories from number `start` to before `stop`."""
+    numbers = range(start // CHUNK, -(-stop // CHUNK))
+    together = int(_DRAWN / (CHUNK * max(draw.trip_points, 1.0)))
     if together == 0:
-        for block in chunks(stop - start):
-            yield from pieces(block)
+        for number in numbers:
+            yield from draw.pieces(number)
         return
     # Trips with many points are drawn by fewer threads, so that no more is in memory.
-    blocks = map_ordered(
-        lambda block: list(pieces(block)), chunks(stop - start), min(together, 2 * threads())
-    )
-    for drawn in blocks:
+    for drawn in map_ordered(lambda number: list(draw.pieces(number)), numbers, min(together, 2 * threads())):
         yield from drawn
 
 
-def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: dict[str, Any]) -> int:
+def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: Mapping[str, Any]) -> int:
     """Write blocks as one row group, numbered from `first`; the number after the last."""
     whole = joined(group) if group else Trajectories.concat([])
     last = first + len(whole)

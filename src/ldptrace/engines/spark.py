@@ -12,7 +12,7 @@ import os
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
@@ -81,16 +81,14 @@ class Spark(Engine):
             if running is None:
                 session.stop()
 
-    def write(
-        self, draw: Draw, count: int, target: Path, labels: dict[str, Any], format: str | None = None
-    ) -> None:
+    def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
         """Every task draws its blocks and writes them as one Parquet file of the folder `target`."""
         if format not in (None, "parquet") or target.suffix in (".csv", ".dat", ".geojson"):
             raise InputError(f"a cluster writes a folder of Parquet files, not {target}")
         if not self.shares_disk or "://" in address(target):
-            self._write_rows(draw, count, target, labels)
+            self._write_rows(draw, target, labels)
             return
-        parts = chunks(count, PART) or [(0, 0)]
+        parts = chunks(draw.count, PART) or [(0, 0)]
         numbers = self.session.range(0, len(parts), 1, len(parts))
         with atomic_folder(target) as folder:
             mapped(numbers, partial(_write_parts, draw, parts, folder, labels), "number long").collect()
@@ -98,15 +96,15 @@ class Spark(Engine):
             for left_over in folder.glob(".*"):
                 left_over.unlink(missing_ok=True)
 
-    def _write_rows(self, draw: Draw, count: int, target: Path, labels: dict[str, Any]) -> None:
+    def _write_rows(self, draw: Draw, target: Path, labels: Mapping[str, Any]) -> None:
         """As rows of Spark, which writes them wherever it can."""
         from pyspark.sql import functions
 
-        blocks = -(-count // CHUNK)
-        timed = next(draw(min(count, 1), 0)).t is not None if count else False
+        blocks = -(-draw.count // CHUNK)
+        timed = next(draw.pieces(0)).t is not None if blocks else False
         columns = "traj_id long, x array<double>, y array<double>" + (", t array<double>" if timed else "")
         numbers = self.session.range(0, blocks, 1, max(1, blocks // 32))
-        drawn = mapped(numbers, partial(_draw, draw, count), columns)
+        drawn = mapped(numbers, partial(_draw, draw), columns)
         # Spark's writer knows no metadata but that of columns.
         own = {
             "format": "ldptrace-trajectories",
@@ -200,7 +198,7 @@ def _write_parts(
     draw: Draw,
     parts: list[tuple[int, int]],
     folder: Path,
-    labels: dict[str, Any],
+    labels: Mapping[str, Any],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """The files whose numbers come. Each appears whole; a task that runs again writes the same once more."""
@@ -212,12 +210,12 @@ def _write_parts(
             yield pa.RecordBatch.from_pydict({"number": [number]})
 
 
-def _draw(draw: Draw, count: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _draw(draw: Draw, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The blocks whose numbers come, as rows of a table."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
             start = number * CHUNK
-            for piece in draw(min(CHUNK, count - start), number):
+            for piece in draw.pieces(number):
                 drawn = piece.to_arrow()
                 ids = pa.array(np.arange(start, start + drawn.num_rows))
                 start += drawn.num_rows

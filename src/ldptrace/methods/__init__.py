@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ldptrace import plugins
 from ldptrace.errors import InputError
-from ldptrace.methods.base import Drawing, Job, Method, Synthesis
+from ldptrace.methods.base import Job, Method, Synthesis
 
 # The module of each method; it loads with the method, because a run needs one.
 METHODS = {
@@ -41,4 +41,4 @@ def method(name: str) -> Method:
     return found
 
 
-__all__ = ["DEFAULT", "METHODS", "Drawing", "Job", "Method", "Synthesis", "method", "names"]
+__all__ = ["DEFAULT", "METHODS", "Job", "Method", "Synthesis", "method", "names"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldptrace.core.area import Area
+from ldptrace.core.parallel import child
+from ldptrace.core.placement import Style
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import TRIP, outlook
@@ -13,7 +16,7 @@ from ldptrace.errors import InputError
 from ldptrace.io import read
 from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.models import MobilityModel, fit_model
+from ldptrace.models import LatticeModel, MobilityModel, TimedModel, fit_model
 from ldptrace.protocol.plan import Plan, plan_crs
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ OPTIONS: dict[str, Any] = {
     "week": False,
     "centre": None,
 }
+# The child of the source of sampling that draws the library: no block has that number.
+LIBRARY = 1 << 31
 AREA_NOTE = "Paths and points were kept in an area that is public; it was not learned from reports."
 
 
@@ -85,19 +90,18 @@ def _run(job: Job) -> Synthesis:
             estimates,
             area,
             public,
-            rng=job.sampling.spawn(1)[0],
+            rng=child(job.sampling, LIBRARY),
             library=library,
             progress=job.stages.tell,
         )
-    drawing = {name: options[name] for name in ("spacing", "interval") if options[name] is not None}
-    return Synthesis(
-        plan,
-        estimates,
-        model,
-        placement=options["placement"],
-        notes=_notes(area, public, model),
-        drawing=drawing,
-    )
+    return Synthesis(plan, estimates, placed(model, options["placement"]), _notes(area, public, model))
+
+
+def placed(model: MobilityModel, placement: Style) -> MobilityModel:
+    """The model with points placed in this way; on streets they are where the streets are."""
+    if isinstance(model, TimedModel):
+        return replace(model, space=placed(model.space, placement))
+    return replace(model, placement=placement) if isinstance(model, LatticeModel) else model  # type: ignore[type-var]
 
 
 def public_routes(roads: object, routes: object) -> RoadNetwork | Routes | None:

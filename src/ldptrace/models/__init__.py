@@ -79,14 +79,20 @@ def fit_model(
 
 def load_model(path: str | Path) -> MobilityModel:
     """The model in a file, whatever its kind."""
+    return load_release(path)[0]
+
+
+def load_release(path: str | Path) -> tuple[MobilityModel, dict[str, Any]]:
+    """The model in a file, and what else a release from it needs, where the file says it."""
     from ldptrace.models.base import read_model
 
-    kind = read_model(path)[0].get("model")
+    header, arrays = read_model(path)
+    kind = header.get("model")
     if kind not in MODELS:
         raise FormatError(
             f"{path} holds a model of unknown kind {kind!r}; known are {', '.join(sorted(MODELS))}"
         )
-    return model_class(kind).load(path)
+    return model_class(kind).read_from(path, header, arrays), dict(header.get("release", {}))
 
 
 def model_class(kind: str) -> type[MobilityModel]:
@@ -112,5 +118,6 @@ __all__ = [
     "TimedModel",
     "fit_model",
     "load_model",
+    "load_release",
     "model_class",
 ]

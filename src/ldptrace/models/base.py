@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,6 +19,7 @@ from ldptrace.core.area import Land
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
+from ldptrace.core.plane import scale_of
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
@@ -27,10 +29,11 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 
 FORMAT = "ldptrace-model"
-# Trips of a block from number `start` to before `stop`, and how to come by them for the block of any number.
+# Trips of a block from number `start` to before `stop`.
 Part = Callable[[int, int], Trajectories]
-Blocks = Callable[[int], Part]
 Arrays = dict[str, NDArray[Any]]
+# Trips that show how many points trips have, and points of a piece of a block, about: 100 MB with their times.
+FEW, DENSE = 64, 1 << 22
 
 
 class MobilityModel(ABC):
@@ -49,15 +52,15 @@ class MobilityModel(ABC):
     map_alone: tuple[Match, ...] = ()
 
     @abstractmethod
-    def blocks(
+    def block(
         self,
         count: int,
         rng: np.random.Generator,
         *,
         spacing: float | None = None,
         interval: float | None = None,
-    ) -> Blocks:
-        """What `sample` draws, block by block of `CHUNK` trips: any part of any block, without the others."""
+    ) -> Part:
+        """One block of at most `CHUNK` trips from a source of its own; the points of a part when they are asked for."""
 
     def sample(
         self,
@@ -67,15 +70,12 @@ class MobilityModel(ABC):
         spacing: float | None = None,
         interval: float | None = None,
     ) -> Trajectories:
-        """Independent synthetic trajectories; a point every `spacing` units along the way, or every `interval` seconds
-        where the model knows how fast people are."""
-        return self._whole(self.blocks(checked_count(count), rng, spacing=spacing, interval=interval), count)
+        """Independent synthetic trajectories; a point every `spacing` units along the way (metres where coordinates are
+        degrees), or every `interval` seconds where the model knows how fast people are.
 
-    def _whole(self, blocks: Blocks, count: int) -> Trajectories:
-        """All trips of so many, labelled."""
-        # One trip at least, so that spacing and interval are checked however few are wanted.
-        parts = map_chunks(lambda number, start, stop: blocks(number)(0, stop - start), max(count, 1))
-        return self.labelled(Trajectories.concat(parts) if count else parts[0].take([]))
+        From the source `numpy.random.default_rng(sample_seed)` they are those of a release with that seed.
+        """
+        return self.labelled(Sampler.of(self, count, rng, spacing=spacing, interval=interval).trips())
 
     @abstractmethod
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -91,19 +91,25 @@ class MobilityModel(ABC):
         """What the map alone gives beside what the reports give, in a sentence, where trips follow a map."""
         return beside_map(self.matches, self.map_alone) if self.map_alone else None
 
-    def labelled(self, drawn: Trajectories) -> Trajectories:
-        """With the coordinate system of the plan, what it promised, and what of it the map alone gives."""
-        if self.plan is None:
-            return drawn
+    @property
+    def promised(self) -> dict[str, Any] | None:
+        """What the plan promised, and what of the result the map alone gives."""
         notes = {} if self.map_note is None else {"notes": [self.map_note]}
-        return replace(drawn, crs=self.plan.crs, provenance=promise(self.plan) | notes)
+        return None if self.plan is None else promise(self.plan) | notes
+
+    def labelled(self, drawn: Trajectories) -> Trajectories:
+        """With the coordinate system of the plan, and what it promised."""
+        return drawn if self.plan is None else replace(drawn, crs=self.plan.crs, provenance=self.promised)
 
     def explain(self) -> str:
         """How well the model matches what was asked."""
         return f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as a versioned .npz of plain arrays with a JSON header; never a pickle."""
+    def save(self, path: str | Path, *, release: Mapping[str, Any] | None = None) -> None:
+        """Write the model as a versioned .npz of plain arrays with a JSON header; never a pickle.
+
+        `release` is what else a release from it needs (`ldptrace.methods.release`).
+        """
         own, arrays = self.contents()
         header = {
             "format": FORMAT,
@@ -112,6 +118,7 @@ class MobilityModel(ABC):
             "grid": {"bounds": list(self.grid.bounds), "n": self.grid.n},
             "plan": None if self.plan is None else self.plan.to_json(),
             **own,
+            **({} if release is None else {"release": dict(release)}),
         }
         text = json.dumps(header, sort_keys=True)
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
@@ -120,7 +127,11 @@ class MobilityModel(ABC):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The model of this kind in a file."""
-        header, arrays = read_model(path)
+        return cls.read_from(path, *read_model(path))
+
+    @classmethod
+    def read_from(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
+        """The model of this kind with the header and the arrays of that file."""
         if (header.get("model"), header.get("version")) != (cls.kind, cls.version):
             raise FormatError(
                 f"{path} should hold a {cls.kind} model of version {cls.version}, it holds "
@@ -134,10 +145,55 @@ class MobilityModel(ABC):
             raise FormatError(f"{path} is not a complete {cls.kind} model: {error}") from None
 
 
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Synthetic trips of a model, the one way to draw them: block by block, each from a source of its own.
+
+    Any block can be drawn without the others, in pieces of few points however dense they are.
+    """
+
+    model: MobilityModel
+    count: int
+    sources: Sequence[np.random.Generator]
+    # How points are chosen: what `MobilityModel.block` takes.
+    how: Mapping[str, Any]
+
+    @staticmethod
+    def of(model: MobilityModel, count: int, rng: np.random.Generator, **how: Any) -> Sampler:
+        """So many trips; another sampler of the same source draws others."""
+        given = {name: value for name, value in how.items() if value is not None}
+        return Sampler(model, checked_count(count), rng.spawn(len(block_sizes(count))), given)
+
+    @cached_property
+    def trip_points(self) -> float:
+        """Points of a trip, by a few trips of the same law: the same for every source and any memory."""
+        few = self.model.block(FEW, np.random.default_rng(0), **self.how)
+        return max(few(0, FEW).points / FEW, 1.0)
+
+    def pieces(self, number: int) -> Iterator[Trajectories]:
+        """The block of that number, one piece after the other."""
+        part, size = self._part(number), block_sizes(self.count)[number]
+        for start, stop in chunks(size, max(1, int(DENSE / self.trip_points))):
+            yield part(start, stop)
+
+    def trips(self) -> Trajectories:
+        """All of them in memory."""
+        # One trip at least, so that spacing and interval are checked even if none is wanted.
+        parts = map_chunks(
+            lambda number, start, stop: self._part(number)(0, stop - start), max(self.count, 1)
+        )
+        return Trajectories.concat(parts) if self.count else parts[0].part(0, 0)
+
+    def _part(self, number: int) -> Part:
+        # A copy, so that a block may be asked for again.
+        return self.model.block(block_sizes(self.count)[number], deepcopy(self.sources[number]), **self.how)
+
+
 class LatticeModel(MobilityModel):
     """A distribution over the cell paths of the grid; points are placed in the cells afterwards."""
 
-    placement: ClassVar[Style]
+    # How they are placed (see `ldptrace.core.placement`).
+    placement: Style
 
     @property
     def land(self) -> Land | None:
@@ -152,31 +208,24 @@ class LatticeModel(MobilityModel):
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Independent cell paths, each chunk of them from its own source."""
 
-    def blocks(
+    def block(
         self,
         count: int,
         rng: np.random.Generator,
         *,
         spacing: float | None = None,
         interval: float | None = None,
-    ) -> Blocks:
+    ) -> Part:
         if interval is not None:
             raise InputError(
-                f"a {self.kind} model knows no speeds, so points cannot be so many seconds apart; give a spacing"
+                f"a {self.kind} model knows no speeds, so points cannot be {interval:g} seconds apart; give a spacing"
             )
-        sizes = block_sizes(count)
-        sources = rng.spawn(2 * len(sizes))
-
-        def block(number: int) -> Part:
-            # Copies, so that a block may be asked for again.
-            for_paths, for_places = deepcopy((sources[number], sources[len(sizes) + number]))
-            paths = self.walks(sizes[number], [for_paths])
-            placed = place(paths, [for_places], style=self.placement, land=self.land)
-            if spacing is None:
-                return placed.part
-            return lambda start, stop: respace(placed.part(start, stop), spacing, self.land)
-
-        return block
+        paths = self.walks(count, rng.spawn(1))
+        placed = place(paths, rng.spawn(1), style=self.placement, land=self.land)
+        if spacing is None:
+            return placed.part
+        scale = scale_of(self.grid.bounds, None if self.plan is None else self.plan.crs)
+        return lambda start, stop: respace(placed.part(start, stop), spacing, self.land, scale)
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import Style
+from ldptrace.core.placement import Style, style_of
 from ldptrace.core.tables import grid_moves
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
@@ -43,10 +43,10 @@ class MarkovModel(LatticeModel):
     capped: bool = False
 
     plan: Plan | None = None
+    placement: Style = "uniform"
 
     kind: ClassVar[str] = "markov"
     questions: ClassVar[tuple[str, ...]] = ("length", "steps", "start", "cut-end", "combined-steps")
-    placement: ClassVar[Style] = "uniform"
 
     @classmethod
     def fit(
@@ -101,7 +101,7 @@ class MarkovModel(LatticeModel):
         return CellPaths(cells, offsets, self.grid)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        header = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped}
+        header = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped, "placement": self.placement}
         return header, {name: getattr(self, name) for name in ("lengths", "starts", "moves", "ends")}
 
     @classmethod
@@ -109,7 +109,15 @@ class MarkovModel(LatticeModel):
         sizes = {"lengths": None, "starts": grid.cells, "moves": move_count(grid.n), "ends": grid.cells}
         columns = checked_arrays(arrays, sizes)
         alpha, beta, capped = float(header["alpha"]), float(header["beta"]), bool(header["capped"])
-        return MarkovModel(grid, **columns, alpha=alpha, beta=beta, capped=capped, plan=plan)
+        return MarkovModel(
+            grid,
+            **columns,
+            alpha=alpha,
+            beta=beta,
+            capped=capped,
+            plan=plan,
+            placement=style_of(header, "uniform"),
+        )
 
 
 @kernel

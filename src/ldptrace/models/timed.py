@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ldptrace.core.timing import every
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models.base import Arrays, Blocks, MobilityModel, Part, block_sizes
+from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
 from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
 from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
@@ -37,8 +37,7 @@ class TimedModel(MobilityModel):
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
-        blocks = _blocks(space, PILOT, np.random.default_rng(0))
-        trips = Trajectories.concat([blocks(k)(0, size) for k, size in enumerate(block_sizes(PILOT))])
+        trips = Sampler.of(space, PILOT, np.random.default_rng(0), timed=_knows_seconds(space)).trips()
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
 
     @property
@@ -65,33 +64,21 @@ class TimedModel(MobilityModel):
         """The same model, drawing for this calendar."""
         return replace(self, calendar=calendar)
 
-    def blocks(
+    def block(
         self,
         count: int,
         rng: np.random.Generator,
         *,
         spacing: float | None = None,
         interval: float | None = None,
-    ) -> Blocks:
-        trips = _blocks(self.space, count, rng, spacing)
-        chances = Chances.blocks(block_sizes(count), rng)
-
-        def block(number: int) -> Part:
-            drawn, chance = trips(number), chances(number)
-            return lambda start, stop: self._timed(drawn(start, stop), chance.part(start, stop), interval)
-
-        return block
-
-    def timed(
-        self, drawn: Trajectories, rng: np.random.Generator, interval: float | None = None
-    ) -> Trajectories:
-        """Trips that were drawn from `space`, with times; a point every so many seconds, where that is asked for.
-
-        If they come with times of free roads, these say where a trip is fast and where it is slow.
-        """
-        return self._timed(drawn, Chances.drawn(len(drawn), rng), interval)
+    ) -> Part:
+        how = {"timed": True} if _knows_seconds(self.space) else {}
+        drawn = self.space.block(count, rng, spacing=spacing, **how)
+        chances = Chances.drawn(count, rng)
+        return lambda start, stop: self._timed(drawn(start, stop), chances.part(start, stop), interval)
 
     def _timed(self, drawn: Trajectories, chances: Chances, interval: float | None) -> Trajectories:
+        # Times of free roads say where a trip is fast and where it is slow.
         seconds = None if drawn.t is None else np.diff(drawn.t, prepend=0.0)
         trips = self.time.timed(drawn, self.grid, chances, seconds=seconds, calendar=self.calendar)
         return trips if interval is None else every(trips, interval)
@@ -130,12 +117,8 @@ class TimedModel(MobilityModel):
         return cls(space, TimeModel.restored(header["time"], parts["time"]))
 
 
-def _blocks(
-    space: MobilityModel, count: int, rng: np.random.Generator, spacing: float | None = None
-) -> Blocks:
-    """Trips of a model of space; on streets with the times that free roads take, where the map knows them."""
+def _knows_seconds(space: MobilityModel) -> Literal[True] | None:
+    """Whether its trips can have the times that free roads take."""
     from ldptrace.models.routes.model import RouteModel
 
-    if isinstance(space, RouteModel):
-        return space.blocks(count, rng, spacing=spacing, timed=True)
-    return space.blocks(count, rng, spacing=spacing)
+    return True if isinstance(space, RouteModel) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,8 +15,9 @@ import numpy as np
 
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
+from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning
-from ldptrace.io import write
+from ldptrace.methods.release import Release
 from ldptrace.models import fit_model
 from ldptrace.models.observation import Match
 from ldptrace.protocol.plan import Plan
@@ -55,16 +57,18 @@ def write_release(
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
     reports = _reports(tallies)
-    trips = model.sample(count or reports, np.random.default_rng())
+    release, seed = Release.of(model), secrets.randbits(63)
     for place, kind in enumerate(FORMATS):
-        tell(f"write {kind}", 75 + 6 * place)
-        write(trips, out / f"synthetic.{kind}")
+        tell(f"write {kind}", 65 + 9 * place)
+        # The same trips each time, drawn block by block: they need not fit into the memory.
+        draw = release.draw(count or reports, np.random.default_rng(seed))
+        Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("scorecard", 92)
     card = {
         "campaign": campaign.name,
         "title": campaign.title,
         "reports": reports,
-        "trips": len(trips),
+        "trips": count or reports,
         "promise": promise(plan),
         "fit": _matches(model.matches),
         "map_alone": _matches(model.map_alone),

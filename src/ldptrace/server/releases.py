@@ -108,7 +108,7 @@ class Attempt:
             with self._writing() as session:
                 session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE 'roads/%'", name)
             for path in files:
-                for number, data in enumerate(_cut(path.read_bytes())):
+                for number, data in enumerate(_pieces(path)):
                     with self._writing() as session:
                         _keep_part(session, name, path.name, number, data)
         with self._writing() as session:
@@ -188,6 +188,15 @@ def road_files(session: Session, name: str) -> list[str]:
 def _cut(data: bytes) -> list[bytes]:
     """Parts of a file, small enough that writing one makes nobody wait."""
     return [data[start : start + PART] for start in range(0, max(len(data), 1), PART)]
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    """As `_cut`, of a file on the disk, one part in memory at a time."""
+    with path.open("rb") as file:
+        data = file.read(PART)
+        yield data
+        while data := file.read(PART):
+            yield data
 
 
 def _keep_part(session: Session, name: str, file: str, number: int, data: bytes) -> None:

@@ -60,7 +60,7 @@ def _run(job: Job) -> Synthesis:
         estimates = noisy_statistics(job.paths, job.epsilon, job.devices)
     with job.stages("fit model"):
         model = PathModel.fit(estimates)
-    return Synthesis(None, estimates, model, placement="neighbours")
+    return Synthesis(None, estimates, model)
 
 
 CENTRAL_LAPLACE = Method(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.area import Area, Land
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.placement import Style
+from ldptrace.core.placement import Style, style_of
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
@@ -70,10 +70,10 @@ class PathModel(LatticeModel):
     plan: Plan | None = None
     # Where paths and points may be, where that is known: public.
     area: Area | None = None
+    placement: Style = "neighbours"
 
     kind: ClassVar[str] = "path"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
-    placement: ClassVar[Style] = "neighbours"
 
     @classmethod
     def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
@@ -138,6 +138,7 @@ class PathModel(LatticeModel):
         header = {
             "matches": [asdict(match) for match in self.matches],
             "scales": list((self.scales or {}).items()),
+            "placement": self.placement,
         }
         columns = {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
         area = {} if self.area is None else {f"area_{name}": getattr(self.area, name) for name in AREA}
@@ -151,7 +152,15 @@ class PathModel(LatticeModel):
         matches = tuple(Match(**match) for match in header["matches"])
         area = Area(*(arrays[f"area_{name}"] for name in AREA)) if "area_x" in arrays else None
         scales = dict(header["scales"]) or None
-        return PathModel(grid, **columns, matches=matches, scales=scales, plan=plan, area=area)
+        return PathModel(
+            grid,
+            **columns,
+            matches=matches,
+            scales=scales,
+            plan=plan,
+            area=area,
+            placement=style_of(header, "neighbours"),
+        )
 
 
 def _graph(grid: Grid, area: Area | None) -> MoveGraph:

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
-from ldptrace.core.parallel import child
 from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, Blocks, MobilityModel, Part, block_sizes, checked_count
+from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
 from ldptrace.models.fit import Fit, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.model import PathModel, fit_paths, observed
@@ -154,13 +153,11 @@ class RouteModel(MobilityModel):
         """
         if not (math.isfinite(noise) and noise >= 0):
             raise InputError(f"noise must be a number from 0, got {noise!r}")
-        blocks = self.blocks(
-            checked_count(count), rng, spacing=spacing, interval=interval, noise=noise, timed=timed
-        )
         # The plan says in which coordinates people answered, or leaves it open; without one the map says it.
-        return self._whole(blocks, count)
+        how = {"spacing": spacing, "interval": interval, "noise": noise, "timed": timed}
+        return self.labelled(Sampler.of(self, count, rng, **how).trips())
 
-    def blocks(
+    def block(
         self,
         count: int,
         rng: np.random.Generator,
@@ -169,22 +166,18 @@ class RouteModel(MobilityModel):
         interval: float | None = None,
         noise: float = 0.0,
         timed: bool = False,
-    ) -> Blocks:
-        source, sizes = rng.spawn(1)[0], block_sizes(count)
+    ) -> Part:
+        # A child: times of trips are drawn from the source itself.
+        (own,) = rng.spawn(1)
+        part = self._drawn(count, own, spacing, interval, timed)
+        if noise == 0:
+            return part
+        drawn = part(0, count)
+        across, up = self.routes.roads.scale
+        x, y = own.normal(0.0, noise, (2, drawn.points))
+        return replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up).part
 
-        def block(number: int) -> Part:
-            own, many = child(source, number), sizes[number]
-            part = self._block(many, own, spacing, interval, timed)
-            if noise == 0:
-                return part
-            drawn = part(0, many)
-            across, up = self.routes.roads.scale
-            x, y = own.normal(0.0, noise, (2, drawn.points))
-            return replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up).part
-
-        return block
-
-    def _block(
+    def _drawn(
         self,
         count: int,
         rng: np.random.Generator,

@@ -1,0 +1,130 @@
+"""A release: a model, how trips are drawn from it, and what is promised about them; saved as one file.
+
+The same file and the same `sample_seed` give the same trips, number for number, whoever draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date as Date
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FormatError, InputError
+from ldptrace.models import Calendar, MobilityModel, TimedModel, load_release
+from ldptrace.models.base import Sampler
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How trips are drawn: a point every `spacing` units of the way or every `interval` seconds, on a day.
+
+    None: as the model has them, and of any day. `timezone` names the zone whose clocks are local (None: UTC).
+    """
+
+    spacing: float | None = None
+    interval: float | None = None
+    date: Date | None = None
+    timezone: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("spacing", "interval"):
+            value = getattr(self, name)
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise InputError(f"{name} must be a positive number, got {value!r}")
+
+    def or_else(self, other: Drawing) -> Drawing:
+        """With what another one says where this one says nothing; a spacing stands against an interval."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if {"spacing", "interval"} & given.keys():
+            other = replace(other, spacing=None, interval=None)
+        return replace(other, **given)
+
+    def document(self) -> dict[str, Any]:
+        """Plain data for a file."""
+        return vars(self) | {"date": None if self.date is None else self.date.isoformat()}
+
+    @classmethod
+    def restored(cls, found: Mapping[str, Any]) -> Self:
+        """From the plain data of a file."""
+        return cls(**dict(found) | {"date": None if found["date"] is None else day_of(found["date"])})
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """All that is needed to publish trips of a model."""
+
+    model: MobilityModel
+    drawing: Drawing = field(default_factory=Drawing)
+    crs: str | None = None
+    # What was promised to the people behind it.
+    promised: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.drawing.date is not None and not isinstance(self.model, TimedModel):
+            raise InputError(f"a {self.model.kind} model knows no times, so its trips have no date")
+
+    @staticmethod
+    def of(model: MobilityModel) -> Release:
+        """Of a model by itself: its plan says what was promised."""
+        return Release(model, crs=None if model.plan is None else model.plan.crs, promised=model.promised)
+
+    @property
+    def calendar(self) -> Calendar | None:
+        """The day of the trips."""
+        day = self.drawing.date
+        return None if day is None else Calendar(day, self.drawing.timezone)
+
+    def draw(self, count: int, rng: np.random.Generator) -> Sampler:
+        """So many trips, to be drawn block by block."""
+        model = self.model.on(self.calendar) if isinstance(self.model, TimedModel) else self.model
+        drawing = self.drawing
+        return Sampler.of(model, count, rng, spacing=drawing.spacing, interval=drawing.interval)
+
+    def labels(self, sample_seed: int | None) -> dict[str, Any]:
+        """What all trips have: their coordinates, what was promised, whose clocks their times are."""
+        promised = None
+        if self.promised is not None:
+            days = [] if self.calendar is None else [self.calendar.words]
+            promised = dict(self.promised) | {"sample_seed": sample_seed}
+            promised["notes"] = [*promised.get("notes", ()), *days]
+        timezone = self.drawing.timezone if isinstance(self.model, TimedModel) else None
+        return {"crs": self.crs, "provenance": promised, "timezone": timezone}
+
+    def trips(self, count: int, sample_seed: int) -> Trajectories:
+        """The trips of a seed, in memory."""
+        drawn = self.draw(count, np.random.default_rng(sample_seed)).trips()
+        return replace(drawn, **self.labels(sample_seed))
+
+    def save(self, path: str | Path) -> None:
+        """One file that holds all of it."""
+        promised = None if self.promised is None else dict(self.promised) | {"sample_seed": None}
+        own = {"drawing": self.drawing.document(), "crs": self.crs, "promised": promised}
+        self.model.save(path, release=own)
+
+    @staticmethod
+    def load(path: str | Path) -> Release:
+        """The release in a file; that of a model by itself where the file holds no more."""
+        model, own = load_release(path)
+        if not own:
+            return Release.of(model)
+        try:
+            return Release(model, Drawing.restored(own["drawing"]), own["crs"], own["promised"])
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"{path} does not say how its trips are drawn: {error}") from None
+
+
+def day_of(date: Date | str) -> Date:
+    """A day of the calendar.
+
+    >>> day_of("2026-03-01")
+    datetime.date(2026, 3, 1)
+    """
+    try:
+        return Date.fromisoformat(date) if isinstance(date, str) else date
+    except ValueError:
+        raise InputError(f"a date is written as 2026-03-01, got {date!r}") from None
