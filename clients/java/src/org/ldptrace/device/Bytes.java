@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /** Bytes as text and text as bytes. */
-final class Bytes {
+public final class Bytes {
     private static final Charset ASCII = Charset.forName("US-ASCII");
     private static final String DIGITS = "0123456789abcdef";
 
@@ -21,7 +21,8 @@ final class Bytes {
         return new String(bytes, ASCII);
     }
 
-    static String hex(byte[] bytes) {
+    /** Hexadecimal digits, lower case. */
+    public static String hex(byte[] bytes) {
         StringBuilder text = new StringBuilder(2 * bytes.length);
         for (byte one : bytes) {
             text.append(DIGITS.charAt(one >> 4 & 15)).append(DIGITS.charAt(one & 15));
@@ -30,7 +31,7 @@ final class Bytes {
     }
 
     /** The bytes of hexadecimal digits, lower case, or null if the text is none. */
-    static byte[] ofHex(String text) {
+    public static byte[] ofHex(String text) {
         byte[] bytes = new byte[text.length() / 2];
         for (int i = 0; i < text.length(); i++) {
             int digit = DIGITS.indexOf(text.charAt(i));

@@ -8,7 +8,7 @@ final class Explanation {
     private Explanation() {}
 
     /** What a round asks, before anything is drawn. */
-    static List<String> ofAsking(Plan plan, int number) {
+    static List<String> ofAsking(Plan plan, int number, Book book) {
         Round round = plan.rounds.get(number);
         double[] bounds = plan.grid.bounds();
         int n = plan.grid.n;
@@ -35,11 +35,14 @@ final class Explanation {
                 + " % sure after reading it.");
         lines.add("All messages of this plan together keep to epsilon " + Decimals.plain(plan.epsilon)
                 + ". Not hidden: that you took part, when, and from which network address.");
+        lines.add("The plan's id is " + plan.id + ". Given so far, in all plans: epsilon " + Decimals.plain(book.spent())
+                + " of your limit " + Decimals.plain(book.limit) + ".");
         return lines;
     }
 
     /** What the bytes of a report say. */
-    static List<String> ofReport(Plan plan, int number, byte[] report) throws ReportRejected {
+    static List<String> ofReport(Plan plan, byte[] report) throws ReportRejected {
+        int number = Math.min(Report.round(report), plan.rounds.size() - 1);
         List<String> lines = new ArrayList<>();
         lines.add("The message, " + report.length + " bytes: " + Bytes.hex(report));
         lines.add("Its first " + Report.HEADER_BYTES + " bytes are the version, the plan, the round " + (number + 1)

@@ -99,9 +99,9 @@ public final class FileStorage implements Storage {
         try {
             FileOutputStream out = new FileOutputStream(temporary);
             try {
-                if (!temporary.setReadable(false, false) || !temporary.setReadable(true, true)) {
-                    throw new IOException("the ledger " + temporary + " cannot be made private");
-                }
+                // For its owner alone, where the system knows owners.
+                temporary.setReadable(false, false);
+                temporary.setReadable(true, true);
                 out.write((head() + "\n" + text).getBytes(UTF8));
                 out.getFD().sync();
             } finally {
@@ -159,7 +159,7 @@ public final class FileStorage implements Storage {
     }
 
     /** All bytes of a stream. */
-    static byte[] bytesOf(InputStream in) throws IOException {
+    public static byte[] bytesOf(InputStream in) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         byte[] piece = new byte[8192];
         for (int count = in.read(piece); count >= 0; count = in.read(piece)) {

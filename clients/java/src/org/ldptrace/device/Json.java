@@ -16,7 +16,7 @@ import java.util.TreeMap;
 public final class Json {
     private static final int MOST_DEPTH = 16;
     private static final int MOST_DEPTH_OF_ANY = 512;
-    private static final long MOST_INTEGER = (1L << 53) - 1;
+    static final long MOST_INTEGER = (1L << 53) - 1;
     private static final String ESCAPED = "\"\\\b\f\n\r\t";
     private static final String ESCAPES = "\"\\bfnrt";
 

@@ -2,11 +2,8 @@ package org.ldptrace.device;
 
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * What this person has already said, to which plan, and what it cost: section 9 of the protocol. One person has one ledger.
@@ -15,8 +12,6 @@ import java.util.TreeMap;
  * answer, and two answers tell more than one.
  */
 public final class Ledger {
-    static final String FORMAT = "ldptrace-ledger-java";
-    private static final String DECIMAL = "(0|[1-9][0-9]{0,5})(\\.[0-9]{0,17}[1-9])?";
     private static final BigDecimal DEFAULT_LIMIT = BigDecimal.valueOf(5);
 
     private final Storage storage;
@@ -27,63 +22,18 @@ public final class Ledger {
         this(storage, null);
     }
 
-    /** The same, with this limit from now on: the most epsilon that this person gives away in all. */
+    /** The same, with this limit from now on: the most epsilon that this person gives away in all. Only the person sets it. */
     public Ledger(Storage storage, String limit) {
-        if (limit != null && !limit.matches(DECIMAL)) {
+        if (limit != null && !limit.matches(Book.DECIMAL)) {
             throw new IllegalArgumentException("a limit is a decimal with at most 18 digits after the point, got " + limit);
         }
         this.storage = storage;
         this.newLimit = limit == null ? null : new BigDecimal(limit);
     }
 
-    /** Draws a report when none was drawn before. */
+    /** Draws the report of a window; 0 in a plan that is not standing. */
     interface Draw {
-        byte[] report();
-    }
-
-    /** One answered round. The bytes of the report are null once it was sent. */
-    static final class Entry {
-        final String root;
-        final BigDecimal epsilon;
-        final String plan;
-        final int round;
-        final byte[] report;
-
-        Entry(String root, BigDecimal epsilon, String plan, int round, byte[] report) {
-            this.root = root;
-            this.epsilon = epsilon;
-            this.plan = plan;
-            this.round = round;
-            this.report = report;
-        }
-
-        boolean answers(Plan other, int number) {
-            return plan.equals(other.id) && round == number;
-        }
-    }
-
-    /** What the ledger says at one moment. */
-    static final class Book {
-        final BigDecimal limit;
-        final List<Entry> entries;
-
-        Book(BigDecimal limit, List<Entry> entries) {
-            this.limit = limit;
-            this.entries = entries;
-        }
-
-        /** Every root costs its epsilon once. */
-        BigDecimal spent() {
-            Map<String, BigDecimal> costs = new TreeMap<>();
-            for (Entry entry : entries) {
-                costs.put(entry.root, entry.epsilon);
-            }
-            BigDecimal sum = BigDecimal.ZERO;
-            for (BigDecimal cost : costs.values()) {
-                sum = sum.add(cost);
-            }
-            return sum;
-        }
+        byte[] report(long window, List<Trajectory> candidates);
     }
 
     /** Epsilon given away so far, a decimal. */
@@ -98,39 +48,34 @@ public final class Ledger {
 
     Book book() throws IOException {
         Book[] found = new Book[1];
-        try {
-            storage.change(text -> {
-                found[0] = read(text);
-                return null;
-            });
-        } catch (PlanRefused never) {
-            throw new IllegalStateException(never);
-        }
+        change(book -> {
+            found[0] = book;
+            return false;
+        });
         return found[0];
     }
 
-    /** The report for this round: the one drawn before if it was not sent yet, a fresh draw if that is allowed. */
-    byte[] answer(Plan plan, int number, Draw draw) throws IOException, PlanRefused {
+    /** The report for a round: the one drawn before if it was not sent yet, a fresh draw if that is allowed. */
+    byte[] answer(Plan plan, int number, List<Trajectory> trips, Draw draw) throws IOException, PlanRefused {
         byte[][] answer = new byte[1][];
-        storage.change(text -> {
-            Book book = read(text);
-            Entry earlier = earlier(book, plan, number);
+        tryChange(book -> {
+            Book.Entry earlier = earlier(book, plan, number);
             if (earlier != null) {
                 answer[0] = earlier.report;
-                return null;
+                return false;
             }
-            answer[0] = draw.report();
-            book.entries.add(new Entry(plan.root(), plan.epsilon, plan.id, number, answer[0]));
-            return write(book);
+            answer[0] = draw.report(0, trips);
+            book.entries.add(new Book.Entry(plan.root(), plan.id, plan.epsilon, number, answer[0]));
+            return true;
         });
         return answer[0];
     }
 
     /** The entry whose bytes are the answer again, or null where a fresh report may be drawn. */
-    private static Entry earlier(Book book, Plan plan, int number) throws PlanRefused {
+    private static Book.Entry earlier(Book book, Plan plan, int number) throws PlanRefused {
         boolean known = false;
         boolean forked = false;
-        for (Entry entry : book.entries) {
+        for (Book.Entry entry : book.entries) {
             if (!entry.root.equals(plan.root())) {
                 continue;
             }
@@ -146,84 +91,103 @@ public final class Ledger {
         if (forked) {
             throw new PlanRefused(Problem.PLAN_FORKED);
         }
-        BigDecimal cost = known ? BigDecimal.ZERO : plan.epsilon;
-        if (book.spent().add(cost).compareTo(book.limit) > 0) {
-            throw new PlanRefused(
-                    Problem.PLAN_OVER_LIMIT,
-                    "the plan costs epsilon " + Decimals.plain(cost) + ", " + Decimals.plain(book.spent()) + " of the limit "
-                            + Decimals.plain(book.limit) + " is spent");
-        }
+        checkLimit(book, known ? BigDecimal.ZERO : plan.epsilon);
         return null;
     }
 
-    /** The report has arrived: its bytes are forgotten, that it was given is kept. */
-    void sent(Plan plan, int number) throws IOException {
-        try {
-            storage.change(text -> {
-                Book book = read(text);
-                boolean changed = false;
-                for (int i = 0; i < book.entries.size(); i++) {
-                    Entry entry = book.entries.get(i);
-                    if (entry.answers(plan, number) && entry.report != null) {
-                        book.entries.set(i, new Entry(entry.root, entry.epsilon, entry.plan, entry.round, null));
-                        changed = true;
-                    }
-                }
-                return changed ? write(book) : null;
-            });
-        } catch (PlanRefused never) {
-            throw new IllegalStateException(never);
+    private static void checkLimit(Book book, BigDecimal cost) throws PlanRefused {
+        if (book.spent().add(cost).compareTo(book.limit) > 0) {
+            throw new PlanRefused(
+                    Problem.PLAN_OVER_LIMIT,
+                    "the answer costs epsilon " + Decimals.plain(cost) + ", " + Decimals.plain(book.spent()) + " of the limit "
+                            + Decimals.plain(book.limit) + " is spent");
         }
     }
 
-    private Book read(String text) throws IOException {
-        if (text == null) {
-            return new Book(newLimit == null ? DEFAULT_LIMIT : newLimit, new ArrayList<>());
-        }
-        try {
-            Fields fields = Fields.of(Json.parse(text), "the ledger").only("entries", "format", "limit", "version");
-            fields.text("format", FORMAT);
-            fields.whole("version", 1, 1);
-            BigDecimal limit = new BigDecimal(fields.text("limit", DECIMAL));
-            List<Entry> entries = new ArrayList<>();
-            for (Object entry : fields.list("entries", 0, Integer.MAX_VALUE)) {
-                entries.add(entryOf(Fields.of(entry, "an entry").only("epsilon", "plan", "report", "root", "round")));
+    /** Draws and keeps the phase of a standing plan, if that was not done before. */
+    void accept(Plan plan, double now) throws IOException {
+        change(book -> {
+            if (book.row(plan) != null) {
+                return false;
             }
-            return new Book(newLimit == null ? limit : newLimit, entries);
-        } catch (Json.Malformed | PlanRefused wrong) {
-            throw new IOException("the ledger cannot be read: " + wrong.getMessage());
-        }
+            Standing standing = plan.standing;
+            long seconds = standing.seconds(now);
+            Book.Row row = new Book.Row(plan.id, plan.epsilon, Source.ofSystem().below(standing.every), seconds);
+            row.last = Math.max(-1, standing.latest(seconds, row.phase));
+            return book.rows.add(row);
+        });
     }
 
-    private static Entry entryOf(Fields fields) throws PlanRefused {
-        String report = fields.textOrNull("report", "([0-9a-f]{2})*");
-        return new Entry(
-                fields.text("root", "[0-9a-f]{64}"),
-                new BigDecimal(fields.text("epsilon", DECIMAL)),
-                fields.text("plan", "[0-9a-f]{64}"),
-                fields.integer("round", 0, 15),
-                report == null ? null : Bytes.ofHex(report));
+    /** The report for the window that ended last: the one drawn before, or a fresh one if the window was not answered. */
+    byte[] answerAt(Plan plan, double now, List<Trajectory> trips, Draw draw) throws IOException, PlanRefused {
+        accept(plan, now);
+        byte[][] answer = new byte[1][];
+        tryChange(book -> {
+            Book.Row row = book.row(plan);
+            long window = plan.standing.latest(plan.standing.seconds(now), row.phase);
+            if (window <= row.last || !Standing.isWindow(window)) {
+                if (row.report == null) {
+                    throw notDue(plan, row);
+                }
+                answer[0] = row.report;
+                return false;
+            }
+            if (row.spent(row.answers + 1).compareTo(plan.standing.lifetime) > 0) {
+                throw new PlanRefused(Problem.PLAN_LIFETIME);
+            }
+            checkLimit(book, plan.epsilon);
+            answer[0] = draw.report(window, plan.standing.eligible(trips, window, row.phase, row.accepted));
+            row.last = window;
+            row.answers++;
+            row.report = answer[0];
+            return true;
+        });
+        return answer[0];
     }
 
-    private static String write(Book book) {
-        List<Object> entries = new ArrayList<>();
-        for (Entry entry : book.entries) {
-            Map<String, Object> written = new LinkedHashMap<>();
-            written.put("root", entry.root);
-            written.put("epsilon", Decimals.plain(entry.epsilon));
-            written.put("plan", entry.plan);
-            written.put("round", (long) entry.round);
-            written.put("report", entry.report == null ? null : Bytes.hex(entry.report));
-            entries.add(written);
-        }
-        Map<String, Object> written = new LinkedHashMap<>();
-        written.put("format", FORMAT);
-        written.put("version", 1L);
-        written.put("limit", Decimals.plain(book.limit));
-        written.put("entries", entries);
+    private static PlanRefused notDue(Plan plan, Book.Row row) {
+        long due = plan.standing.end(row.last + 1, row.phase);
+        return new PlanRefused(Problem.PLAN_NOT_DUE, "the next answer is due at the Unix time " + due);
+    }
+
+    /** This report has arrived: its bytes are forgotten, that it was given is kept. */
+    void sent(byte[] report) throws IOException {
+        change(book -> {
+            boolean changed = false;
+            for (Book.Entry entry : book.entries) {
+                if (Arrays.equals(entry.report, report)) {
+                    entry.report = null;
+                    changed = true;
+                }
+            }
+            for (Book.Row row : book.rows) {
+                if (Arrays.equals(row.report, report)) {
+                    row.report = null;
+                    changed = true;
+                }
+            }
+            return changed;
+        });
+    }
+
+    /** Changes a book; tells whether the change is to be kept. */
+    private interface Work {
+        boolean on(Book book) throws IOException, PlanRefused;
+    }
+
+    private void tryChange(Work work) throws IOException, PlanRefused {
+        storage.change(text -> {
+            Book book = text == null ? new Book(DEFAULT_LIMIT) : Book.read(text);
+            book.limit = newLimit == null ? book.limit : newLimit;
+            return work.on(book) ? book.write() : null;
+        });
+    }
+
+    /** A change that does not depend on a plan's being answered. */
+    private void change(Work work) throws IOException {
         try {
-            return Json.write(written);
-        } catch (Json.Malformed never) {
+            tryChange(work);
+        } catch (PlanRefused never) {
             throw new IllegalStateException(never);
         }
     }

@@ -8,6 +8,8 @@ final class PlaceQuestions {
         "straight on", "a bend of 45 degrees", "a bend of 90 degrees", "a bend of 135 degrees", "back"
     };
 
+    private static final String[] TRIPS = {"1 trip", "2 trips", "3 trips", "4 or 5 trips", "6 trips or more"};
+
     private PlaceQuestions() {}
 
     /** The question of this name, or null if it is not about places. */
@@ -35,6 +37,9 @@ final class PlaceQuestions {
             case "turns":
                 fields.only("name");
                 return new Turns(n);
+            case "trips":
+                fields.only("name");
+                return new Trips(n);
             case "steps":
                 return new Steps(n, count(fields, "count", 1));
             case "combined-steps":
@@ -63,7 +68,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return one(Math.min(trip.path.length, domain) - 1);
         }
 
@@ -84,7 +89,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return one(trip.path[Math.min(trip.path.length, cells) - 1]);
         }
 
@@ -100,7 +105,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return one(set(trip.path[0], trip.path[trip.path.length - 1]));
         }
 
@@ -116,7 +121,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return one(pick(trip.path, capacity, source));
         }
 
@@ -132,7 +137,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return one(pick(moves(trip.path, n, Integer.MAX_VALUE), capacity, source));
         }
 
@@ -148,7 +153,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             int[] links = new int[trip.path.length - 1];
             for (int k = 0; k < links.length; k++) {
                 links[k] = Grid.link(trip.path[k], trip.path[k + 1], n);
@@ -169,7 +174,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             int[] path = trip.path;
             if (path.length < 3) {
                 return one();
@@ -184,13 +189,30 @@ final class PlaceQuestions {
         }
     }
 
+    /** How many trips there were to choose from. */
+    private static final class Trips extends Question {
+        Trips(int n) {
+            super("trips", "how many trips there were", n, TRIPS.length, 1, 1);
+        }
+
+        @Override
+        int[][] answer(Occasion trip, Source source) {
+            return one(trip.trips < 4 ? trip.trips - 1 : trip.trips < 6 ? 3 : 4);
+        }
+
+        @Override
+        public String words(int item) {
+            return TRIPS[item];
+        }
+    }
+
     private static final class Steps extends Question {
         Steps(int n, int count) {
             super("steps", "its first moves from cell to cell, in order", n, Grid.moves(n), 1, count);
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             return inOrder(trip.path, n, slots, 0, slots);
         }
 
@@ -212,7 +234,7 @@ final class PlaceQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             int[] path = trip.path;
             int[][] found = inOrder(path, n, slots - 2, 1, slots);
             found[0] = new int[] {Grid.moves(n) + path[0]};

@@ -27,6 +27,10 @@ public final class Plan {
     public final BigDecimal epsilon;
 
     public final List<Round> rounds;
+    /** The name of the campaign that this plan belongs to, or null. */
+    public final String campaign;
+    /** The windows of a standing plan, or null. */
+    public final Standing standing;
 
     /** Reads a plan with every check of the protocol. */
     public static Plan read(byte[] document) throws PlanRefused {
@@ -55,12 +59,14 @@ public final class Plan {
         if (!Long.valueOf(1).equals(fields.value("version"))) {
             throw new PlanRefused(Problem.PLAN_UNKNOWN_VERSION);
         }
-        fields.only("epsilon", "extends", "format", "grid", "method", "rounds", "version");
+        fields.only("campaign", "epsilon", "extends", "format", "grid", "method", "rounds", "standing", "version");
         method = fields.text("method", "[a-z0-9-]{1,32}");
         epsilon = new BigDecimal(fields.text("epsilon", "(0|[1-9][0-9]?)(\\.[0-9]{0,17}[1-9])?"));
         if (epsilon.signum() <= 0 || epsilon.compareTo(MOST_EPSILON) > 0) {
             throw fields.wrong("epsilon", "above 0 and at most " + MOST_EPSILON);
         }
+        campaign = fields.value("campaign") == null ? null : campaignOf(fields.value("campaign"));
+        standing = fields.value("standing") == null ? null : new Standing(fields.value("standing"), epsilon);
         Fields area = Fields.of(fields.value("grid"), "grid").only("bounds", "crs", "n");
         crs = area.textOrNull("crs", "[A-Za-z0-9:._/-]{1,64}");
         grid = gridOf(area);
@@ -70,9 +76,18 @@ public final class Plan {
         }
         rounds = Collections.unmodifiableList(found);
         checkCosts();
-        fields.textOrNull("extends", "[0-9a-f]{64}");
+        String extended = fields.textOrNull("extends", "[0-9a-f]{64}");
+        if (standing != null && (rounds.size() > 1 || extended != null)) {
+            throw PlanRefused.malformed("a standing plan has one round and extends nothing");
+        }
         id = Bytes.sha256(text);
         chain = Collections.unmodifiableList(chainOf(Json.object(data), id));
+    }
+
+    private static String campaignOf(Object document) throws PlanRefused {
+        Fields fields = Fields.of(document, "campaign").only("name", "nonce");
+        fields.text("nonce", "[0-9a-f]{32}");
+        return fields.text("name", "[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?");
     }
 
     private static Grid gridOf(Fields fields) throws PlanRefused {

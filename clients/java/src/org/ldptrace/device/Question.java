@@ -30,13 +30,13 @@ public abstract class Question {
     }
 
     /** The items of each slot, ascending, of a trip with at least one cell. */
-    abstract int[][] answer(Trip trip, Source source);
+    abstract int[][] answer(Occasion trip, Source source);
 
     /** What an item of the domain stands for. */
     public abstract String words(int item);
 
     /** The items of each slot; all slots are empty where there are no points. */
-    final int[][] answers(Trip trip, Source source) {
+    final int[][] answers(Occasion trip, Source source) {
         if (trip.path.length > 0) {
             return answer(trip, source);
         }

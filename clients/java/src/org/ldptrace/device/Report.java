@@ -6,13 +6,15 @@ import java.util.List;
 
 /** The bytes of a report: one size for everybody who answers the same round of the same plan. Section 8 of the protocol. */
 public final class Report {
-    static final int HEADER_BYTES = 35;
+    static final int HEADER_BYTES = 39;
     static final int ID_BYTES = 16;
     private static final int VERSION = 1;
     private static final int PLAN_BYTES = 16;
     private static final int ROUND_AT = 1 + PLAN_BYTES;
     private static final int GROUP_AT = ROUND_AT + 1;
-    private static final int ID_AT = GROUP_AT + 1;
+    private static final int WINDOW_AT = GROUP_AT + 1;
+    private static final int WINDOW_BYTES = 4;
+    private static final int ID_AT = WINDOW_AT + WINDOW_BYTES;
 
     private Report() {}
 
@@ -31,19 +33,22 @@ public final class Report {
         return HEADER_BYTES + round.payloadBytes;
     }
 
-    /** A fresh report about this trip. */
-    static byte[] draw(Plan plan, int number, Trip trip, Source source) {
+    /** A fresh report about this occasion. In a plan that is not standing the window is 0. */
+    static byte[] draw(Plan plan, int number, long window, Occasion occasion, Source source) {
         Round round = plan.rounds.get(number);
         byte[] report = new byte[size(round)];
         report[0] = VERSION;
         System.arraycopy(Bytes.ofHex(plan.id), 0, report, 1, PLAN_BYTES);
         report[ROUND_AT] = (byte) number;
+        for (int i = 0; i < WINDOW_BYTES; i++) {
+            report[WINDOW_AT + i] = (byte) (window >> 8 * (WINDOW_BYTES - 1 - i));
+        }
         System.arraycopy(source.take(ID_BYTES), 0, report, ID_AT, ID_BYTES);
         int group = group(round, source);
         report[GROUP_AT] = (byte) group;
         int position = HEADER_BYTES;
         for (Round.Ask ask : round.asked(group)) {
-            for (int[] items : ask.question.answers(trip, source)) {
+            for (int[] items : ask.question.answers(occasion, source)) {
                 byte[] bytes = ask.randomizer.encode(ask.randomizer.perturb(items, source));
                 System.arraycopy(bytes, 0, report, position, bytes.length);
                 position += bytes.length;
@@ -73,6 +78,7 @@ public final class Report {
         byte[] id = Arrays.copyOf(Bytes.ofHex(plan.id), PLAN_BYTES);
         check(Arrays.equals(Arrays.copyOfRange(report, 1, ROUND_AT), id), Problem.WRONG_PLAN);
         check((report[ROUND_AT] & 0xff) == number, Problem.WRONG_ROUND);
+        check(plan.standing != null || window(report) == 0, Problem.WRONG_WINDOW);
         check(report.length == size(round), Problem.WRONG_SIZE);
         int group = report[GROUP_AT] & 0xff;
         check(group < (round.isPartition ? round.asks.size() : 1), Problem.UNKNOWN_GROUP);
@@ -97,6 +103,20 @@ public final class Report {
             answers.add(answer);
         }
         return answers;
+    }
+
+    /** The round that a report answers. */
+    static int round(byte[] report) {
+        return report.length < HEADER_BYTES ? 0 : report[ROUND_AT] & 0xff;
+    }
+
+    /** The window that a report answers. */
+    static long window(byte[] report) {
+        long window = 0;
+        for (int i = 0; i < WINDOW_BYTES; i++) {
+            window = window << 8 | report[WINDOW_AT + i] & 0xff;
+        }
+        return window;
     }
 
     /** The random id of a report. */

@@ -1,9 +1,15 @@
 package org.ldptrace.device;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Answers the rounds of one plan. Nothing else leaves the device. */
+/**
+ * Answers the rounds of one plan, or the windows of a standing plan. Nothing else leaves the device.
+ *
+ * <p>An app asks when its schedule says so, never because of a trip: {@link #report} answers whatever the trips are, also
+ * without any.
+ */
 public final class Reporter {
     public final Plan plan;
     private final Ledger ledger;
@@ -21,37 +27,73 @@ public final class Reporter {
         this.ledger = ledger;
     }
 
-    /** What the newest round asks, in sentences for the person whose device this is. */
-    public List<String> explain() {
-        return Explanation.ofAsking(plan, plan.rounds.size() - 1);
+    /** What the newest round asks and what was given so far, in sentences for the person whose device this is. */
+    public List<String> explain() throws IOException {
+        return Explanation.ofAsking(plan, newest(), ledger.book());
     }
 
-    /** The bytes to send for the newest round: about one of these trips, drawn at random, or about none. */
+    /** What the bytes of a report say, in sentences. */
+    public List<String> explain(byte[] report) throws ReportRejected {
+        return Explanation.ofReport(plan, report);
+    }
+
+    /** What was given so far and what the limit is, in a few words. */
+    public String given() throws IOException {
+        return "epsilon " + ledger.spent() + " of " + ledger.limit() + " is spent";
+    }
+
+    /** The person accepts a standing plan: its windows are counted from now on. The first report does the same. */
+    public void accept() throws IOException {
+        accept(clock());
+    }
+
+    /** The same with a clock that shows this Unix time: to try out clocks. */
+    public void accept(double now) throws IOException {
+        if (plan.standing != null) {
+            ledger.accept(plan, now);
+        }
+    }
+
+    /**
+     * The bytes to send for the newest round, or for the window that ended last: about one of these trips, drawn at random,
+     * or about none. The same bytes until they were {@link #sent}.
+     */
     public byte[] report(List<Trajectory> trips) throws IOException, PlanRefused {
-        return report(trips, plan.rounds.size() - 1);
+        return report(trips, newest(), clock());
     }
 
-    /** The same for a round, counted from 0. */
-    public byte[] report(List<Trajectory> trips, int round) throws IOException, PlanRefused {
-        if (round < 0 || round >= plan.rounds.size()) {
+    /** The same for a round, counted from 0, and a clock that shows this Unix time: to try out rounds and clocks. */
+    public byte[] report(List<Trajectory> trips, int round, double now) throws IOException, PlanRefused {
+        if (round < 0 || round > newest()) {
             throw new PlanRefused(Problem.PLAN_NO_SUCH_ROUND);
         }
-        return ledger.answer(plan, round, () -> draw(trips, round));
+        List<Trajectory> nonempty = new ArrayList<>();
+        for (Trajectory trip : trips) {
+            if (trip.size() > 0) {
+                nonempty.add(trip);
+            }
+        }
+        Ledger.Draw draw = (window, candidates) -> draw(candidates, round, window);
+        return plan.standing == null
+                ? ledger.answer(plan, round, nonempty, draw)
+                : ledger.answerAt(plan, now, nonempty, draw);
     }
 
-    /** Tells the ledger that the report of the newest round arrived: it will not be answered again. */
-    public void sent() throws IOException {
-        sent(plan.rounds.size() - 1);
+    /** Tells the ledger that this report arrived: it will not be given again. */
+    public void sent(byte[] report) throws IOException {
+        ledger.sent(report);
     }
 
-    /** The same for a round, counted from 0. */
-    public void sent(int round) throws IOException {
-        ledger.sent(plan, round);
+    /** A fresh report, which only the ledger may ask for: every draw tells more. */
+    byte[] draw(List<Trajectory> candidates, int round, long window) {
+        return Report.draw(plan, round, window, Occasion.of(candidates, plan.grid), Source.ofSystem());
     }
 
-    /** A fresh report, for measurements only: every draw tells more. */
-    byte[] draw(List<Trajectory> trips, int round) {
-        Trajectory chosen = trips.isEmpty() ? new Trajectory() : trips.get(Source.ofSystem().below(trips.size()));
-        return Report.draw(plan, round, Trip.of(chosen, plan.grid), Source.ofSystem());
+    private int newest() {
+        return plan.rounds.size() - 1;
+    }
+
+    private static double clock() {
+        return System.currentTimeMillis() / 1000.0;
     }
 }

@@ -49,7 +49,7 @@ strictfp final class TimeQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             if (!trip.hasTimes()) {
                 return one();
             }
@@ -85,7 +85,7 @@ strictfp final class TimeQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             if (!trip.hasTimes() || !(trip.arrival > trip.departure)) {
                 return one();
             }
@@ -141,7 +141,7 @@ strictfp final class TimeQuestions {
         }
 
         @Override
-        int[][] answer(Trip trip, Source source) {
+        int[][] answer(Occasion trip, Source source) {
             int before = distance(trip.path[0]);
             int after = distance(trip.path[trip.path.length - 1]);
             if (!trip.hasTimes() || before == after) {

@@ -14,6 +14,7 @@ public final class Trajectory {
 
     private double[] values = new double[48];
     private int size;
+    private double arrival = Double.NaN;
 
     /** Adds a point without a time. */
     public Trajectory add(double x, double y) {
@@ -30,6 +31,20 @@ public final class Trajectory {
         values[3 * size + 2] = t;
         size++;
         return this;
+    }
+
+    /**
+     * Records the Unix time of the last point, when it is recorded. It decides which window of a standing plan the trip
+     * belongs to, and must not change afterwards; a trip without it belongs to none.
+     */
+    public Trajectory arrived(double unixSeconds) {
+        arrival = unixSeconds;
+        return this;
+    }
+
+    /** The recorded Unix time of the last point, NaN where it is unknown. */
+    public double arrival() {
+        return arrival;
     }
 
     public int size() {

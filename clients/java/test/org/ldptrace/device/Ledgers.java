@@ -25,11 +25,24 @@ final class Ledgers {
             if (step.get("do").equals("restart")) {
                 ledger = new Ledger(storage, (String) v.get("limit"));
             } else if (step.get("do").equals("sent")) {
-                new Reporter(plan, ledger, null).sent(Vectors.integer(step.get("round")));
+                sent(plan, ledger, step, reports, Json.list(v.get("steps")));
             } else {
                 Vectors.same(result(plan, ledger, Vectors.integer(step.get("round")), reports), step.get("result"));
             }
             Vectors.same(ledger.spent(), step.get("spent"));
+        }
+    }
+
+    /** The last report that this plan got for this round has arrived. */
+    private static void sent(Plan plan, Ledger ledger, Map<String, Object> step, List<Object> reports, List<Object> steps)
+            throws Exception {
+        for (int i = reports.size() - 2; i >= 0; i--) {
+            Map<String, Object> earlier = Json.object(steps.get(i));
+            boolean same = step.get("plan").equals(earlier.get("plan")) && step.get("round").equals(earlier.get("round"));
+            if (same && reports.get(i) != null) {
+                new Reporter(plan, ledger, null).sent(Bytes.ofHex((String) reports.get(i)));
+                return;
+            }
         }
     }
 
@@ -38,7 +51,7 @@ final class Ledgers {
         List<Trajectory> trips = Collections.singletonList(new Trajectory().add(0.5, 0.5));
         int last = reports.size() - 1;
         String problem = Vectors.refusal(
-                () -> reports.set(last, Bytes.hex(new Reporter(plan, ledger, null).report(trips, round))));
+                () -> reports.set(last, Bytes.hex(new Reporter(plan, ledger, null).report(trips, round, 0))));
         if (problem != null) {
             return problem;
         }

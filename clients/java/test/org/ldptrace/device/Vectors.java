@@ -95,7 +95,7 @@ public final class Vectors {
         for (int i = 0; i < 4; i++) {
             bounds[i] = number(Json.list(v.get("bounds")).get(i));
         }
-        Trip trip = Trip.of(trajectory(v.get("points")), new Grid(bounds, integer(v.get("n"))));
+        Occasion trip = Occasion.of(trajectory(v.get("points")), 1, new Grid(bounds, integer(v.get("n"))));
         same(trip.path, ints(v.get("path")));
         same(trip.departure, number(v.get("departure")));
         same(trip.arrival, number(v.get("arrival")));
@@ -104,7 +104,7 @@ public final class Vectors {
     private static void questions(Map<String, Object> v) throws Exception {
         Question question = Question.of(integer(v.get("n")), v.get("question"));
         Trajectory points = v.containsKey("points") ? trajectory(v.get("points")) : new Trajectory();
-        Trip trip = new Trip(ints(v.get("path")), points, number(v.get("departure")), number(v.get("arrival")));
+        Occasion trip = new Occasion(ints(v.get("path")), points, trips(v), number(v.get("departure")), number(v.get("arrival")));
         Replay replay = new Replay(v);
         same(question.domain, integer(v.get("domain")));
         same(question.capacity, integer(v.get("capacity")));
@@ -121,7 +121,7 @@ public final class Vectors {
         Map<String, Object> parameters = Json.object(v.get("randomizer"));
         Question like = new Question("any", "", 2, integer(parameters.get("domain")), integer(parameters.get("capacity")), 1) {
             @Override
-            int[][] answer(Trip trip, Source source) {
+            int[][] answer(Occasion trip, Source source) {
                 throw new AssertionError();
             }
 
@@ -166,8 +166,10 @@ public final class Vectors {
     private void reports(Map<String, Object> v) throws Exception {
         Plan plan = plan(v);
         Replay replay = new Replay(v);
-        Trip trip = Trip.of(trajectory(v.get("points")), plan.grid);
-        same(Bytes.hex(Report.draw(plan, integer(v.get("round")), trip, new Source(replay))), v.get("report"));
+        Occasion occasion = Occasion.of(trajectory(v.get("points")), trips(v), plan.grid);
+        long window = v.containsKey("window") ? (Long) v.get("window") : 0;
+        byte[] report = Report.draw(plan, integer(v.get("round")), window, occasion, new Source(replay));
+        same(Bytes.hex(report), v.get("report"));
         replay.usedUp();
     }
 
@@ -225,6 +227,11 @@ public final class Vectors {
 
     static int integer(Object value) {
         return (int) (long) (Long) value;
+    }
+
+    /** The number of trips that the one of the vector was drawn from. */
+    private static int trips(Map<String, Object> v) {
+        return v.containsKey("trips") ? integer(v.get("trips")) : 1;
     }
 
     static int[] ints(Object value) {
