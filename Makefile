@@ -5,11 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-SOURCES := src tests benchmarks protocol fuzz docs
+SOURCES := src tests benchmarks protocol fuzz docs clients
 # Compiled Python is kept from run to run, whatever the machine says: pytest takes twice as long to start without it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants
+.PHONY: demo test lint types contracts unit tests programs docs bench clean mutants clients
 
 demo: $(READY)
 	$(BIN)/ldptrace demo --out demo
@@ -39,6 +39,10 @@ tests: $(READY) programs
 # A browser, a database server, Node and Java, which pip does not have. Without them their tests are skipped and counted.
 programs:
 	@tests/install-programs
+
+# What devices install: the jar, the wheel and the npm package, in `dist/`.
+clients: $(READY) programs
+	$(BIN)/python clients/build.py
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
