@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from ldptrace.core.paths import CellPaths
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.curator import Estimates, Tally
+    from ldptrace.curator.receive import Receiver
+    from ldptrace.device import Ledger, Reporter
     from ldptrace.errors import InputError, LdptraceError
     from ldptrace.evaluation import Scorecard, evaluate
     from ldptrace.io import read, write
+    from ldptrace.io.area import read_area
     from ldptrace.models import fit_model, load_model
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
@@ -39,9 +42,12 @@ __all__ = [
     "Grid",
     "InputError",
     "LdptraceError",
+    "Ledger",
     "MarkovModel",
     "PathModel",
     "Plan",
+    "Receiver",
+    "Reporter",
     "RoadNetwork",
     "RouteModel",
     "Routes",
@@ -52,6 +58,7 @@ __all__ = [
     "fit_model",
     "load_model",
     "read",
+    "read_area",
     "read_roads",
     "synthesize",
     "write",
@@ -63,9 +70,12 @@ _HOME = {
     "Grid": "ldptrace.protocol.grid",
     "InputError": "ldptrace.errors",
     "LdptraceError": "ldptrace.errors",
+    "Ledger": "ldptrace.device",
     "MarkovModel": "ldptrace.models.markov",
     "PathModel": "ldptrace.models.path.model",
     "Plan": "ldptrace.protocol.plan",
+    "Receiver": "ldptrace.curator.receive",
+    "Reporter": "ldptrace.device",
     "RoadNetwork": "ldptrace.roads",
     "RouteModel": "ldptrace.models.routes.model",
     "Routes": "ldptrace.roads.routes",
@@ -76,6 +86,7 @@ _HOME = {
     "fit_model": "ldptrace.models",
     "load_model": "ldptrace.models",
     "read": "ldptrace.io",
+    "read_area": "ldptrace.io.area",
     "read_roads": "ldptrace.roads",
     "synthesize": "ldptrace.synthesis",
     "write": "ldptrace.io",
@@ -89,4 +100,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return list(__all__)

@@ -18,7 +18,7 @@ GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)
 
 
 class Streamed(Crowd):
-    """Walks that nobody holds at once: blocks of seven."""
+    """Trips that nobody holds at once: blocks of seven."""
 
     users, crs = 50, None
 

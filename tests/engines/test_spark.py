@@ -32,9 +32,9 @@ from ldptrace.curator.planning import choose_plan
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd
-from ldptrace.engines.reports import all_ids, receive_files
 from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
+from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.evaluation import evaluate
 from ldptrace.protocol.plan import Plan

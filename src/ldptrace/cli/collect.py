@@ -225,8 +225,8 @@ def _tally_on_cluster(
     reports: list[Path], plan: Plan, number: int, known: bytes, with_ids: bool
 ) -> tuple[Tally, Counter[int], bytes]:
     """The same by Spark."""
-    from ldptrace.engines.reports import all_ids, receive_files
     from ldptrace.engines.spark import Spark, address
+    from ldptrace.engines.spark_reports import all_ids, receive_files
 
     if any(str(path) == "-" for path in reports):
         raise InputError("a cluster reads files, not standard input: give names that Spark knows")

@@ -33,8 +33,8 @@ from ldptrace.io.parquet import Writer as ParquetWriter
 from ldptrace.io.provenance import write_beside
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
+from ldptrace.simulation.trips import Trips
 from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
-from ldptrace.simulation.walks import Walks
 
 # Blocks of a row group of a Parquet file: one is written while others are drawn.
 _GROUP = 2
@@ -49,7 +49,7 @@ class Memory(Crowd):
 
     def __init__(self, trajectories: Trajectories) -> None:
         self._trajectories = trajectories
-        self._walks: Walks | None = None
+        self._trips: Trips | None = None
 
     @property
     def users(self) -> int:
@@ -81,10 +81,10 @@ class Memory(Crowd):
     def paths(self, grid: Grid) -> CellPaths:
         return self._known(grid).paths
 
-    def _known(self, grid: Grid) -> Walks:
-        if self._walks is None or self._walks.paths.grid != grid:
-            self._walks = Walks.of(self._trajectories, grid)
-        return self._walks
+    def _known(self, grid: Grid) -> Trips:
+        if self._trips is None or self._trips.paths.grid != grid:
+            self._trips = Trips.of(self._trajectories, grid)
+        return self._trips
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         self._trajectories, whose = play_devices(self._trajectories, unit, rng)
@@ -99,8 +99,8 @@ class Memory(Crowd):
         return reduce(lambda a, b: a + b, found, nothing)
 
     def collect(self, collection: Collection) -> Tally:
-        walks = self._known(collection.plan.grid)
-        return _tally(collection, (walks.part(*cut) for cut in cuts(walks.offsets)))
+        trips = self._known(collection.plan.grid)
+        return _tally(collection, (trips.part(*cut) for cut in cuts(trips.offsets)))
 
 
 class Files(Crowd):
@@ -191,7 +191,7 @@ class Files(Crowd):
     def collect(self, collection: Collection) -> Tally:
         # Points are left behind batch by batch, before there is a block of what is known of them.
         grid = collection.plan.grid
-        return _tally(collection, in_blocks(self._each(lambda batch: Walks.of(batch, grid))))
+        return _tally(collection, in_blocks(self._each(lambda batch: Trips.of(batch, grid))))
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         aside = OnDisk[S]()
@@ -201,9 +201,9 @@ class Files(Crowd):
         return aside, nothing
 
 
-def _tally(collection: Collection, blocks: Iterable[Walks]) -> Tally:
+def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
     """The tally of devices in blocks."""
-    found = map_ordered(lambda block: collection.of_walks(block[1], block[0]), enumerate(blocks), waiting=3)
+    found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), enumerate(blocks), waiting=3)
     return reduce(Tally.__add__, found, collection.nothing)
 
 

@@ -33,7 +33,7 @@ from ldptrace.engines.spark import (
     sum_row,
     summed,
 )
-from ldptrace.engines.splits import Piece, shared_files, split
+from ldptrace.engines.spark_files import Piece, shared_files, split
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
 from ldptrace.io.clean import clean

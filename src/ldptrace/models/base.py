@@ -51,6 +51,11 @@ class MobilityModel(ABC):
     matches: tuple[Match, ...] = ()
     map_alone: tuple[Match, ...] = ()
 
+    def __repr__(self) -> str:
+        name, n = type(self).__name__, self.grid.n
+        spent = "" if self.plan is None else f", epsilon {float(self.plan.epsilon):g}"
+        return f"<{name}: {n} x {n} cells{spent}>"
+
     @abstractmethod
     def block(
         self,

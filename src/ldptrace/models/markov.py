@@ -25,7 +25,7 @@ from ldptrace.protocol.plan import Plan
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarkovModel(LatticeModel):
     """Weights of starts, moves and ends, and the distribution of lengths.
 

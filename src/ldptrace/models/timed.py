@@ -19,7 +19,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TimedModel(MobilityModel):
     """Trips of `space` with the times of `time`: a departure and a speed for each.
 

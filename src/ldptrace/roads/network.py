@@ -25,7 +25,7 @@ MOST = 0.8  # of the edges are in the largest part of a map in order
 UNKNOWN = -1  # the class of an edge of which nothing is known
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoadNetwork:
     """A directed network of streets; edge `e` leads from node `source[e]` to node `target[e]`.
 
@@ -61,6 +61,11 @@ class RoadNetwork:
     edge_id: NDArray[np.str_] | None = None
     backward: NDArray[np.bool_] | None = None
     report: RoadReport = field(default_factory=RoadReport)
+
+    def __repr__(self) -> str:
+        return (
+            f"<RoadNetwork {self.name}: {self.nodes:,} nodes, {self.edges:,} edges, {self.crs or 'no crs'}>"
+        )
 
     def __post_init__(self) -> None:
         kinds = {

@@ -27,7 +27,7 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Routes:
     """Ragged edge numbers on a road network; route `r` is `edges[offsets[r] : offsets[r + 1]]`.
 
@@ -46,6 +46,9 @@ class Routes:
     begin: Floats
     end: Floats
     weights: Floats
+
+    def __repr__(self) -> str:
+        return f"<Routes: {len(self):,} on {self.roads!r}>"
 
     def __post_init__(self) -> None:
         for name, kind in (("edges", np.int32), ("offsets", np.int64)):

@@ -22,7 +22,7 @@ from ldptrace.protocol.questions import Departure, Length, Pace, Tides
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
-from ldptrace.simulation.walks import Walks
+from ldptrace.simulation.trips import Trips
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +55,14 @@ class Collection:
         return Tally.zero(self.plan, self.round)
 
     def __call__(self, block: Trajectories, number: int) -> Tally:
-        return self.of_walks(Walks.of(block, self.plan.grid), number)
+        return self.of_trips(Trips.of(block, self.plan.grid), number)
 
-    def of_walks(self, walks: Walks, number: int) -> Tally:
+    def of_trips(self, trips: Trips, number: int) -> Tally:
         """The tally of the block of that number."""
-        assert len(walks) <= CHUNK
+        assert len(trips) <= CHUNK
         if self.members is not None:
-            walks = walks.take(self.members.of_block(number, len(walks)))
-        return _tally(self.plan, self.round, walks, child(self.source, number), self.mode)
+            trips = trips.take(self.members.of_block(number, len(trips)))
+        return _tally(self.plan, self.round, trips, child(self.source, number), self.mode)
 
 
 def collect(
@@ -76,12 +76,12 @@ def collect(
     timing: Timing | None = None,
 ) -> Tally:
     """The tally of one round when every path of `paths` is one user's, with these times if they are known."""
-    work, walks = (
+    work, trips = (
         Collection(plan, rng.spawn(1)[0], round_number, mode, members),
-        Walks(paths, timing, paths.offsets),
+        Trips(paths, timing, paths.offsets),
     )
     tallies = map_ordered(
-        lambda block: work.of_walks(walks.part(*block[1]), block[0]), enumerate(chunks(len(paths)))
+        lambda block: work.of_trips(trips.part(*block[1]), block[0]), enumerate(chunks(len(paths)))
     )
     return reduce(Tally.__add__, tallies, work.nothing)
 
@@ -89,15 +89,15 @@ def collect(
 def _tally(
     plan: Plan,
     round_number: int,
-    walks: Walks,
+    trips: Trips,
     rng: np.random.Generator,
     mode: Mode,
 ) -> Tally:
     round_ = plan.rounds[round_number]
-    groups = _groups(round_, len(walks), rng)
+    groups = _groups(round_, len(trips), rng)
     counts, reports, users = [], [], []
     for ask, members in zip(round_.asks, groups, strict=True):
-        rows = answers(ask.question, walks.paths, members, rng, walks.timing)
+        rows = answers(ask.question, trips.paths, members, rng, trips.timing)
         if not round_.padded:
             rows = rows[rows[:, 0] >= 0]
         counts.append(tally_of(ask.randomizer, rows, rng, mode))

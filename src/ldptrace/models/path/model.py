@@ -48,7 +48,7 @@ LOG = logging.getLogger(__name__)
 AREA = ("x", "y", "offsets", "polygon")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PathModel(LatticeModel):
     """Paths with L cells have probability `length[L - 1]` times a product of factors, over their sum.
 

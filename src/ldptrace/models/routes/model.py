@@ -45,7 +45,7 @@ FEWEST = 50_000
 _NOTHING = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RouteModel(MobilityModel):
     """Routes of a public library, drawn by weight; a share `off_streets` of the trips is drawn from a path model.
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
-from ldptrace.engines.reports import Received, _count, _cut, all_ids
+from ldptrace.engines.spark_reports import Received, _count, _cut, all_ids
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ldptrace.engines.splits import Piece, Split, shared_files, split
+from ldptrace.engines.spark_files import Piece, Split, shared_files, split
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ldptrace.protocol.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)
-class Walks:
+class Trips:
     """The cell path of every trajectory, and its timing where trajectories have times; their points are left behind."""
 
     paths: CellPaths
@@ -24,14 +24,14 @@ class Walks:
     offsets: NDArray[np.int64]
 
     @staticmethod
-    def of(trajectories: Trajectories, grid: Grid) -> Walks:
+    def of(trajectories: Trajectories, grid: Grid) -> Trips:
         """As the devices would know them.
 
-        >>> Walks.of(Trajectories([0, 3, 9], [0, 4, 9], [0, 2, 3]), Grid((0, 0, 10, 10), 2)).paths.sizes.tolist()
+        >>> Trips.of(Trajectories([0, 3, 9], [0, 4, 9], [0, 2, 3]), Grid((0, 0, 10, 10), 2)).paths.sizes.tolist()
         [1, 1]
         """
         timing = None if trajectories.t is None else Timing.of(trajectories)
-        return Walks(CellPaths.from_trajectories(trajectories, grid), timing, trajectories.offsets)
+        return Trips(CellPaths.from_trajectories(trajectories, grid), timing, trajectories.offsets)
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -41,23 +41,23 @@ class Walks:
         """How many points the trajectories had."""
         return int(self.offsets[-1] - self.offsets[0])
 
-    def part(self, start: int, stop: int) -> Walks:
+    def part(self, start: int, stop: int) -> Trips:
         """Those of number `start` to before `stop`, uncopied."""
         timing = None if self.timing is None else self.timing.part(start, stop)
-        return Walks(self.paths.part(start, stop), timing, self.offsets[start : stop + 1])
+        return Trips(self.paths.part(start, stop), timing, self.offsets[start : stop + 1])
 
-    def take(self, indices: ArrayLike) -> Walks:
+    def take(self, indices: ArrayLike) -> Trips:
         """Those at `indices` (numbers or a mask), in that order."""
         picked = np.asarray(indices)
         timing = None if self.timing is None else self.timing.take(picked)
         sizes = np.diff(self.offsets)[picked]
-        return Walks(self.paths.take(picked), timing, np.concatenate(([0], np.cumsum(sizes))))
+        return Trips(self.paths.take(picked), timing, np.concatenate(([0], np.cumsum(sizes))))
 
     @staticmethod
-    def concat(parts: Sequence[Walks]) -> Walks:
+    def concat(parts: Sequence[Trips]) -> Trips:
         """One set after the other, of one grid; timing is kept where every part has it."""
         timings = [part.timing for part in parts if part.timing is not None]
-        return Walks(
+        return Trips(
             CellPaths.concat([part.paths for part in parts]),
             Timing.concat(timings) if len(timings) == len(parts) else None,
             np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts])))),
