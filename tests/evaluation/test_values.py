@@ -8,7 +8,8 @@ import pytest
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.measured import Measured
-from ldptrace.evaluation.values import ALL_METRICS, References, Value, over_seeds
+from ldptrace.evaluation.metrics import Value
+from ldptrace.evaluation.values import SET_METRICS, References, over_seeds
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0.0, 0.0, 10.0, 10.0), 6)
@@ -24,7 +25,7 @@ def test_references_measure_a_set_against_itself_as_perfect() -> None:
     real = timed(drifting_walks(80, 1))
     references = References.of(real, GRID, [80], np.random.default_rng(1))
     found = references.once(references.real)
-    assert set(found) == set(ALL_METRICS)
+    assert set(found) == set(SET_METRICS)
     for name in ("density_error", "trip_error", "departure_error", "fine_density_error_96"):
         assert found[name] == pytest.approx(0.0, abs=1e-9)
 

@@ -26,8 +26,19 @@ def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
     return 0.5 * _kullback_leibler(first, middle) + 0.5 * _kullback_leibler(second, middle)
 
 
+def divergence_terms(p: Floats, q: Floats) -> Floats:
+    """What each item adds to the Jensen-Shannon divergence, for many distributions at once."""
+    middle = (p + q) / 2
+    terms: Floats = (_terms(p, middle) + _terms(q, middle)) / 2
+    return terms
+
+
 def _kullback_leibler(p: Floats, q: Floats) -> float:
-    return float(np.sum(np.log((p + _SMOOTHING) / (q + _SMOOTHING)) * p))
+    return float(np.sum(_terms(p, q)))
+
+
+def _terms(p: Floats, q: Floats) -> Floats:
+    return np.log((p + _SMOOTHING) / (q + _SMOOTHING)) * p
 
 
 def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:

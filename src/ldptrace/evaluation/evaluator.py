@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,12 @@ from ldptrace.evaluation.figures import (
     time_edges,
 )
 from ldptrace.evaluation.measured import Measured, timed_walks
+from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.remarks import real_remarks, sampled, set_remarks
 from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
 from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, set_names
+from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
 from ldptrace.evaluation.values import References
@@ -69,6 +71,8 @@ def evaluate(
     attacks: bool = True,
     samples: bool = True,
     outside: Outside = "drop",
+    tick: float | None = None,
+    from_tick: int = 0,
     stages: Stages | None = None,
 ) -> Scorecard:
     """Measure synthetic sets against a real one; each is anything that `ldptrace.read` takes, or a `Crowd`.
@@ -77,8 +81,9 @@ def evaluate(
     are matched to streets, and what the map gives by itself stands beside every set. `timezone` says whose clocks
     count for times since 1970 (a set may name its own). `repeat` is the number of draws of the random queries and of
     the bootstrap, for means and spreads. Sets with equal `names` are seeds of one method: their mean is given, and
-    their spread. `samples` shows real trajectories on the page. What was promised about each set is what it brings
-    with it, unless `privacy` says it.
+    their spread. With `tick` (seconds) the sets are also compared as streams, tick by tick from `from_tick` on, by
+    RetraSyn's metrics. `samples` shows real trajectories on the page. What was promised about each set is what it
+    brings with it, unless `privacy` says it.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))
@@ -114,6 +119,10 @@ def evaluate(
         Published(*each)
         for each in zip(labels, [item for item, _ in measured[1:]], promised, said[1:], strict=True)
     ]
+    stream = None
+    if tick is not None:
+        with stages("streams"):
+            stream, published = _streams(sets, published, streets, (tick, from_tick), seed)
     card = judge(
         references,
         published,
@@ -126,7 +135,7 @@ def evaluate(
         else None,
         stages=stages,
     )
-    return replace(card, seed=seed, bounds_from=sets.origin, notes=(*said[0], *card.notes))
+    return replace(card, seed=seed, bounds_from=sets.origin, notes=(*said[0], *card.notes), stream=stream)
 
 
 def resilience(
@@ -163,6 +172,9 @@ class Published:
     measured: Measured
     promised: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+    # As a stream, where it was asked for: its values, and how it goes over time.
+    stream: Mapping[str, Value] = field(default_factory=dict)
+    course: Mapping[str, list[float]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +224,13 @@ def judge(
         ]
         results = [
             SetResult(
-                drawn, value, hit, item.promised, (*item.notes, *set_remarks(real, item.measured)), curve
+                drawn,
+                value | dict(item.stream),
+                hit,
+                item.promised,
+                (*item.notes, *set_remarks(real, item.measured)),
+                curve,
+                item.course,
             )
             for drawn, value, hit, item, curve in zip(figures, values, found, published, curves, strict=True)
         ]
@@ -251,6 +269,28 @@ def _first_of_each(published: Sequence[Published]) -> list[Summary]:
     for item in published:
         first.setdefault(item.name, item.measured.summary)
     return list(first.values())
+
+
+def _streams(
+    sets: Sets,
+    published: Sequence[Published],
+    streets: Streets | None,
+    ticks: tuple[float, int],
+    seed: int,
+) -> tuple[dict[str, Any], list[Published]]:
+    """The sets as streams of (seconds of a tick, first compared tick); the real one as plain data."""
+    # A source of its own: the other values are the same with streams and without.
+    rng = np.random.default_rng([seed, 1])
+    kept = [sets.reading(number, rng, SAMPLE).kept for number in range(len(sets.crowds))]
+    reference = StreamReference.of(sets.crowds[0], kept[0], sets.area, *ticks, rng)
+    if streets is not None:
+        routes = _kept(map_alone(streets.roads.largest_component(), rng), sets.area)
+        reference = reference.with_map(routes, rng)
+    found = []
+    for number, item in enumerate(published, start=1):
+        tables = reference.tables(sets.crowds[number], kept[number], sets.names[number])
+        found.append(replace(item, stream=reference.values(tables), course=reference.course(tables)))
+    return reference.document(), found
 
 
 def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:

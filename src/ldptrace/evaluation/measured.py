@@ -64,7 +64,7 @@ class Pass:
         return Totals(zero, dict.fromkeys(self.rates, zero), [])
 
     def __call__(self, block: Trajectories, number: int) -> tuple[Part, Totals]:
-        kept = self._kept(block)
+        kept = self.kept(block)
         local = on_local_clocks(kept)
         again = {}
         if self.weighing is not None:
@@ -76,9 +76,10 @@ class Pass:
 
     def chosen(self, block: Trajectories, number: int) -> list[Trajectories]:
         """The sample alone."""
-        return [self._sample(self._kept(block), number)]
+        return [self._sample(self.kept(block), number)]
 
-    def _kept(self, block: Trajectories) -> Trajectories:
+    def kept(self, block: Trajectories) -> Trajectories:
+        """A block ready to be measured: with the labels of its set, and inside the area."""
         plain = replace(block, ids=None, extra=None, user=None, provenance=None, **self.labels)
         plain = plain if self.timed else replace(plain, t=None)
         return stay_inside(plain, self.grid, self.outside)

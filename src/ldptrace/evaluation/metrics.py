@@ -7,7 +7,7 @@ whose work is done once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Level = Literal["global", "trajectory", "semantic", "street", "time"]
+Level = Literal["global", "trajectory", "semantic", "street", "time", "stream"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Metric:
     range: tuple[float, float]
     unit: str
     section: str
-    # Of a `Pair`, or of a `LinePair` for what the lines of both sets tell.
+    # Of a `Pair`, of a `LinePair` for what the lines of both sets tell, or of a `StreamPair`.
     of: Callable[[Any], float]
     meaning: str
     # Name of the metric of which this is a corrected variant.
@@ -126,6 +126,25 @@ class Metric:
     def better(self, first: float, second: float) -> bool:
         """Whether `first` is a better value than `second`."""
         return first < second if self.goal == "min" else first > second
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number: mean over the repeats, spread, and what others would score.
+
+    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
+    what the map alone scores, plain routing between the set's own ends, the public daily profile, and, where places
+    and hours go together, the set itself if they did not.
+    """
+
+    mean: float
+    std: float | None = None
+    floor: float | None = None
+    floor_std: float | None = None
+    uniform: float | None = None
+    controls: Mapping[str, float] | None = None
+    # Of each set where several are seeds of one method; then `std` is their spread.
+    seeds: tuple[float, ...] = ()
 
 
 def density_error(pair: Pair) -> float:

@@ -21,9 +21,9 @@ from ldptrace import pages
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
 from ldptrace.evaluation.figures import Figures
-from ldptrace.evaluation.metrics import METRICS, Metric
+from ldptrace.evaluation.metrics import METRICS, Metric, Value
 from ldptrace.evaluation.rows import csv_text, metric_rows, tex_text
-from ldptrace.evaluation.values import ALL_METRICS, Value, over_seeds
+from ldptrace.evaluation.values import ALL_METRICS, over_seeds
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Grid
 
@@ -50,6 +50,8 @@ class SetResult:
     privacy: Mapping[str, Any] | None
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
+    # How it goes over time, where it was compared as a stream.
+    course: Mapping[str, list[float]] | None = None
     # Sets that this is the mean of.
     seeds: int = 1
 
@@ -75,6 +77,7 @@ def _over_seeds(found: list[SetResult]) -> SetResult:
         first.privacy,
         tuple(dict.fromkeys(said for item in found for said in item.notes)),
         tuple(float(value) for value in np.mean([item.query_curve for item in found], axis=0)),
+        first.course,
         len(found),
     )
 
@@ -113,6 +116,8 @@ class Scorecard:
     streets: list[list[int]] | None = None
     roads: str | None = None
     tolerance: float | None = None
+    # The clock of a stream, and how the real one and a bootstrap of it go over time.
+    stream: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         console = Console(file=io.StringIO(), width=79 + 20 * len(self.sets), highlight=False)
@@ -135,7 +140,8 @@ class Scorecard:
         return {
             name: metric
             for name, metric in ALL_METRICS.items()
-            if name in METRICS or any(not math.isnan(item.values[name].mean) for item in self.sets)
+            if name in METRICS
+            or any(name in item.values and not math.isnan(item.values[name].mean) for item in self.sets)
         }
 
     def best(self, name: str) -> set[int]:
@@ -192,6 +198,7 @@ class Scorecard:
             "controls": [figures.document() for figures in self.controls],
             "streets": self.streets,
             "patterns": list(self.patterns),
+            "stream": self.stream,
         }
         plain: dict[str, Any] = _plain(found)
         return plain
@@ -214,6 +221,7 @@ class Scorecard:
             "privacy": item.privacy,
             "notes": list(item.notes),
             "query_curve": list(item.query_curve),
+            "course": item.course,
             "portrait": item.figures.document(),
         }
 
@@ -275,7 +283,11 @@ class Scorecard:
         return attack_table({item.name: item.attacks for item in self.sets})
 
 
-HEADINGS = {"street": "what people see on a map", "time": "when trips happen"}
+HEADINGS = {
+    "street": "what people see on a map",
+    "time": "when trips happen",
+    "stream": "tick by tick, as a stream",
+}
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
 
 

@@ -12,35 +12,18 @@ from ldptrace.engines.local import Memory
 from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries
 from ldptrace.evaluation.measured import Measured, Pass
-from ldptrace.evaluation.metrics import METRICS, Metric, Reference
+from ldptrace.evaluation.metrics import METRICS, Metric, Reference, Value
+from ldptrace.evaluation.stream_metrics import STREAM_METRICS
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
 
 # Of a set whose places and hours are drawn apart, and of one that leaves as any city's people do.
 INDEPENDENT, PUBLIC_PROFILE = "independent", "public_profile"
-# Metrics of the cells of a pair, and all there are.
+# Metrics of the cells of a pair, those of any set, and all there are.
 CELL_METRICS: dict[str, Metric] = METRICS | CORRECTED
-ALL_METRICS: dict[str, Metric] = METRICS | LINE_METRICS | CORRECTED
-
-
-@dataclass(frozen=True)
-class Value:
-    """One measured number: mean over the repeats, spread, and what others would score.
-
-    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
-    what the map alone scores, plain routing between the set's own ends, the public daily profile, and, where places
-    and hours go together, the set itself if they did not.
-    """
-
-    mean: float
-    std: float | None = None
-    floor: float | None = None
-    floor_std: float | None = None
-    uniform: float | None = None
-    controls: Mapping[str, float] | None = None
-    # Of each set where several are seeds of one method; then `std` is their spread.
-    seeds: tuple[float, ...] = ()
+SET_METRICS: dict[str, Metric] = METRICS | LINE_METRICS | CORRECTED
+ALL_METRICS: dict[str, Metric] = SET_METRICS | STREAM_METRICS
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +102,7 @@ class References:
                     blind[name],
                     {control: found[name] for control, found in others.items() if name in found},
                 )
-                for name in ALL_METRICS
+                for name in SET_METRICS
             }
             for rounds, item, others in zip(scores, synthetic, beside, strict=True)
         ]

@@ -1,0 +1,348 @@
+"""RetraSyn's eight metrics of streams (Hu et al., ICDE 2024), as its public code values them, and their course.
+
+Density and transition errors are means over the ticks; query, hotspot and pattern metrics means over random windows;
+the other three are of the whole history. A jump over a cell is a transition like any other here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import child
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.base import Crowd
+from ldptrace.errors import InputError
+from ldptrace.evaluation.distances import metric_scale
+from ldptrace.evaluation.divergence import MAX_JSD, Scale, count_divergence, divergence_terms
+from ldptrace.evaluation.metrics import Metric, Value
+from ldptrace.evaluation.patterns import TOP
+from ldptrace.evaluation.queries import SANITY
+from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
+from ldptrace.evaluation.streams import (
+    Clock,
+    Counts,
+    Departures,
+    Frame,
+    Positions,
+    StreamTables,
+    bins,
+    windows,
+)
+from ldptrace.protocol.grid import Grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+HOTTEST = 10
+# What else is measured beside the real set: the same trips at shuffled times, and, with a map, its routes.
+SHUFFLED, MAP_ALONE = "shuffled_times", "map_alone"
+
+
+@dataclass(frozen=True, eq=False)
+class StreamPair:
+    """The tables of a real and of a synthetic stream in one frame, and the windows for hotspots and patterns."""
+
+    real: StreamTables
+    synthetic: StreamTables
+    frame: Frame
+    windows: Ints
+
+
+def density_over_time(pair: StreamPair) -> Floats:
+    """Divergence of the positions in each compared tick."""
+    clock = pair.frame.clock
+    return _over_time(pair.real.density, pair.synthetic.density, clock.ticks)[clock.start :]
+
+
+def transitions_over_time(pair: StreamPair) -> Floats:
+    """Divergence of (cell, cell in the next tick) in each compared tick but the last."""
+    clock = pair.frame.clock
+    return _over_time(pair.real.moves, pair.synthetic.moves, clock.ticks)[clock.start : clock.ticks - 1]
+
+
+def query_error(pair: StreamPair) -> float:
+    """Mean relative error of the positions in 100 boxes during a window; denominators are at least 1 % of all."""
+    clock = pair.frame.clock
+    compared = clock.ticks - clock.start
+    least = SANITY * clock.window * pair.real.density.values.sum() / compared
+    gaps = np.abs(pair.real.answers - pair.synthetic.answers)
+    return float(np.mean(gaps / np.maximum(pair.real.answers, least)))
+
+
+def hotspots(pair: StreamPair, first: Ints) -> Floats:
+    """NDCG of the ten busiest cells in each window."""
+    cells, wide = pair.frame.grid.cells, pair.frame.clock.window
+
+    def busy(tables: StreamTables, start: int) -> Floats:
+        items, counts = tables.density.between(start, start + wide)
+        return bins(items, counts, cells)
+
+    return np.array(
+        [hotspot_gain(busy(pair.real, at), busy(pair.synthetic, at), HOTTEST) for at in first.tolist()]
+    )
+
+
+def pattern_matches(pair: StreamPair, first: Ints) -> Floats:
+    """Share of the hundred most frequent patterns of each window that both streams have."""
+    wide = pair.frame.clock.window
+    return np.array(
+        [
+            len(_frequent(pair.real, at, wide) & _frequent(pair.synthetic, at, wide)) / TOP
+            for at in first.tolist()
+        ]
+    )
+
+
+def trip_error(pair: StreamPair) -> float:
+    """Divergence of the pairs (first cell, last cell) of the trips."""
+    return float(_over_time(pair.real.ends, pair.synthetic.ends, 1)[0])
+
+
+def length_error(pair: StreamPair) -> float:
+    """Divergence of the travel distances in twenty buckets over the range of both streams."""
+    sides = [
+        (np.concatenate(side.lengths), np.concatenate(side.weights)) for side in (pair.real, pair.synthetic)
+    ]
+    every = np.concatenate([lengths for lengths, _ in sides])
+    scale = Scale(float(every.min(initial=0.0)), float(every.max(initial=0.0)), np.empty(0))
+    return count_divergence(*(scale.reference(np.repeat(*side)) for side in _whole(sides)))
+
+
+def _whole(sides: Sequence[tuple[Floats, Floats]]) -> list[tuple[Floats, Ints]]:
+    """Weights as whole numbers: controls count by fractions, which their lengths need not."""
+    return [
+        (
+            lengths,
+            weights.astype(np.int64)
+            if np.all(weights == np.rint(weights))
+            else np.ones(len(weights), np.int64),
+        )
+        for lengths, weights in sides
+    ]
+
+
+def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
+    """Jensen-Shannon divergence of two tables in each tick; a tick without anybody is a distribution of zeros."""
+    keys = np.union1d(real.keys, synthetic.keys)
+    tick = keys // real.base
+    shares = []
+    for side in (real, synthetic):
+        values = np.zeros(len(keys))
+        values[np.searchsorted(keys, side.keys)] = side.values
+        shares.append(values / np.maximum(side.totals(ticks), 1e-300)[tick])
+    return bins(tick, divergence_terms(shares[0], shares[1]), ticks)
+
+
+def _frequent(tables: StreamTables, first: int, wide: int) -> set[tuple[int, int]]:
+    """The most frequent patterns within a window, as (size, cells); ties go to the shorter, then to lower cells."""
+    sizes, items, counts = [], [], []
+    for length, table in enumerate(tables.patterns, start=2):
+        if length > wide - 1:
+            break
+        item, count = table.between(first, first + wide - length + 1)
+        sizes.append(np.full(len(item), length))
+        items.append(item)
+        counts.append(count)
+    if not sizes:
+        return set()
+    size, item, count = (np.concatenate(parts) for parts in (sizes, items, counts))
+    top = np.argsort(-count, kind="stable")[:TOP]
+    return set(zip(size[top].tolist(), item[top].tolist(), strict=True))
+
+
+_JSD = (0.0, MAX_JSD)
+STREAM_METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "stream_density_error", "Density error per tick", "stream", "min", _JSD, "nats (JSD)", "",
+            lambda pair: float(density_over_time(pair).mean()),
+            "how differently people are spread over the cells at a tick",
+        ),
+        Metric(
+            "stream_transition_error", "Transition error per tick", "stream", "min", _JSD, "nats (JSD)", "",
+            lambda pair: float(transitions_over_time(pair).mean()),
+            "how differently people go on to the next tick",
+        ),
+        Metric(
+            "stream_query_error", "Query error in windows", "stream", "min", (0.0, np.inf), "relative error", "",
+            query_error, "how wrong counts in random boxes during a window are",
+        ),
+        Metric(
+            "stream_hotspot_ndcg", "Hotspots in windows", "stream", "max", (0.0, 1.0), "NDCG@10", "",
+            lambda pair: float(hotspots(pair, pair.windows).mean()),
+            "whether the ten busiest cells of a window are found, in order",
+        ),
+        Metric(
+            "stream_pattern_f1", "Pattern F1 in windows", "stream", "max", (0.0, 1.0), "share", "",
+            lambda pair: float(pattern_matches(pair, pair.windows).mean()),
+            "how many of the hundred most frequent pieces of a window are found",
+        ),
+        Metric(
+            "stream_kendall_tau", "Kendall's tau of the history", "stream", "max", (-1.0, 1.0), "rank correlation",
+            "", lambda pair: kendall_tau(pair.real.coverage, pair.synthetic.coverage),
+            "whether cells keep their order by the number of trips that pass",
+        ),
+        Metric(
+            "stream_trip_error", "Trip error of the history", "stream", "min", _JSD, "nats (JSD)", "", trip_error,
+            "how differently first and last cells of trips are paired",
+        ),
+        Metric(
+            "stream_length_error", "Length error of the history", "stream", "min", _JSD, "nats (JSD)", "",
+            length_error, "how differently travel distances are spread",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """A real stream and what stands beside it: a bootstrap, random walks, the same trips at shuffled times."""
+
+    real: StreamTables
+    again: StreamTables
+    blind: StreamTables
+    shuffled: StreamTables
+
+    @staticmethod
+    def of(trips: Trajectories, frame: Frame, departures: Floats, rng: np.random.Generator) -> Sides:
+        """Of a block of the real set; `departures` are those of the whole set."""
+        ones = np.ones(len(trips))
+        positions = Positions.of(trips, frame.clock)
+        other = frame.clock.at(rng.choice(departures, len(trips)))
+        return Sides(
+            StreamTables.of_positions(positions, frame, ones),
+            StreamTables.of(trips, frame, rng.poisson(1.0, len(trips)).astype(np.float64)),
+            StreamTables.of_positions(positions.wandering(frame.grid, rng), frame, ones),
+            StreamTables.of_positions(positions.begun_at(other), frame, ones),
+        )
+
+    @staticmethod
+    def nothing(frame: Frame) -> Sides:
+        zero = StreamTables.nothing(frame)
+        return Sides(zero, zero, zero, zero)
+
+    def __add__(self, other: Sides) -> Sides:
+        return Sides(
+            self.real + other.real,
+            self.again + other.again,
+            self.blind + other.blind,
+            self.shuffled + other.shuffled,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamReference:
+    """The real side of all pairs of streams, with its floor and controls."""
+
+    frame: Frame
+    sides: Sides
+    windows: Ints
+    departures: Floats
+    controls: Mapping[str, StreamTables]
+
+    @staticmethod
+    def of(
+        crowd: Crowd, kept: Any, grid: Grid, tick: float, start: int, rng: np.random.Generator
+    ) -> StreamReference:
+        """Two passes over the real set; `kept` makes a block ready to be measured."""
+        if not (tick > 0 and np.isfinite(tick)):
+            raise InputError(f"a tick is a number of seconds above 0, got {tick:g}")
+        departures = crowd.add_up(lambda block, _: Departures.of(kept(block)), Departures())
+        if not departures.first:
+            raise InputError("streams need times, and the real set has none")
+        frame = Frame.of(grid, Clock.of(departures, tick, start), rng)
+        times, source = departures.times, rng.spawn(1)[0]
+        sides = crowd.add_up(
+            lambda block, number: Sides.of(kept(block), frame, times, child(source, number)),
+            Sides.nothing(frame),
+        )
+        return StreamReference(frame, sides, windows(frame.clock, rng), times, {SHUFFLED: sides.shuffled})
+
+    def with_map(self, routes: Trajectories, rng: np.random.Generator) -> StreamReference:
+        """With the routes of the map alone beside it, which leave as the real trips do, at the real mean speed."""
+        clock, real = self.frame.clock, self.sides.real
+        leave = rng.choice(self.departures, len(routes))
+        length, weight = np.concatenate(real.lengths), np.concatenate(real.weights)
+        spent = clock.tick * float(real.density.values.sum()) / max(real.trips, 1.0)
+        mean = float((length * weight).sum() / max(weight.sum(), 1.0))
+        timed = _at_speed(routes, leave, mean / max(spent, clock.tick), self.frame.grid)
+        share = np.full(len(routes), real.trips / len(routes))
+        tables = StreamTables.of(timed, self.frame, share)
+        return replace(self, controls={**self.controls, MAP_ALONE: tables})
+
+    def tables(self, crowd: Crowd, kept: Any, name: str) -> StreamTables:
+        """The tables of a synthetic set."""
+
+        def work(block: Trajectories, _: int) -> StreamTables:
+            trips = kept(block)
+            if trips.t is None:
+                raise InputError(f"streams need times, and {name} has none")
+            return StreamTables.of(trips, self.frame)
+
+        return crowd.add_up(work, StreamTables.nothing(self.frame))
+
+    def pair(self, synthetic: StreamTables) -> StreamPair:
+        return StreamPair(self.sides.real, synthetic, self.frame, self.windows)
+
+    def values(self, synthetic: StreamTables) -> dict[str, Value]:
+        """Every metric of a stream, with its floor (a bootstrap of the real trips), walks, and controls."""
+        ours, floor, blind = (self._once(side) for side in (synthetic, self.sides.again, self.sides.blind))
+        beside = {name: self._once(side) for name, side in self.controls.items()}
+        return {
+            name: Value(
+                ours[name],
+                None,
+                floor[name],
+                None,
+                blind[name],
+                {control: found[name] for control, found in beside.items()},
+            )
+            for name in STREAM_METRICS
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The clock, and the real stream and a bootstrap of it over time, as plain data."""
+        clock = self.frame.clock
+        return {
+            "tick": clock.tick,
+            "origin": clock.origin,
+            "ticks": clock.ticks,
+            "from": clock.start,
+            "window": clock.window,
+            "real": self.course(self.sides.real),
+            "floor": self.course(self.sides.again),
+        }
+
+    def _once(self, side: StreamTables) -> dict[str, float]:
+        pair = self.pair(side)
+        return {name: metric.of(pair) for name, metric in STREAM_METRICS.items()}
+
+    def course(self, side: StreamTables) -> dict[str, list[float]]:
+        """A stream over time: people on the way and errors by tick, hotspots and patterns window by window."""
+        pair, clock = self.pair(side), self.frame.clock
+        first = np.arange(clock.start, clock.ticks - clock.window + 1, clock.window)
+        return {
+            "present": side.density.totals(clock.ticks)[clock.start :].tolist(),
+            "density_error": density_over_time(pair).tolist(),
+            "transition_error": transitions_over_time(pair).tolist(),
+            "hotspot_ndcg": hotspots(pair, first).tolist(),
+            "pattern_f1": pattern_matches(pair, first).tolist(),
+        }
+
+
+def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:
+    """Routes with times: each leaves when it is told and goes at one speed, in the unit of lengths per second."""
+    kx, ky = metric_scale(grid, geographic=routes.is_geographic)
+    step = np.hypot(
+        np.diff(routes.x, prepend=routes.x[:1]) * kx, np.diff(routes.y, prepend=routes.y[:1]) * ky
+    )
+    step[routes.offsets[:-1]] = 0.0
+    total = np.cumsum(step)
+    along = total - np.repeat(total[routes.offsets[:-1]], routes.sizes)
+    return replace(routes, t=np.repeat(leave, routes.sizes) + along / max(speed, 1e-300))

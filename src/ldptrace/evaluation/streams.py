@@ -1,0 +1,426 @@
+"""Trips on a clock of ticks, added up for the metrics of streams: who is where at each tick, and where they go next.
+
+A trip has one position in each tick from the one it begins in to the one it ends in, interpolated along its line, so
+nothing here depends on how densely it was sampled. Tables of blocks add up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.kernels import kernel
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.evaluation.distances import metric_scale, travel_distances
+from ldptrace.protocol.grid import Grid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# RetraSyn's: ticks of a window, random windows, squares of a third of each side, cells of a pattern.
+WINDOW, WINDOWS = 20, 100
+SIDE = 1 / 3
+LONGEST = 5
+# Entries up to which a table is counted without sorting.
+_DENSE = 1 << 22
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Ticks of `tick` seconds from `origin` on; those before `start` are a warm-up and not compared."""
+
+    tick: float
+    origin: float
+    ticks: int
+    start: int = 0
+
+    @staticmethod
+    def of(departures: Departures, tick: float, start: int) -> Clock:
+        """The clock of a real set, from its first departure to its last arrival."""
+        ticks = int(_floor((departures.last - departures.origin) / tick)) + 1
+        if not 0 <= start < ticks - 1:
+            raise InputError(
+                f"the real set has {ticks:,} ticks of {tick:g} s: compare from tick 0 to {ticks - 2:,} on, got {start}"
+            )
+        return Clock(tick, departures.origin, ticks, start)
+
+    def at(self, times: Floats) -> Ints:
+        """The ticks of moments."""
+        return _floor((times - self.origin) / self.tick)
+
+    @property
+    def window(self) -> int:
+        """Ticks of a window: fewer than usual in a short stream."""
+        return min(WINDOW, self.ticks - self.start)
+
+
+@dataclass(frozen=True, eq=False)
+class Departures:
+    """When the trips of a set begin, and when the last one ends; blocks add up."""
+
+    first: tuple[Floats, ...] = ()
+    last: float = -math.inf
+
+    @staticmethod
+    def of(trips: Trajectories) -> Departures:
+        if trips.t is None or len(trips) == 0:
+            return Departures()
+        return Departures((trips.t[trips.offsets[:-1]],), float(trips.t[trips.offsets[1:] - 1].max()))
+
+    def __add__(self, other: Departures) -> Departures:
+        return Departures(self.first + other.first, max(self.last, other.last))
+
+    @property
+    def times(self) -> Floats:
+        return np.concatenate(self.first)
+
+    @property
+    def origin(self) -> float:
+        return min(float(first.min()) for first in self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Weighted counts of items by tick, only of those that occur: key = tick * base + item, ascending; a monoid.
+
+    >>> both = Counts.of(10, np.array([0, 1]), np.array([3, 4]), np.ones(2)) + Counts.of(
+    ...     10, np.array([1]), np.array([4]), np.ones(1))
+    >>> both.keys.tolist(), both.values.tolist()
+    ([3, 14], [1.0, 2.0])
+    """
+
+    base: int
+    keys: Ints
+    values: Floats
+
+    @staticmethod
+    def of(base: int, tick: Ints, item: Ints, weight: Floats) -> Counts:
+        return Counts._summed(base, tick * base + item, weight)
+
+    @staticmethod
+    def nothing(base: int) -> Counts:
+        return Counts(base, np.empty(0, dtype=np.int64), np.empty(0))
+
+    @staticmethod
+    def _summed(base: int, keys: Ints, weight: Floats) -> Counts:
+        if len(keys) and keys.max() < _DENSE:
+            total = bins(keys, weight)
+            found = np.flatnonzero(total)
+            return Counts(base, found, total[found])
+        found, place = np.unique(keys, return_inverse=True)
+        return Counts(base, found, bins(place, weight, len(found)))
+
+    def __add__(self, other: Counts) -> Counts:
+        keys = np.concatenate((self.keys, other.keys))
+        return Counts._summed(self.base, keys, np.concatenate((self.values, other.values)))
+
+    def totals(self, ticks: int) -> Floats:
+        """The sum of each tick."""
+        return bins(self.keys // self.base, self.values, ticks)
+
+    def between(self, first: int, beyond: int) -> tuple[Ints, Floats]:
+        """Items of the ticks from `first` to before `beyond`, ascending, and their counts."""
+        low, high = np.searchsorted(self.keys, (first * self.base, max(beyond, first) * self.base))
+        items, place = np.unique(self.keys[low:high] % self.base, return_inverse=True)
+        return items, bins(place, self.values[low:high], len(items))
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Random boxes wholly inside the map, each during one window of ticks."""
+
+    left: Floats
+    bottom: Floats
+    width: float
+    height: float
+    first: Ints
+
+    @staticmethod
+    def draw(grid: Grid, clock: Clock, rng: np.random.Generator) -> Boxes:
+        x0, y0, x1, y1 = grid.bounds
+        width, height = SIDE * (x1 - x0), SIDE * (y1 - y0)
+        return Boxes(
+            x0 + rng.random(WINDOWS) * (x1 - x0 - width),
+            y0 + rng.random(WINDOWS) * (y1 - y0 - height),
+            width,
+            height,
+            windows(clock, rng),
+        )
+
+
+def bins(items: Ints, weights: Floats, size: int = 0) -> Floats:
+    """The sum of the weights of each item."""
+    found: Floats = np.bincount(items, weights=weights, minlength=size).astype(np.float64)
+    return found
+
+
+def windows(clock: Clock, rng: np.random.Generator) -> Ints:
+    """First ticks of random windows."""
+    return rng.integers(clock.start, clock.ticks - clock.window, WINDOWS, endpoint=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What every set of a stream is counted in: cells, ticks, and the boxes of the queries."""
+
+    grid: Grid
+    clock: Clock
+    boxes: Boxes
+
+    @staticmethod
+    def of(grid: Grid, clock: Clock, rng: np.random.Generator) -> Frame:
+        if clock.ticks * grid.cells**LONGEST >= 1 << 62:
+            most = math.isqrt(math.floor(((1 << 62) / clock.ticks) ** (1 / LONGEST)))
+            raise InputError(
+                f"streams of {clock.ticks:,} ticks are compared on at most {most} cells per side, got {grid.n}"
+            )
+        return Frame(grid, clock, Boxes.draw(grid, clock, rng))
+
+
+@dataclass(frozen=True, eq=False)
+class StreamTables:
+    """What the trips of a stream add up to.
+
+    `density` counts positions by tick, `patterns` pieces of 2 to 5 positions by the tick they begin in (longer than
+    two only where every step changes the cell), `answers` positions in each box. The rest is of whole trips that begin
+    in the compared ticks: `coverage` of the cells, `ends` (first cell, last cell), `lengths` with their weights.
+    """
+
+    density: Counts
+    patterns: tuple[Counts, ...]
+    answers: Floats
+    coverage: Floats
+    ends: Counts
+    lengths: tuple[Floats, ...]
+    weights: tuple[Floats, ...]
+    # Trips of the whole history, by weight.
+    trips: float
+
+    @staticmethod
+    def nothing(frame: Frame) -> StreamTables:
+        cells = frame.grid.cells
+        return StreamTables(
+            Counts.nothing(cells),
+            tuple(Counts.nothing(cells**size) for size in range(2, LONGEST + 1)),
+            np.zeros(WINDOWS),
+            np.zeros(cells),
+            Counts.nothing(cells**2),
+            (),
+            (),
+            0.0,
+        )
+
+    @staticmethod
+    def of(trips: Trajectories, frame: Frame, weights: Floats | None = None) -> StreamTables:
+        """Of a block of trips, each counted as often as its weight says."""
+        weight = np.ones(len(trips)) if weights is None else weights.astype(np.float64)
+        if weights is not None:
+            trips, weight = trips.take(weight > 0), weight[weight > 0]
+        if len(trips) == 0:
+            return StreamTables.nothing(frame)
+        return StreamTables.of_positions(Positions.of(trips, frame.clock), frame, weight)
+
+    @staticmethod
+    def of_positions(positions: Positions, frame: Frame, weight: Floats) -> StreamTables:
+        """Of positions tick by tick."""
+        clock, cells = frame.clock, frame.grid.cells
+        cell, trip = positions.cells(frame.grid), positions.trip
+        here = (positions.tick >= clock.start) & (positions.tick < clock.ticks)
+        begun = positions.tick[positions.offsets[:-1]]
+        whole = (begun >= clock.start) & (begun < clock.ticks)
+        patterns = [
+            Counts.of(cells**size, positions.tick[at], code, weight[trip[at]])
+            for size, (at, code) in enumerate(_pieces(positions, cell, cells, clock), start=2)
+        ]
+        first, last = cell[positions.offsets[:-1]][whole], cell[positions.offsets[1:] - 1][whole]
+        coverage = np.zeros(cells)
+        _cover(cell, positions.offsets, weight * whole, coverage)
+        scale = metric_scale(frame.grid, geographic=positions.geographic)
+        lengths = travel_distances(positions.trajectories(), scale)[whole]
+        return StreamTables(
+            Counts.of(cells, positions.tick[here], cell[here], weight[trip[here]]),
+            tuple(patterns),
+            _answers(positions, frame, weight),
+            coverage,
+            Counts.of(cells**2, np.zeros(len(first), dtype=np.int64), first * cells + last, weight[whole]),
+            (lengths,),
+            (weight[whole],),
+            float(weight.sum()),
+        )
+
+    def __add__(self, other: StreamTables) -> StreamTables:
+        return StreamTables(
+            self.density + other.density,
+            tuple(a + b for a, b in zip(self.patterns, other.patterns, strict=True)),
+            self.answers + other.answers,
+            self.coverage + other.coverage,
+            self.ends + other.ends,
+            self.lengths + other.lengths,
+            self.weights + other.weights,
+            self.trips + other.trips,
+        )
+
+    @property
+    def moves(self) -> Counts:
+        """Where a position is in the next tick."""
+        return self.patterns[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """One position in each tick of each trip."""
+
+    x: Floats
+    y: Floats
+    tick: Ints
+    offsets: Ints
+    geographic: bool
+
+    @staticmethod
+    def of(trips: Trajectories, clock: Clock) -> Positions:
+        """Interpolated along the lines; in the tick where it begins a trip is at its first point.
+
+        >>> trip = Trajectories([0.0, 6.0], [0.0, 0.0], [0, 2], t=[5.0, 35.0])
+        >>> found = Positions.of(trip, Clock(10.0, 0.0, 4))
+        >>> found.tick.tolist(), found.x.tolist()
+        ([0, 1, 2, 3], [0.0, 1.0, 3.0, 5.0])
+        """
+        times: Any = trips.t
+        first = clock.at(times[trips.offsets[:-1]])
+        sizes = clock.at(times[trips.offsets[1:] - 1]) - first + 1
+        offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 1))))
+        x, y, tick = np.empty(offsets[-1]), np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
+        _positions(
+            trips.x, trips.y, times, trips.offsets, first, offsets, clock.origin, clock.tick, (x, y, tick)
+        )
+        return Positions(x, y, tick, offsets, trips.is_geographic)
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.offsets)
+
+    @property
+    def trip(self) -> Ints:
+        """The trip of each position."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    def cells(self, grid: Grid) -> Ints:
+        """The cell of each position; a point on a border belongs to the lower cell."""
+        (ox, oy), (sx, sy) = grid.origin, grid.step
+        i, j = (
+            np.clip(np.ceil((values - origin) / step).astype(np.int64) - 1, 0, grid.n - 1)
+            for values, origin, step in ((self.x, ox, sx), (self.y, oy, sy))
+        )
+        return i * grid.n + j
+
+    def trajectories(self) -> Trajectories:
+        return Trajectories(self.x, self.y, self.offsets)
+
+    def begun_at(self, ticks: Ints) -> Positions:
+        """The same trips, begun at other ticks."""
+        moved = np.repeat(ticks - self.tick[self.offsets[:-1]], self.sizes)
+        return replace(self, tick=self.tick + moved)
+
+    def wandering(self, grid: Grid, rng: np.random.Generator) -> Positions:
+        """As many positions at the same ticks, of walks that begin anywhere and go to any of nine cells each tick."""
+        start = self.offsets[:-1]
+        x0, y0, x1, y1 = grid.bounds
+        places = []
+        for low, high in ((x0, x1), (y0, y1)):
+            step = rng.integers(-1, 2, len(self.x))
+            step[start] = rng.integers(0, grid.n, len(start))
+            total = np.cumsum(step)
+            along = total - np.repeat(total[start] - step[start], self.sizes)
+            # Reflected at the borders.
+            along = along % (2 * grid.n)
+            along = np.minimum(along, 2 * grid.n - 1 - along)
+            places.append(low + (along + rng.random(len(along))) * (high - low) / grid.n)
+        return replace(self, x=places[0], y=places[1])
+
+
+def _floor(values: Any) -> Any:
+    """Whole ticks; a hair below a whole one is that one."""
+    return np.floor(np.asarray(values) + 1e-6).astype(np.int64)
+
+
+def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[tuple[Ints, Ints]]:
+    """For 2 to 5 positions: where a piece begins, and its cells as one number."""
+    end = np.repeat(positions.offsets[1:], positions.sizes)
+    inner = np.arange(len(cell)) + 1 < end
+    at = np.flatnonzero(inner & (positions.tick >= clock.start) & (positions.tick + 1 < clock.ticks))
+    code = cell[at] * cells + cell[at + 1]
+    found = [(at, code)]
+    changes = np.zeros(len(cell), dtype=bool)
+    changes[:-1] = cell[1:] != cell[:-1]
+    code, at = code[changes[at]], at[changes[at]]
+    for size in range(3, LONGEST + 1):
+        goes_on = (at + size - 1 < end[at]) & changes[at + size - 2]
+        at, code = at[goes_on], code[goes_on]
+        code = code * cells + cell[at + size - 1]
+        found.append((at, code))
+    return found
+
+
+def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
+    """Positions in each box during its window."""
+    boxes, clock = frame.boxes, frame.clock
+    order = np.argsort(boxes.first, kind="stable")
+    # Of each tick: the windows that it is in are neighbours, sorted by their beginning.
+    ticks = np.arange(clock.ticks)
+    low = np.searchsorted(boxes.first[order], ticks - clock.window, side="right")
+    high = np.searchsorted(boxes.first[order], ticks, side="right")
+    frames = np.stack(
+        (boxes.left, boxes.left + boxes.width, boxes.bottom, boxes.bottom + boxes.height), axis=1
+    )[order]
+    found = np.zeros(WINDOWS)
+    _in_boxes(positions.x, positions.y, positions.tick, positions.offsets, weight, frames, (low, high), found)
+    answers = np.empty(WINDOWS)
+    answers[order] = found
+    return answers
+
+
+@kernel
+def _in_boxes(x, y, tick, offsets, weight, frames, ranges, found):  # type: ignore[no-untyped-def]
+    low, high = ranges
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k], offsets[k + 1]):
+            if 0 <= tick[p] < len(low):
+                for box in range(low[tick[p]], high[tick[p]]):
+                    left, right, bottom, top = frames[box]
+                    if left <= x[p] <= right and bottom <= y[p] <= top:
+                        found[box] += weight[k]
+
+
+@kernel
+def _cover(cell, offsets, weight, coverage):  # type: ignore[no-untyped-def]
+    """How many trips pass each cell, by weight."""
+    last = np.full(len(coverage), -1, dtype=np.int64)
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k], offsets[k + 1]):
+            if last[cell[p]] != k:
+                last[cell[p]] = k
+                coverage[cell[p]] += weight[k]
+
+
+@kernel
+def _positions(x, y, t, offsets, first, begins, origin, tick, out):  # type: ignore[no-untyped-def]
+    xs, ys, ticks = out
+    for k in range(len(first)):
+        p, last = offsets[k], offsets[k + 1] - 1
+        for place in range(begins[k], begins[k + 1]):
+            number = first[k] + place - begins[k]
+            moment = min(max(origin + number * tick, t[offsets[k]]), t[last])
+            while p < last and t[p + 1] <= moment:
+                p += 1
+            share = 0.0
+            if p < last and t[p + 1] > t[p]:
+                share = (moment - t[p]) / (t[p + 1] - t[p])
+            other = min(p + 1, last)
+            xs[place] = x[p] + share * (x[other] - x[p])
+            ys[place] = y[p] + share * (y[other] - y[p])
+            ticks[place] = number
