@@ -16,6 +16,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from stream_kit import ticking
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +144,53 @@ def test_sets_larger_than_memory(app: typer.Typer, files: list[str], tmp_path: P
             assert "80 trajectories" in result.stderr
             written.append(target.read_text(encoding="utf-8"))
         assert written[0] == written[1]
+
+
+def test_files_of_one_name_are_seeds_and_tables_go_to_csv_and_latex(
+    app: typer.Typer, files: list[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "card.csv"
+    options = ["--bounds", "0,0,10,10", "--seed", "3", "--no-attacks", "--repeat", "1", "--csv", str(made)]
+    result = CliRunner().invoke(
+        app, ["evaluate", files[0], f"ours={files[1]}", f"ours={files[2]}", *options, "--tex", "-"]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("% needs")
+    rows = made.read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[0] for row in rows[1:]] == ["ours"] * (len(rows) - 1)
+    density = next(row.split(",") for row in rows if ",density_error," in row)
+    assert float(density[3]) > 0
+    assert density[-1] == "2"
+
+
+def test_streams_and_gaps(app: typer.Typer, tmp_path: Path) -> None:
+    real, other = (
+        saved(ticking(40, 1), tmp_path / "real.parquet"),
+        saved(ticking(40, 2), tmp_path / "a.parquet"),
+    )
+    options = [
+        "--grid",
+        "4",
+        "--bounds",
+        "0,0,8,8",
+        "--no-attacks",
+        "--repeat",
+        "1",
+        "--split-gap",
+        "15",
+        "--seed",
+        "1",
+    ]
+    result = CliRunner().invoke(
+        app, ["evaluate", real, other, *options, "--tick", "10", "--from", "3"], catch_exceptions=False
+    )
+    assert "Density error per tick" in result.stdout
+    refused = CliRunner().invoke(app, ["evaluate", real, other, *options, "--tick", "10", "--from", "39"])
+    assert isinstance(refused.exception, InputError)
+    assert "compare from tick 0 to" in str(refused.exception)
+
+
+def test_attacked_sets_have_names_of_their_own(app: typer.Typer, files: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["attack", files[0], f"a={files[1]}", f"a={files[2]}"])
+    assert isinstance(refused.exception, InputError)
+    assert "each has a name of its own, got a, a" in str(refused.exception)

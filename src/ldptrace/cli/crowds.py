@@ -70,8 +70,9 @@ def open_sets(
     timezone: str | None = None,
     format: str | None = None,
     crs: str | None = None,
+    split_gap: float | None = None,
 ) -> list[Crowd | Trajectories]:
-    """The real set, with the columns that were named, and the synthetic ones: as a whole where they fit.
+    """The real set, with the columns that were named and cut at gaps, and the synthetic ones: in memory if they fit.
 
     The memory is divided between the sets.
     """
@@ -81,8 +82,13 @@ def open_sets(
     from ldptrace.io.report import Reading
 
     columns = [names, *(Unnamed() for _ in synthetic)]
+    gaps = [split_gap, *(None for _ in synthetic)]
     opened: list[Crowd | Trajectories] = []
     if engine is Engine.spark:
+        if split_gap is not None:
+            raise InputError(
+                "--split-gap needs the trips in memory: convert them first, or use --engine local"
+            )
         from ldptrace.engines.spark import Spark, address
         from ldptrace.engines.spark_crowd import SparkCrowd
 
@@ -91,12 +97,13 @@ def open_sets(
             reading = Reading(named, timezone)
             opened.append(SparkCrowd(spark, address(path), None, format=format, crs=crs, reading=reading))
         return opened
-    for path, named in zip((real, *synthetic), columns, strict=True):
-        tables = open_batches(
-            path, format=format, crs=crs, reading=Reading(named, timezone), memory=memory // len(columns)
-        )
+    for path, named, gap in zip((real, *synthetic), columns, gaps, strict=True):
+        reading = Reading(named, timezone, single=gap is not None)
+        tables = open_batches(path, format=format, crs=crs, reading=reading, memory=memory // len(columns))
         if tables is None:
-            opened.append(read_input(path, format=format, crs=crs, names=named, timezone=timezone))
+            opened.append(
+                read_input(path, format=format, crs=crs, names=named, timezone=timezone, split_gap=gap)
+            )
         else:
             resources.callback(tables.close)
             opened.append(Files(tables))

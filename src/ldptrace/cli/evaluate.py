@@ -19,6 +19,7 @@ from ldptrace.cli.common import (
     OutsideOption,
     Progress,
     SeedOption,
+    SplitOption,
     TOption,
     UserOption,
     XOption,
@@ -37,15 +38,17 @@ if TYPE_CHECKING:
 
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.engines.base import Crowd
-    from ldptrace.roads.network import RoadNetwork
 
 
 RealArgument = Annotated[
     Path, typer.Argument(metavar="REAL", help="File or folder of the real trajectories.")
 ]
 SyntheticArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="SYN...", help="Files or folders of synthetic trajectories, one or several."),
+    list[str],
+    typer.Argument(
+        metavar="SYN...",
+        help="Files or folders of synthetic trajectories, or NAME=FILE; files of one name are seeds of one method.",
+    ),
 ]
 GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
 RoadsOption = Annotated[
@@ -75,6 +78,22 @@ def evaluate(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the scorecard as one self-contained page.")
     ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="Write every value of every set as CSV; - prints it.")
+    ] = None,
+    tex_file: Annotated[
+        Path | None, typer.Option("--tex", help="Write the metrics as a LaTeX table; - prints it.")
+    ] = None,
+    tick: Annotated[
+        float | None,
+        typer.Option(
+            "--tick", metavar="SECONDS", help="Compare as streams, too: tick by tick, by RetraSyn's metrics."
+        ),
+    ] = None,
+    from_tick: Annotated[
+        int,
+        typer.Option("--from", metavar="TICK", min=0, help="First tick to compare; before it is a warm-up."),
+    ] = 0,
     repeat: Annotated[
         int, typer.Option("--repeat", min=1, help="Draws of the random queries and of the bootstrap.")
     ] = 3,
@@ -99,54 +118,61 @@ def evaluate(
     t: TOption = None,
     id: IdOption = None,
     user: UserOption = None,
+    split_gap: SplitOption = None,
 ) -> None:
     """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
 
-    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen.
+    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen, and with
+    --tick what a stream of positions shows.
     Without --bounds the map is the smallest box around the real points, as in the reference implementation.
     """
     from ldptrace.core.columns import Names
     from ldptrace.evaluation import evaluate as measure
 
-    check_outputs([json_file, html_file], [real, *synthetic])
+    named, paths = named_files(synthetic)
+    check_outputs([json_file, html_file, csv_file, tex_file], [real, *paths])
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            network = None if roads is None else read_network(roads)
             sets = open_sets(
                 engine,
                 real,
-                synthetic,
+                paths,
                 resources,
                 memory=bytes_of("--memory", memory),
                 names=Names(x, y, t, id, user),
                 timezone=timezone,
                 format=format,
                 crs=crs,
+                split_gap=split_gap,
             )
         card = measure(
             sets[0],
             *sets[1:],
             grid=grid,
             bounds=parse_bounds(bounds),
-            roads=network,
+            roads=roads,
             timezone=timezone,
             seed=seed,
             repeat=repeat,
-            names=names(synthetic),
+            names=named,
             attacks=attacks,
             samples=samples,
             outside=outside.value,
+            tick=tick,
+            from_tick=from_tick,
             stages=stages,
         )
         tell_what_was_read(sets)
         with stages("write"):
             if html_file is not None:
                 card.to_html(html_file)
-            if json_file is not None and str(json_file) != "-":
-                card.to_json(json_file)
-    tables = [card.table(corrected=corrected)] + ([card.attack_table()] if attacks else [])
-    show(tables, card.to_json() if str(json_file) == "-" else None)
+            printed = None
+            for path, face in ((json_file, card.to_json), (csv_file, card.to_csv), (tex_file, card.to_tex)):
+                if path is not None:
+                    text = face(None if str(path) == "-" else path)
+                    printed = text if str(path) == "-" else printed
+    show([card.table(corrected=corrected)] + ([card.attack_table()] if attacks else []), printed)
     for said in card.remarks():
         note(f"note: {said}")
     if html_file is not None:
@@ -181,14 +207,15 @@ def attack(
     from ldptrace.io.atomic import atomic_path
     from ldptrace.pages import attack_page
 
-    check_outputs([json_file, html_file], [real, *synthetic])
+    named, paths = named_files(synthetic)
+    check_outputs([json_file, html_file], [real, *paths])
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
             sets = open_sets(
                 engine,
                 real,
-                synthetic,
+                paths,
                 resources,
                 memory=bytes_of("--memory", memory),
                 names=Names(x, y, t, id, user),
@@ -201,7 +228,7 @@ def attack(
             grid=grid,
             bounds=parse_bounds(bounds),
             seed=seed,
-            names=names(synthetic),
+            names=named,
             outside=outside.value,
             stages=stages,
         )
@@ -221,13 +248,6 @@ def attack(
         note(f"attacks to look at: {html_file}")
 
 
-def read_network(path: Path) -> RoadNetwork:
-    """The whole network of a file: a street that leads nowhere is a street to be on, too."""
-    from ldptrace.roads.readers import read_roads
-
-    return read_roads(path, connected=False)
-
-
 def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
     """The account of sets that were read block by block; the others gave theirs before."""
     from ldptrace.engines.base import Crowd
@@ -244,6 +264,19 @@ def show(tables: list[Table], text: str | None) -> None:
         console.print(*([""] if number else []), table, sep="\n")
     if text is not None:
         typer.echo(text)
+
+
+def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
+    """Names and paths of `FILE` and `NAME=FILE`; names of files are made different, given ones may be equal.
+
+    >>> named_files(["paper=a.csv", "paper=b.csv", "y.csv"])[0]
+    ['paper', 'paper', 'y']
+    """
+    split = [
+        text.partition("=") if "=" in text and not Path(text).exists() else ("", "", text) for text in given
+    ]
+    paths = [Path(path) for *_, path in split]
+    return [name or found for (name, *_), found in zip(split, names(paths), strict=True)], paths
 
 
 def names(paths: list[Path]) -> list[str]:

@@ -58,9 +58,12 @@ def pattern_error_symmetric(pair: Pair) -> float:
     real = np.concatenate((pair.real.patterns.counts, pair.real_support[invented])) / len(pair.real)
     synthetic = np.concatenate((pair.synthetic_support, pair.synthetic.patterns.counts[invented]))
     synthetic = synthetic / len(pair.synthetic)
-    if len(real) == 0:
+    most = np.maximum(real, synthetic)
+    # Rare patterns of a set that was scaled down may count less than half a time.
+    there = most > 0
+    if not there.any():
         return math.nan
-    return float(np.mean(np.abs(real - synthetic) / np.maximum(real, synthetic)))
+    return float(np.mean(np.abs(real - synthetic)[there] / most[there]))
 
 
 def pattern_error_scaled(pair: Pair) -> float:

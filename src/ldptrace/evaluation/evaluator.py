@@ -155,6 +155,10 @@ def resilience(
     stages = stages or Stages()
     rng = np.random.default_rng(seed)
     labels = set_names(names, len(synthetic))
+    if len(set(labels)) < len(labels):
+        raise InputError(
+            f"sets are attacked one by one, so each has a name of its own, got {', '.join(labels)}"
+        )
     with stages("prepare"):
         sets = Sets.of(real, synthetic, labels, Place(grid, bounds, outside))
         chosen = [sets.sample(number, rng) for number in range(len(sets.crowds))]
