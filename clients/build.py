@@ -6,6 +6,7 @@ Each needs its own tools only: a Java compiler, `hatchling`, `npm`.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -51,7 +52,54 @@ def jar(out: Path, source: Path = CLIENTS / "java" / "src") -> Path:
         return Path(shutil.move(made, out / JAR))
 
 
-BUILDERS: dict[str, Callable[[Path], Path]] = {"jar": jar}
+def npm(out: Path, source: Path = CLIENTS / "js") -> Path:
+    """The JavaScript client: ES module, types, and one file for browsers without a bundler."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "package"
+        shutil.copytree(source, package, ignore=shutil.ignore_patterns("node_modules", "test"))
+        shutil.copy(CLIENTS.parent / "LICENSE", package)
+        (package / "browser.js").write_text(browser_script(source / "index.js"), encoding="utf-8")
+        run("npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder, folder=package)
+        (made,) = Path(folder).glob("*.tgz")
+        return Path(shutil.move(made, out / made.name))
+
+
+# The two kinds of statements between modules, as the client writes them.
+IMPORT = re.compile(r'^(import|export) \{([^}]*)\} from "\./(?:src/)?(\w+)\.js";$', re.M)
+EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
+
+
+def browser_script(index: Path) -> str:
+    """One classic script that sets `ldptrace`: every module is a function that returns what it exports.
+
+    The modules must import by plain names, and their statements must stand as `IMPORT` and `EXPORT` expect them.
+    """
+    modules: dict[str, str] = {}
+
+    def wrapped(path: Path) -> tuple[str, list[str]]:
+        text = path.read_text(encoding="utf-8")
+        names = [name for _, name in EXPORT.findall(text)]
+        for kind, imported, module in IMPORT.findall(text):
+            add(module)
+            names += re.findall(r"\w+", imported) if kind == "export" else []
+        text = EXPORT.sub(r"\1", IMPORT.sub(r"const {\2} = _\3;", text))
+        if re.search(r"^\s*(import|export)\b", text, re.M):
+            raise SystemExit(f"{path} has an import or export that the browser script cannot follow")
+        return text, names
+
+    def add(module: str) -> None:
+        if module not in modules:
+            text, names = wrapped(index.parent / "src" / f"{module}.js")
+            modules[module] = (
+                f"const _{module} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();\n"
+            )
+
+    text, names = wrapped(index)
+    body = "".join(modules.values()) + f"{text}\nreturn Object.freeze({{ {', '.join(names)} }});"
+    return f'"use strict";\nglobalThis.ldptrace = (() => {{\n{body}\n}})();\n'
+
+
+BUILDERS: dict[str, Callable[[Path], Path]] = {"jar": jar, "npm": npm}
 
 
 def main() -> None:

@@ -68,3 +68,10 @@ def java_tests(config: pytest.Config) -> str:
         build.compile_java(out, JAVA / "test", using=jar)
 
     return f"{jar}:{built(config, 'java-tests', [JAVA, CLIENTS / 'build.py'], make)}"
+
+
+def npm_package(config: pytest.Config) -> Path:
+    """The tarball that `make clients` builds."""
+    require("npm")
+    folder = built(config, "npm", [CLIENTS / "js", CLIENTS / "build.py"], build.npm)
+    return next(folder.glob("*.tgz"))
