@@ -7,7 +7,7 @@ from pathlib import Path
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode, checked_mode
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.readers import folder, graphml, osm, vector
+from ldptrace.roads.readers import folder, graphml, osm, sumo, vector
 from ldptrace.roads.readers.streets import Streets
 
 READERS = {
@@ -17,6 +17,8 @@ READERS = {
     ".osm.gz": osm.read,
     ".osm.bz2": osm.read,
     ".graphml": graphml.read,
+    ".net.xml": sumo.read,
+    ".net.xml.gz": sumo.read,
     ".geojson": vector.read_geojson,
     ".geojson.gz": vector.read_geojson,
     ".json": vector.read_geojson,
@@ -28,9 +30,10 @@ READERS = {
 def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -> RoadNetwork:
     """The road network of a file or folder, for a way to travel: `car`, `bicycle` or `foot`.
 
-    An OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a GeoPackage, GeoJSON or Shapefile of lines, or a
-    folder with `nodes.csv` and `edges.csv`. The largest part in which all roads lead everywhere is returned,
-    unless `connected` is false; `report` says what was left out and what was assumed.
+    An OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a network of SUMO (`.net.xml`), a GeoPackage,
+    GeoJSON or Shapefile of lines, or a folder with `nodes.csv` and `edges.csv`. The largest part in which all
+    roads lead everywhere is returned, unless `connected` is false; `report` says what was omitted and what was
+    assumed.
     """
     means, source = checked_mode(mode), Path(path)
     if not source.exists():

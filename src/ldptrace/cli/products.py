@@ -1,0 +1,156 @@
+"""`ldptrace matrix`, `flows` and `statement`: what planners and data-protection officers take away."""
+
+from __future__ import annotations
+
+from datetime import date as Date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import CrsOption, Progress, ZoneOption, note
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.core.trajectories import Trajectories
+
+SourceArgument = Annotated[
+    Path,
+    typer.Argument(metavar="TRIPS|MODEL", help="Synthetic trips, or a model as `ldptrace fit` writes it."),
+]
+PopulationOption = Annotated[
+    float | None,
+    typer.Option(
+        "--population", help="Number of people the numbers are scaled to; else trips are counted as they are."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    for command in (matrix, flows, statement):
+        app.command()(command)
+
+
+def matrix(
+    source: SourceArgument,
+    zones: Annotated[
+        str,
+        typer.Option(
+            "--zones", metavar="FILE|h3:R", help="Polygons (GeoJSON, GeoPackage, Shapefile) or cells of H3."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Where the matrix goes: .omx, .parquet or .csv.")
+    ],
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each.")
+    ] = None,
+    zone_id: Annotated[
+        str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
+    ] = None,
+    population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Write how many trips go from zone to zone."""
+    from ldptrace.products.departures import checked_by
+    from ldptrace.products.matrix import Matrix, checked_target
+    from ldptrace.products.source import weight_of
+    from ldptrace.products.zones import read_zones
+
+    checked_target(output)
+    slots = checked_by(by)
+    with Progress() as stages:
+        with stages("read"):
+            division = read_zones(zones, zone_id)
+            trips = _trips(source, crs, timezone)
+        with stages("count"):
+            found = Matrix.count(trips, division, slots, weight_of(trips, population))
+        with stages("write"):
+            written = found.write(output)
+    note(
+        f"{found.total:,.0f} trips between {len(found.zones):,} zones in {len(found.slots)} "
+        f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
+    )
+    if found.outside:
+        note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
+
+
+def flows(
+    source: SourceArgument,
+    roads: Annotated[
+        Path, typer.Option("--roads", metavar="NETWORK", help="The road network the trips follow.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Where they go: .gpkg, .geojson or .parquet.")
+    ],
+    by: Annotated[str | None, typer.Option("--by", metavar="hour", help="A column for each hour.")] = None,
+    population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Write how many vehicles pass each street, and take each turn."""
+    from ldptrace.products.flows import Flows, checked_target
+    from ldptrace.products.source import weight_of
+    from ldptrace.roads import read_roads
+
+    checked_target(output)
+    with Progress() as stages:
+        with stages("read"):
+            network = read_roads(roads)
+            trips = _trips(source, crs, timezone)
+        with stages("match and count"):
+            found = Flows.count(trips, network, by, weight_of(trips, population))
+        with stages("write"):
+            written = found.write(output)
+    note(
+        f"{found.vehicles.sum():,.0f} passes of {len(found.used):,} streets, {found.followed:.0%} of the "
+        "way on them: "
+        f"{', '.join(map(str, written))}"
+    )
+
+
+def statement(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|MODEL|PLAN", help="Synthetic trips, a model, or a plan of a collection."
+        ),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the papers.")],
+    product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
+    curator: Annotated[str | None, typer.Option("--curator", help="Who publishes it.")] = None,
+    purpose: Annotated[str | None, typer.Option("--purpose", help="What it is for.")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="Region that it describes.")] = None,
+    sector: Annotated[str, typer.Option("--sector", help="Sector, as the registry names it.")] = "Government",
+    published: Annotated[
+        str | None, typer.Option("--date", metavar="DATE", help="Day of publication, such as 2026-03-01.")
+    ] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Who fills in the registry's entry.")] = None,
+    url: Annotated[str | None, typer.Option("--url", help="Where the data product is described.")] = None,
+) -> None:
+    """Write the papers of a release: registry entry, NIST hazards, Croissant metadata, citation."""
+    from ldptrace.products.source import open_promise
+    from ldptrace.products.statement import Operator, write_statement
+
+    try:
+        day = None if published is None else Date.fromisoformat(published)
+    except ValueError:
+        raise InputError(f"--date is written as 2026-03-01, got {published!r}") from None
+    promise = open_promise(source)
+    operator = Operator(curator, purpose, region, product, sector, day, author, url)
+    data = source if source.suffix not in (".npz", ".json") else None
+    for path in write_statement(promise, output, operator, data):
+        note(str(path))
+    for sentence in promise.weaker:
+        note(f"Note: {sentence}")
+
+
+def _trips(source: Path, crs: str | None, timezone: str | None) -> Trajectories:
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.products.source import open_source
+
+    found = open_source(source, crs=crs, timezone=timezone)
+    if not isinstance(found, Trajectories):
+        raise InputError(f"{source}: numbers of a model are not implemented")
+    return found

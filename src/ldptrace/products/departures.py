@@ -1,0 +1,70 @@
+"""When trips begin: the hour, the part of the day or the day that a number belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.times import DAY, to_local
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.protocol.questions.tides import PART_OF_HOUR
+
+By = Literal["hour", "period", "day"]
+# Names of the parts of the day, in the order of `PART_OF_HOUR`.
+PERIODS = ("night", "morning", "midday", "evening")
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Departures:
+    """For each trip the place of its slot in `slots`: `hour_08`, `morning`, `day_2026_03_01`; or `trips`, one for all.
+
+    >>> trips = Trajectories([0, 1], [0, 0], [0, 1, 2], t=[8.5 * HOUR, 17 * HOUR])
+    >>> found = Departures.of(trips, "period")
+    >>> [found.slots[place] for place in found.place]
+    ['morning', 'evening']
+    """
+
+    slots: tuple[str, ...]
+    place: NDArray[np.int64]
+
+    @staticmethod
+    def of(trips: Trajectories, by: By | None) -> Departures:
+        """The slots of all trips, each of which has at least one point."""
+        if by is None:
+            return Departures(("trips",), np.zeros(len(trips), dtype=np.int64))
+        clock = local_starts(trips, by)
+        if by == "day":
+            days, place = np.unique(np.floor(clock / DAY), return_inverse=True)
+            names = [datetime.fromtimestamp(day * DAY, UTC).strftime("day_%Y_%m_%d") for day in days]
+            return Departures(tuple(names), place)
+        hours = np.floor(clock % DAY / HOUR).astype(np.int64)
+        if by == "hour":
+            return Departures(tuple(f"hour_{hour:02d}" for hour in range(24)), hours)
+        return Departures(PERIODS, np.array(PART_OF_HOUR)[hours])
+
+
+def checked_by(by: str | None) -> By | None:
+    """How numbers are told apart in time."""
+    if by is not None and by not in get_args(By):
+        raise InputError(f"by must be one of {', '.join(get_args(By))}, got {by!r}")
+    return by  # type: ignore[return-value]
+
+
+def local_starts(trips: Trajectories, by: str) -> NDArray[np.float64]:
+    """When each trip begins, in seconds of local clocks."""
+    if trips.t is None:
+        raise InputError(
+            f"the trips have no times, so they cannot be counted by {by}; collect with times, or omit --by"
+        )
+    if by == "day" and not trips.has_dates:
+        raise InputError("the trips have times of day but no dates, so they cannot be counted by day")
+    clock = to_local(trips.t[trips.offsets[:-1]], trips.timezone)
+    if not np.isfinite(clock).all():
+        raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips begin at no known time")
+    return clock

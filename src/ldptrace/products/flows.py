@@ -1,0 +1,255 @@
+"""Vehicles on streets and turns at junctions, by hour, with the ids of the network's own edges."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldptrace.core.times import DAY, to_local
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.io.provenance import KEY, to_text, write_beside
+from ldptrace.products.departures import HOUR
+from ldptrace.products.zones import needed
+from ldptrace.roads.matching import Followed, StreetIndex
+from ldptrace.roads.network import RoadNetwork
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EXTENSIONS = (".gpkg", ".geojson", ".parquet")
+# Trips on the streets for less of their way than this were made on another map.
+FOLLOWED = 0.5
+WHOLE_DAY = ("vehicles",)
+HOURS = tuple(f"hour_{hour:02d}" for hour in range(24))
+
+
+@dataclass(frozen=True, eq=False)
+class Streets:
+    """The network's own edges, one for each direction: pieces of a cut edge are one street.
+
+    `number[e]` is the street of the edge `e` of the network; street `s` has the name `ids[s]` and leads against the
+    direction of its line in the file where `backward[s]`. `edges` and `offsets` hold the edges of each street.
+    """
+
+    roads: RoadNetwork
+    ids: NDArray[np.str_]
+    backward: NDArray[np.bool_]
+    number: Ints
+    edges: Ints
+    offsets: Ints
+
+    @staticmethod
+    def of(roads: RoadNetwork) -> Streets:
+        """The streets of a network; without names of its own, its edges are numbered from 0."""
+        edge_id = np.arange(roads.edges).astype(np.str_) if roads.edge_id is None else roads.edge_id
+        backward = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
+        names, code = np.unique(edge_id, return_inverse=True)
+        _, first, number = np.unique(2 * code + backward, return_index=True, return_inverse=True)
+        order = np.argsort(number, kind="stable")
+        offsets = np.searchsorted(number[order], np.arange(len(first) + 1))
+        return Streets(roads, names[code[first]], backward[first], number.astype(np.int64), order, offsets)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def lines(self) -> Any:
+        """The line of each street, as shapes: one line, or several where pieces do not follow each other."""
+        shapely = needed("shapely")
+        x, y, offsets = self.roads.lines(self.edges)
+        parts = shapely.linestrings(
+            np.c_[x, y], indices=np.repeat(np.arange(len(self.edges)), np.diff(offsets))
+        )
+        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return shapely.line_merge(shapely.multilinestrings(parts, indices=owner))
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Vehicles on each street in each slot, and on each turn from a street to the next.
+
+    `vehicles[slot, street]` counts the trips that enter a street or begin on it. Turn `k` leads at the node `node[k]`
+    from the street `turn_from[k]` to the street `turn_to[k]`; `turns[slot, k]` counts them. `followed` is the share of
+    the way that lies on streets.
+    """
+
+    streets: Streets
+    slots: tuple[str, ...]
+    vehicles: Floats
+    turn_from: Ints
+    turn_to: Ints
+    node: Ints
+    turns: Floats
+    followed: float
+    low: Floats | None = None
+    high: Floats | None = None
+    promise: Mapping[str, Any] | None = None
+
+    @staticmethod
+    def count(trips: Trajectories, roads: RoadNetwork, by: str | None = None, weight: float = 1.0) -> Flows:
+        """The trips of a set, matched to the streets; each stands for `weight` vehicles."""
+        if by not in (None, "hour"):
+            raise InputError(f"vehicles on streets are counted by hour or all together, got {by!r}")
+        if by == "hour" and trips.t is None:
+            raise InputError("the trips have no times, so vehicles cannot be counted by hour; omit --by")
+        roads.check_against(roads.bounds(), trips.crs)
+        streets, index = Streets.of(roads), StreetIndex.of(roads)
+        found = index.follow(trips)
+        way, on = (sum(getattr(part, name) for part in found) for name in ("way", "on"))
+        followed = on / way if way else 0.0
+        if followed < FOLLOWED:
+            raise InputError(
+                f"{roads.name}: {followed:.0%} of the way of the trips lies on its streets; flows need trips that "
+                f"follow the streets for at least {FOLLOWED:.0%} of their way"
+            )
+        slots = HOURS if by == "hour" else WHOLE_DAY
+        passes = Passes.joined([Passes.of(part, index, streets) for part in found])
+        slot = np.zeros(len(passes.street), dtype=np.int64)
+        if by == "hour":
+            slot = np.floor(to_local(passes.entered, trips.timezone) % DAY / HOUR).astype(np.int64)
+        vehicles = np.bincount(slot * len(streets) + passes.street, minlength=len(slots) * len(streets))
+        pairs, first, turn = np.unique(
+            passes.before[passes.turned] * len(streets) + passes.street[passes.turned],
+            return_index=True,
+            return_inverse=True,
+        )
+        turns = np.bincount(slot[passes.turned] * len(pairs) + turn, minlength=len(slots) * len(pairs))
+        return Flows(
+            streets,
+            slots,
+            weight * vehicles.reshape(len(slots), len(streets)).astype(np.float64),
+            pairs // len(streets),
+            pairs % len(streets),
+            passes.node[passes.turned][first],
+            weight * turns.reshape(len(slots), len(pairs)).astype(np.float64),
+            followed,
+            promise=trips.provenance,
+        )
+
+    def streets_table(self) -> pa.Table:
+        """One row for each street that has vehicles: edge_id, direction, a column for each slot, its interval."""
+        used = self.used
+        columns: dict[str, Any] = {
+            "edge_id": pa.array(self.streets.ids[used].tolist()),
+            "direction": pa.array(np.where(self.streets.backward[used], "backward", "forward").tolist()),
+        }
+        for place, slot in enumerate(self.slots):
+            columns[slot] = pa.array(self.vehicles[place, used])
+            for end, bound in (("low", self.low), ("high", self.high)):
+                if bound is not None:
+                    columns[f"{slot}_{end}"] = pa.array(bound[place, used])
+        return pa.table(columns)
+
+    @property
+    def used(self) -> Ints:
+        """The streets that have vehicles."""
+        return np.flatnonzero(self.vehicles.any(axis=0))
+
+    def turns_table(self) -> pa.Table:
+        """One row for each turn that was taken: from and to which street, with their directions, and where."""
+        streets = self.streets
+        columns: dict[str, Any] = {}
+        for name, of in (("from", self.turn_from), ("to", self.turn_to)):
+            columns[f"{name}_edge_id"] = pa.array(streets.ids[of].tolist())
+            columns[f"{name}_direction"] = pa.array(
+                np.where(streets.backward[of], "backward", "forward").tolist()
+            )
+        columns["x"] = pa.array(streets.roads.x[self.node])
+        columns["y"] = pa.array(streets.roads.y[self.node])
+        return pa.table(columns | {slot: pa.array(self.turns[k]) for k, slot in enumerate(self.slots)})
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write a GeoPackage with the layers `streets` and `turns`, or two files of GeoJSON or Parquet.
+
+        The second file of `flows.geojson` is `flows.turns.geojson`.
+        """
+        target = checked_target(path)
+        if target.suffix == ".parquet":
+            return self._write_parquet(target)
+        geopandas = needed("geopandas")
+        crs = self.streets.roads.crs
+        lines = self.streets.lines()[self.used]
+        streets = geopandas.GeoDataFrame(self.streets_table().to_pandas(), geometry=lines, crs=crs)
+        table = self.turns_table().to_pandas()
+        points = geopandas.points_from_xy(table.pop("x"), table.pop("y"))
+        turns = geopandas.GeoDataFrame(table, geometry=points, crs=crs)
+        written = [target] if target.suffix == ".gpkg" else [target, _beside(target)]
+        with warnings.catch_warnings():
+            # Some networks have no coordinate system, so their flows have none.
+            warnings.filterwarnings("ignore", "'crs' was not provided")
+            if len(written) == 1:
+                with atomic_path(target) as temporary:
+                    streets.to_file(temporary, driver="GPKG", layer="streets")
+                    turns.to_file(temporary, driver="GPKG", layer="turns", mode="a")
+            else:
+                for frame, file in zip((streets, turns), written, strict=True):
+                    with atomic_path(file) as temporary:
+                        frame.to_file(temporary, driver="GeoJSON")
+        for file in written:
+            write_beside(file, self.promise)
+        return written
+
+    def _write_parquet(self, target: Path) -> list[Path]:
+        import pyarrow.parquet as pq
+
+        written = [target, _beside(target)]
+        lines = needed("shapely").to_wkb(self.streets.lines()[self.used])
+        streets = self.streets_table().append_column("geometry", pa.array(lines, type=pa.binary()))
+        for table, file in zip((streets, self.turns_table()), written, strict=True):
+            if self.promise is not None:
+                table = table.replace_schema_metadata({KEY: to_text(self.promise)})
+            with atomic_path(file) as temporary:
+                pq.write_table(table, temporary)
+        return written
+
+    def scaled(self, factor: float) -> Flows:
+        """All numbers times a factor."""
+        low, high = (None if bound is None else factor * bound for bound in (self.low, self.high))
+        return replace(self, vehicles=factor * self.vehicles, turns=factor * self.turns, low=low, high=high)
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """Trips on streets: on which, when, and whether a turn from the street `before` at `node` led there."""
+
+    street: Ints
+    entered: Floats
+    before: Ints
+    node: Ints
+    turned: NDArray[np.bool_]
+
+    @staticmethod
+    def of(found: Followed, index: StreetIndex, streets: Streets) -> Passes:
+        """The passes of some trips; from piece to piece of one street it is one pass."""
+        street = streets.number[index.edges(found)]
+        before = np.concatenate(([-1], street[:-1]))
+        on = np.concatenate(([False], found.trip[1:] == found.trip[:-1])) & (before == street)
+        kept = ~on
+        turned = (found.joined >= 0) & kept
+        return Passes(street[kept], found.entered[kept], before[kept], found.joined[kept], turned[kept])
+
+    @staticmethod
+    def joined(parts: list[Passes]) -> Passes:
+        """The passes of all trips."""
+        names = ("street", "entered", "before", "node", "turned")
+        return Passes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def checked_target(path: str | Path) -> Path:
+    """A file whose extension says what flows are written as."""
+    target = Path(path)
+    if target.suffix not in EXTENSIONS:
+        raise InputError(f"flows are written as {', '.join(EXTENSIONS)}, got {target.name}")
+    return target
+
+
+def _beside(target: Path) -> Path:
+    return target.with_suffix(f".turns{target.suffix}")

@@ -1,0 +1,146 @@
+"""Matrices of trips from zone to zone, for each hour, part of the day or day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.io.provenance import KEY, to_text, write_beside
+from ldptrace.products.departures import By, Departures
+from ldptrace.products.zones import NOWHERE, Zones, needed
+
+Floats = NDArray[np.float64]
+
+EXTENSIONS = (".omx", ".parquet", ".csv")
+# The largest number that a lookup of an OMX file can hold.
+_LARGEST = 2**32 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Trips from zone to zone in each slot: `trips[slot, origin, destination]`.
+
+    `low` and `high` are the ends of 95 % intervals where the numbers come from a model. `outside` trips begin or end in
+    no zone and are not among the others.
+    """
+
+    zones: tuple[str, ...]
+    slots: tuple[str, ...]
+    trips: Floats
+    outside: float = 0.0
+    low: Floats | None = None
+    high: Floats | None = None
+    promise: Mapping[str, Any] | None = None
+
+    @staticmethod
+    def count(trips: Trajectories, zones: Zones, by: By | None = None, weight: float = 1.0) -> Matrix:
+        """The trips of a set, each of which stands for `weight` trips."""
+        usable = trips.take(trips.sizes > 0)
+        if len(usable) == 0:
+            raise InputError("there are no trips to count")
+        when = Departures.of(usable, by)
+        first, last = usable.offsets[:-1], usable.offsets[1:] - 1
+        x, y = (np.concatenate((axis[first], axis[last])) for axis in (usable.x, usable.y))
+        located = zones.locate(x, y, usable.crs)
+        origin, destination = np.split(located.place, 2)
+        inside = (origin != NOWHERE) & (destination != NOWHERE)
+        shape = (len(when.slots), len(located.zones), len(located.zones))
+        place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
+        found = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+        used = np.flatnonzero(found.sum(axis=(1, 2)))
+        return Matrix(
+            located.zones,
+            tuple(when.slots[slot] for slot in used),
+            weight * found[used],
+            weight * float(np.count_nonzero(~inside)),
+            promise=trips.provenance,
+        )
+
+    @property
+    def total(self) -> float:
+        """All trips between zones."""
+        return float(self.trips.sum())
+
+    def to_arrow(self) -> pa.Table:
+        """One row for each pair of zones and slot that has trips: slot, origin, destination, trips, low, high."""
+        some = self.trips > 0 if self.high is None else self.high > 0
+        slot, origin, destination = np.nonzero(some)
+        zones = pa.array(self.zones)
+        columns = {
+            "slot": pa.array(self.slots).take(pa.array(slot)),
+            "origin": zones.take(pa.array(origin)),
+            "destination": zones.take(pa.array(destination)),
+            "trips": pa.array(self.trips[some]),
+        }
+        for name, bound in (("low", self.low), ("high", self.high)):
+            if bound is not None:
+                columns[name] = pa.array(bound[some])
+        return pa.table(columns)
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write an OMX, Parquet or CSV file, by the extension; the files that were written.
+
+        An OMX file holds one matrix for each slot; intervals are two more files, `NAME.low.omx` and `NAME.high.omx`.
+        """
+        target = checked_target(path)
+        if target.suffix == ".omx":
+            bounds = [("low", self.low), ("high", self.high)]
+            written = [target]
+            self._write_omx(target, self.trips)
+            for name, bound in bounds:
+                if bound is not None:
+                    written.append(target.with_suffix(f".{name}.omx"))
+                    self._write_omx(written[-1], bound)
+            return written
+        table = self.to_arrow()
+        with atomic_path(target) as temporary:
+            if target.suffix == ".parquet":
+                import pyarrow.parquet as pq
+
+                if self.promise is not None:
+                    table = table.replace_schema_metadata({KEY: to_text(self.promise)})
+                pq.write_table(table, temporary)
+            else:
+                import pyarrow.csv as pc
+
+                pc.write_csv(table, temporary)
+        if target.suffix == ".csv":
+            write_beside(target, self.promise)
+        return [target]
+
+    def _write_omx(self, path: Path, values: Floats) -> None:
+        openmatrix = needed("openmatrix")
+        with atomic_path(path) as temporary, openmatrix.open_file(str(temporary), "w") as file:
+            for slot, matrix in zip(self.slots, values, strict=True):
+                file.create_matrix(slot, obj=np.ascontiguousarray(matrix))
+            numbers = [int(zone) if zone.isdigit() else _LARGEST + 1 for zone in self.zones]
+            if max(numbers) > _LARGEST:
+                # Lookups of OMX are numbers; names of zones go beside them, in the same order.
+                numbers = list(range(1, len(self.zones) + 1))
+            file.create_mapping("zone", numbers)
+            file.root._v_attrs["ZONE_NAMES"] = json.dumps(self.zones)
+            if self.promise is not None:
+                file.root._v_attrs[KEY.upper()] = to_text(self.promise)
+
+    def scaled(self, factor: float) -> Matrix:
+        """All numbers times a factor."""
+        low, high = (None if bound is None else factor * bound for bound in (self.low, self.high))
+        return replace(self, trips=factor * self.trips, outside=factor * self.outside, low=low, high=high)
+
+
+def checked_target(path: str | Path) -> Path:
+    """A file whose extension says what a matrix is written as."""
+    target = Path(path)
+    if target.suffix not in EXTENSIONS:
+        raise InputError(f"a matrix is written as {', '.join(EXTENSIONS)}, got {target.name}")
+    return target

@@ -1,0 +1,175 @@
+"""Trips as traffic simulators read them: SUMO's trips and routes, MATSim's plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO, get_args
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.plane import LocalPlane
+from ldptrace.core.times import DAY, to_local
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.io.provenance import write_beside
+
+Floats = NDArray[np.float64]
+Simulator = Literal["sumo-trips", "sumo-routes", "matsim"]
+
+SUMO = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation='
+MATSIM_DTD = "http://www.matsim.org/files/dtd/population_v6.dtd"
+
+
+@dataclass(frozen=True, eq=False)
+class Travellers:
+    """Trips in the order of their departures: when each leaves, and from where to where.
+
+    `leaves` is in seconds after the first midnight.
+    """
+
+    leaves: Floats
+    start: tuple[Floats, Floats]
+    end: tuple[Floats, Floats]
+    order: NDArray[np.int64]
+
+    @staticmethod
+    def of(trips: Trajectories) -> Travellers:
+        """The trips of a set with times; those without points are omitted."""
+        used = np.flatnonzero(trips.sizes > 0)
+        if trips.t is None:
+            raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
+        if len(used) == 0:
+            raise InputError("there are no trips to simulate")
+        first, last = trips.offsets[:-1][used], trips.offsets[1:][used] - 1
+        clock = to_local(trips.t[first], trips.timezone)
+        clock = clock - DAY * np.floor(clock.min() / DAY)
+        order = np.argsort(clock, kind="stable")
+        first, last = first[order], last[order]
+        start, end = ((trips.x[place], trips.y[place]) for place in (first, last))
+        return Travellers(clock[order], start, end, used[order])
+
+
+def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
+    """Write trips for a simulator; a sentence about what was written. `roads` is the SUMO network of `sumo-routes`."""
+    if simulator not in get_args(Simulator):
+        raise InputError(f"simulators' files are {', '.join(get_args(Simulator))}, got {simulator!r}")
+    travellers, target = Travellers.of(trips), Path(path)
+    writers: dict[str, Callable[[], tuple[Callable[[TextIO], None], str]]] = {
+        "sumo-trips": lambda: _sumo_trips(travellers, geographic=trips.is_geographic),
+        "sumo-routes": lambda: _sumo_routes(trips, travellers, roads),
+        "matsim": lambda: _matsim(travellers, trips),
+    }
+    write, said = writers[simulator]()
+    with atomic_path(target) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        write(file)
+    write_beside(target, trips.provenance)
+    return said
+
+
+def _sumo_trips(travellers: Travellers, *, geographic: bool) -> tuple[Callable[[TextIO], None], str]:
+    """SUMO finds the edges nearest to the coordinates itself."""
+    names = ("fromLonLat", "toLonLat") if geographic else ("fromXY", "toXY")
+    form = "{:.7f},{:.7f}" if geographic else "{:.2f},{:.2f}"
+
+    def write(file: TextIO) -> None:
+        file.write(
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
+        )
+        for leaves, number, start, end in _rows(travellers):
+            file.write(
+                f'    <trip id="{number}" depart="{leaves:.2f}" {names[0]}="{form.format(*start)}" '
+                f'{names[1]}="{form.format(*end)}"/>\n'
+            )
+        file.write("</routes>\n")
+
+    return write, f"{len(travellers.leaves):,} trips for SUMO, from and to coordinates"
+
+
+def _sumo_routes(
+    trips: Trajectories, travellers: Travellers, roads: str | Path | None
+) -> tuple[Callable[[TextIO], None], str]:
+    """Each trip along the edges of a SUMO network."""
+    if roads is None:
+        raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
+    # Streets load for those who name them.
+    from ldptrace.products.sumo_routes import routes_on
+
+    routes = routes_on(Path(roads), trips.take(travellers.order))
+    kept = [number for number, route in enumerate(routes) if route]
+
+    def write(file: TextIO) -> None:
+        file.write(
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
+        )
+        for number in kept:
+            edges = quoteattr(" ".join(routes[number]))
+            file.write(
+                f'    <vehicle id="{travellers.order[number]}" depart="{travellers.leaves[number]:.2f}">'
+                f"<route edges={edges}/></vehicle>\n"
+            )
+        file.write("</routes>\n")
+
+    omitted = len(routes) - len(kept)
+    said = f"{len(kept):,} routes for SUMO on the edges of {roads}"
+    return write, f"{said}; omitted {omitted:,} trips that pass none of them" if omitted else said
+
+
+def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[TextIO], None], str]:
+    """Plans of people with one leg; MATSim counts in metres."""
+    start, end = travellers.start, travellers.end
+    said = "x and y are taken as metres" if trips.crs is None else f"coordinates are {trips.crs}"
+    if trips.is_geographic:
+        start, end, zone = _projected(start, end)
+        said = f"coordinates are {zone}"
+    rows = list(_rows(Travellers(travellers.leaves, start, end, travellers.order)))
+
+    def write(file: TextIO) -> None:
+        file.write(
+            f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE population SYSTEM "{MATSIM_DTD}">\n'
+            f"<population>\n"
+        )
+        for leaves, number, (x0, y0), (x1, y1) in rows:
+            file.write(
+                f'  <person id="{number}">\n    <plan selected="yes">\n'
+                f'      <activity type="origin" x="{x0:.2f}" y="{y0:.2f}" end_time="{_clock(leaves)}"/>\n'
+                f'      <leg mode="car"/>\n      <activity type="destination" x="{x1:.2f}" y="{y1:.2f}"/>\n'
+                f"    </plan>\n  </person>\n"
+            )
+        file.write("</population>\n")
+
+    return write, f"{len(rows):,} plans for MATSim; {said}"
+
+
+def _projected(
+    start: tuple[Floats, Floats], end: tuple[Floats, Floats]
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], str]:
+    """Degrees as metres of the UTM zone of their middle, and its name."""
+    from ldptrace.core.plane import WGS84, transform
+
+    middle = LocalPlane.around(np.concatenate((start[0], end[0])), np.concatenate((start[1], end[1])))
+    zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"
+    return transform(*start, WGS84, zone), transform(*end, WGS84, zone), zone
+
+
+def _rows(
+    travellers: Travellers,
+) -> Iterator[tuple[float, int, tuple[float, float], tuple[float, float]]]:
+    columns = (*travellers.start, *travellers.end)
+    x0, y0, x1, y1 = (column.tolist() for column in columns)
+    rows = zip(travellers.leaves.tolist(), travellers.order.tolist(), x0, y0, x1, y1, strict=True)
+    return ((leaves, number, (a, b), (c, d)) for leaves, number, a, b, c, d in rows)
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds since the first midnight.
+
+    >>> _clock(90061.4)
+    '25:01:01'
+    """
+    whole = int(seconds)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"

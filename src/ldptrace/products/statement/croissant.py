@@ -1,0 +1,98 @@
+"""Croissant metadata of a synthetic set, with the fields of responsible AI."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from ldptrace.products.statement.promise import Operator, Promise
+
+# The context of Croissant 1.0 and its vocabulary for responsible AI.
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geojson": "application/geo+json"}
+
+
+def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
+    """The metadata as plain data; `file` is the synthetic set, where there is one."""
+    said = " ".join(
+        (
+            f"Epsilon {promise.epsilon} under local differential privacy for {promise.unit_words}.",
+            promise.renewal,
+        )
+    )
+    document: dict[str, Any] = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
+        "name": operator.product,
+        "description": f"Synthetic trips, drawn from a model fitted to randomised reports. {said}",
+        "license": operator.url or "To be filled in by the operator",
+        "url": operator.url or "https://example.org/",
+        "version": "1.0.0",
+        "creator": {"@type": "sc:Organization", "name": operator.name or "To be filled in by the operator"},
+        "citeAs": f"{operator.product}, made with ldptrace {version}",
+        "rai:hasSyntheticData": True,
+        "rai:dataCollection": "Randomised reports of devices; no trip left a device as it was.",
+        "rai:personalSensitiveInformation": " ".join((f"None is included. {said}", *promise.weaker)),
+        "rai:dataLimitations": " ".join(
+            (
+                "Single trips are drawn, not observed: nothing can be learned from one of them. Rare "
+                "places and hours are "
+                "smoothed. One drawn trip per person weights people, not trips.",
+                *promise.weaker,
+            )
+        ),
+        "rai:dataUseCases": operator.purpose or "To be filled in by the operator",
+    }
+    if operator.date is not None:
+        document["datePublished"] = operator.date.isoformat()
+    if file is not None:
+        document["distribution"] = [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.name,
+                "name": file.name,
+                "contentUrl": file.name,
+                "encodingFormat": TYPES.get(file.suffix, "application/octet-stream"),
+                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            }
+        ]
+    return document

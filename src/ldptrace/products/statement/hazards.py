@@ -1,0 +1,86 @@
+"""Answers to the hazards that NIST SP 800-226 asks about differential-privacy guarantees."""
+
+from __future__ import annotations
+
+from ldptrace.products.statement.promise import Operator, Promise
+
+
+def hazards(promise: Promise, operator: Operator, version: str) -> str:
+    """A page of questions and answers, in Markdown."""
+    answers = [
+        (
+            "Unit of privacy",
+            "A unit that is too small promises little: epsilon for one trip says nothing about a life.",
+            f"The unit is {promise.unit_words}.",
+        ),
+        (
+            "Epsilon",
+            "Epsilons of different units and mechanisms cannot be compared.",
+            f"Epsilon is {promise.epsilon}, delta is 0, local model: whatever a device sends is at most "
+            f"exp({promise.epsilon}) times as likely for one value of the unit as for any other.",
+        ),
+        (
+            "Renewal of the budget",
+            "A budget that renews without an end promises nothing over time.",
+            promise.renewal,
+        ),
+        (
+            "Bounds taken from the data",
+            "Extremes of the data are published by bounds that follow them.",
+            _of(
+                promise, "bounds", "Bounds, cells and questions are public and were fixed before any report."
+            ),
+        ),
+        (
+            "Contributions without a bound",
+            "A person with many records counts many times.",
+            "Every device sends the same number of reports, whatever its trips: one drawn at random is "
+            "reported."
+            if promise.unit != "trip"
+            else "Every trip sends one report, so a person with many trips gives many.",
+        ),
+        (
+            "Side channels and floating point",
+            "Rounding, time and size can tell what the noise hides.",
+            "Probabilities are exact rationals and integers; reports have a constant size and count; a "
+            "device keeps at most "
+            "4,096 points of a trajectory, which bounds its computing time, and the moment of sending does "
+            "not follow "
+            "from a trip. When a device is switched on is not covered.",
+        ),
+        (
+            "Trust model",
+            "Who sees raw data must be named.",
+            "Raw trips were handed to a trusted curator."
+            if promise.central
+            else "Nobody but the device sees a trip. The curator, the network and readers are not trusted.",
+        ),
+        (
+            "Bias of post-processing",
+            "Corrections after the noise can hide what is uncertain.",
+            "Estimates are unbiased. The fitted model smooths them, and synthetic trips show what the "
+            "model assumes where "
+            "reports say little; matrices and profiles carry 95 % intervals.",
+        ),
+        (
+            "Security of the raw data",
+            "Noise does not protect data that is stolen before it is added.",
+            "There is no store of raw trips. A device keeps its own trips and a ledger of what it gave; a "
+            "ledger that is "
+            "deleted or set back is outside the promise.",
+        ),
+        (
+            "Randomness",
+            "Noise that can be guessed is no noise.",
+            _of(promise, "seed", "Devices draw from the operating system's secure source; no seed exists."),
+        ),
+    ]
+    title = f"# Answers to the hazards of NIST SP 800-226: {operator.product}"
+    weaker = [f"**Weaker than epsilon says.** {sentence}" for sentence in promise.weaker]
+    parts = [f"## {name}\n\n*{hazard}*\n\n{answer}" for name, hazard, answer in answers]
+    return "\n\n".join([title, f"Made with ldptrace {version}.", *weaker, *parts]) + "\n"
+
+
+def _of(promise: Promise, word: str, otherwise: str) -> str:
+    """The sentence about a weaker promise that speaks of this, or what holds otherwise."""
+    return next((sentence for sentence in promise.weaker if word in sentence), otherwise)

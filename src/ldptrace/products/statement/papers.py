@@ -1,0 +1,57 @@
+"""The papers of a release, written into a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.products.statement.croissant import croissant
+from ldptrace.products.statement.hazards import hazards
+from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.products.statement.registry import registry_entry
+from ldptrace.products.zones import needed
+
+NAMES = ("registry.yaml", "nist-sp-800-226.md", "croissant.json", "CITATION.cff")
+
+
+def write_statement(
+    promise: Promise, folder: str | Path, operator: Operator | None = None, file: Path | None = None
+) -> list[Path]:
+    """Write the registry entry, the answers about hazards, the metadata and the citation; the paths of all four."""
+    from importlib.metadata import version
+
+    target, who, made_with = Path(folder), operator or Operator(), version("ldptrace")
+    if target.exists() and not target.is_dir():
+        raise InputError(f"a statement is a folder of papers, and {target} is a file")
+    yaml = needed("yaml")
+    entry = registry_entry(promise, who, made_with)
+    texts = {
+        "registry.yaml": yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110),
+        "nist-sp-800-226.md": hazards(promise, who, made_with),
+        "croissant.json": json.dumps(croissant(promise, who, file, made_with), indent=2) + "\n",
+        "CITATION.cff": yaml.safe_dump(_citation(who, made_with), sort_keys=False, allow_unicode=True),
+    }
+    target.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        with atomic_path(target / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [target / name for name in NAMES]
+
+
+def _citation(operator: Operator, version: str) -> dict[str, object]:
+    """How the data is cited, in the Citation File Format."""
+    cited: dict[str, object] = {
+        "cff-version": "1.2.0",
+        "message": "If you use these data, please cite them.",
+        "type": "dataset",
+        "title": operator.product,
+        "authors": [{"name": operator.name or "To be filled in by the operator"}],
+        "abstract": f"Synthetic trips made with ldptrace {version} under local differential privacy.",
+    }
+    if operator.date is not None:
+        cited["date-released"] = operator.date.isoformat()
+    if operator.url is not None:
+        cited["url"] = operator.url
+    return cited

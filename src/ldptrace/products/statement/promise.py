@@ -1,0 +1,140 @@
+"""What was promised to the people behind a file, a model or a plan, as the papers state it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date as Date
+from typing import Any
+
+from ldptrace.errors import InputError, PlanError
+from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import promise as promised
+
+# Whose privacy it is, in words.
+UNITS = {
+    "user": "one person, with all of their trips in the collection",
+    "trip": "one trip; a person with several trips is protected for each of them apart",
+    "trajectory": "one trajectory, taken as one person's",
+}
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Who publishes the data: what no file of the collection says."""
+
+    name: str | None = None
+    purpose: str | None = None
+    region: str | None = None
+    product: str = "Synthetic trips"
+    sector: str = "Government"
+    date: Date | None = None
+    author: str | None = None
+    url: str | None = None
+    contact: str | None = None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Epsilon, the unit that it holds for, and everything that makes the promise weaker."""
+
+    epsilon: str
+    unit: str = "user"
+    users: int | None = None
+    method: str = "single-report"
+    plan: Plan | None = None
+    notes: tuple[str, ...] = ()
+    # Why the promise is weaker than epsilon says, one sentence for each reason.
+    weaker: tuple[str, ...] = field(default=())
+
+    @staticmethod
+    def of_plan(plan: Plan) -> Promise:
+        """What a plan promises to everybody who answers it."""
+        return Promise.of_provenance(promised(plan), what="the plan")
+
+    @staticmethod
+    def of_provenance(stated: Mapping[str, Any] | None, what: str) -> Promise:
+        """What a synthetic set says of itself."""
+        if not stated or "epsilon" not in stated:
+            raise InputError(
+                f"{what} states no promise: a statement is made about synthetic trips, a model or a plan "
+                "of ldptrace"
+            )
+        unit = str(stated.get("unit", "user"))
+        weaker = []
+        if unit == "trip":
+            weaker.append(
+                "The unit is a trip: epsilon holds for each trip of a person, not for all of them together."
+            )
+        if stated.get("leaks"):
+            weaker.append(f"It is not epsilon-LDP as it stands: {stated['leaks']}.")
+        if stated.get("experiment"):
+            weaker.append(f"It is an experiment and not a release: {stated['experiment']}.")
+        return Promise(
+            str(stated["epsilon"]),
+            unit,
+            stated.get("users"),
+            str(stated.get("method", "single-report")),
+            _plan(stated.get("plan")),
+            tuple(stated.get("notes") or ()),
+            tuple(weaker),
+        )
+
+    @property
+    def unit_words(self) -> str:
+        return UNITS.get(self.unit, self.unit)
+
+    @property
+    def central(self) -> bool:
+        """Whether raw trips were handed to a trusted curator."""
+        return any("trusted curator" in sentence for sentence in self.weaker)
+
+    @property
+    def mechanisms(self) -> list[str]:
+        """The questions of the plan, each with its randomiser."""
+        if self.plan is None:
+            return []
+        return [
+            f"{ask.question.name}: {ask.randomizer.about}"
+            for round_ in self.plan.rounds
+            for ask in round_.asks
+        ]
+
+    @property
+    def renewal(self) -> str:
+        """How the budget renews, in a sentence."""
+        standing = getattr(self.plan, "standing", None)
+        if standing is None:
+            return "Each device answers once. The budget does not renew."
+        return (
+            f"Each device answers once in every window of {_duration(standing.every)}, with epsilon "
+            f"{self.epsilon} for "
+            f"each answer, about one trip of the last {_duration(standing.recent)} or about none. All "
+            "answers of a device "
+            f"together stay within epsilon {standing.lifetime_text}. What a person does every week is "
+            "protected by that "
+            "sum, not by the epsilon of one answer."
+        )
+
+
+def _plan(document: object) -> Plan | None:
+    if document is None:
+        return None
+    try:
+        return Plan.from_json(dumps(document))
+    except (PlanError, TypeError, ValueError):
+        return None
+
+
+def _duration(seconds: int) -> str:
+    """A duration in the largest unit that divides it.
+
+    >>> _duration(604_800), _duration(5_400)
+    ('7 days', '90 minutes')
+    """
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds % size == 0:
+            count = seconds // size
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{seconds} seconds"

@@ -1,0 +1,113 @@
+"""An entry for the registry of differential-privacy deployments, in its YAML."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ldptrace.products.statement.promise import Operator, Promise
+
+OPERATOR = "To be filled in by the operator"
+REPOSITORY = "ldptrace"
+
+
+def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[str, Any]:
+    """The entry as plain data, complete for tier 3; what only the operator knows is marked where it is missing."""
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{operator.product} {operator.name or ''}".lower()).strip("-")
+    return {
+        "url_slug": slug,
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": _basic(promise, operator),
+            "dp_variant": {
+                "variant_name": "Custom" if promise.weaker else "Pure DP",
+                "data_domain": "Any set of trips of a person, none included; public bounds, cut into a "
+                "public grid of cells.",
+                "unprotected_quantities": _unprotected(promise),
+            },
+            "privacy_loss": _loss(promise),
+            "deployment_model": _model(promise),
+            "accounting": {
+                "post_processing": "Estimates, the mobility model, synthetic trips, matrices and pages are "
+                "computed from "
+                "the reports alone and from public knowledge such as a street map.",
+                "composition": f"Sequential over everything that one device sends. {promise.renewal}",
+            },
+            "implementation": _implementation(promise, version),
+            "administrative": {
+                "sources": operator.url or OPERATOR,
+                "notes": " ".join((*promise.weaker, *promise.notes)) or "None.",
+                "registry_authors": [operator.author or OPERATOR],
+            },
+        },
+    }
+
+
+def _basic(promise: Promise, operator: Operator) -> dict[str, Any]:
+    users = "" if promise.users is None else f" of {promise.users:,} devices"
+    basic: dict[str, Any] = {
+        "name": operator.product,
+        "data_curators": [operator.name or OPERATOR],
+        "intended_use": operator.purpose or OPERATOR,
+        "data_product_type": "Synthetic data",
+        "data_product_region": operator.region or OPERATOR,
+        "description": f"Synthetic trips drawn from a mobility model that was fitted to randomised "
+        f"reports{users}.",
+        "data_product_sector": operator.sector,
+    }
+    basic["publication_date"] = operator.date.isoformat() if operator.date else "1970-01-01"
+    return basic
+
+
+def _unprotected(promise: Promise) -> str:
+    always = "That a device takes part, and the number of devices."
+    return " ".join((always, *promise.weaker))
+
+
+def _loss(promise: Promise) -> dict[str, Any]:
+    return {
+        "privacy_unit": "User level" if promise.unit == "user" else f"{promise.unit.capitalize()} level",
+        "privacy_unit_details": f"The unit is {promise.unit_words}. Any two values of that unit are "
+        "neighbours: local "
+        "differential privacy compares any trips with any others, none included.",
+        "privacy_parameters": {"epsilon": float(promise.epsilon), "delta": 0},
+        "privacy_parameters_details": " ".join(
+            (f"Epsilon is exactly {promise.epsilon}.", promise.renewal, *promise.weaker)
+        ),
+    }
+
+
+def _model(promise: Promise) -> dict[str, Any]:
+    many = getattr(promise.plan, "standing", None) is not None
+    return {
+        "model_name": "Central" if promise.central else "Local",
+        "actors": "The device and its person are trusted. The curator, the network and readers of the data "
+        "product are not: "
+        "nothing leaves the device that was not randomised.",
+        "release_type": "Many releases" if many else "One release",
+        "release_type_details": promise.renewal,
+        "data_source_type": "Dynamic" if many else "Static",
+        "access_type": "Non-interactive",
+    }
+
+
+def _implementation(promise: Promise, version: str) -> dict[str, Any]:
+    asked = "; ".join(promise.mechanisms) or f"method {promise.method}"
+    return {
+        "preprocessing_and_hyperparameter_tuning": "Bounds, cells, questions and shares are public "
+        "parameters of the plan and "
+        "were fixed before any report. " + " ".join(promise.weaker),
+        "mechanisms": (
+            f"{asked}. Code: {REPOSITORY} {version}. Probabilities are exact rationals, rounded towards "
+            "more privacy, and "
+            "are compared with integers, so no floating-point number decides about a report. Devices draw "
+            "from the operating "
+            "system's secure source. Reports have a constant size; computing time is bounded by 4,096 "
+            "points of a "
+            "trajectory, and a report is sent at a moment that does not follow from a trip. Raw trips stay "
+            "on the devices."
+        ),
+        "justification": "One report about the whole trip per device gives less error than many reports "
+        "with a split budget.",
+    }

@@ -1,0 +1,202 @@
+"""Zones of the user: polygons of a file, or the cells of H3 at a resolution."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.plane import WGS84, is_geographic, transform
+from ldptrace.errors import FormatError, InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Columns that name a zone, in the order in which they are looked for.
+NAMES = ("zone_id", "zone", "id", "code", "name")
+# Two zones share no more than this part of the smaller one: borders that were digitised twice.
+OVERLAP = 1e-3
+FINEST = 15
+NOWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """The zone of each point, as a place in `zones`; `NOWHERE` for points in no zone."""
+
+    zones: tuple[str, ...]
+    place: Ints
+
+
+class Zones(ABC):
+    """A division of the plane, or of a part of it, into zones with names."""
+
+    name: str
+
+    @abstractmethod
+    def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        """The zones of points in the coordinate system `crs`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polygons(Zones):
+    """Polygons that do not overlap, in coordinates of `crs` (None: those of the trips).
+
+    >>> import shapely
+    >>> halves = Polygons("halves", ("west", "east"), [shapely.box(0, 0, 1, 2), shapely.box(1, 0, 2, 2)])
+    >>> halves.locate(np.array([0.5, 1.5, 9.0]), np.array([1.0, 1.0, 1.0]), None).place.tolist()
+    [0, 1, -1]
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    shapes: Any
+    crs: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.ids)) < len(self.ids):
+            twice = next(zone for zone in self.ids if self.ids.count(zone) > 1)
+            raise InputError(
+                f"{self.name}: two zones are named {twice!r}; every zone needs a name of its own"
+            )
+        self._refuse_overlaps()
+
+    def _refuse_overlaps(self) -> None:
+        shapely = needed("shapely")
+        shapes = np.asarray(self.shapes, dtype=object)
+        first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
+        first, second = first[first < second], second[first < second]
+        shared = shapely.area(shapely.intersection(shapes[first], shapes[second]))
+        smaller = np.minimum(shapely.area(shapes[first]), shapely.area(shapes[second]))
+        wrong = np.flatnonzero(shared > OVERLAP * smaller)
+        if len(wrong):
+            a, b = self.ids[first[wrong[0]]], self.ids[second[wrong[0]]]
+            raise InputError(
+                f"{self.name}: zones {a!r} and {b!r} overlap, and so do {len(wrong)} pairs in all; "
+                "a trip can begin in one zone only"
+            )
+
+    def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        shapely = needed("shapely")
+        if self.crs is not None and crs is not None:
+            x, y = transformed(x, y, crs, self.crs)
+        shapes = np.asarray(self.shapes, dtype=object)
+        point, zone = shapely.STRtree(shapes).query(shapely.points(x, y), predicate="intersects")
+        place = np.full(len(x), len(shapes), dtype=np.int64)
+        # A point on a border belongs to the first of its zones.
+        np.minimum.at(place, point, zone)
+        place[place == len(shapes)] = NOWHERE
+        if len(x) and not (place != NOWHERE).any():
+            box = ",".join(f"{value:.6g}" for value in shapely.total_bounds(shapes))
+            trips = ",".join(f"{value:.6g}" for value in (x.min(), y.min(), x.max(), y.max()))
+            raise InputError(
+                f"{self.name}: no trip begins or ends in any of its zones; they lie in {box}, the trips in {trips}"
+            )
+        return Located(self.ids, place)
+
+
+@dataclass(frozen=True)
+class H3(Zones):
+    """The hexagons of H3 at a resolution from 0 to 15; zones are those in which a trip begins or ends.
+
+    >>> two = H3(7).locate(np.array([13.40, 13.40]), np.array([52.50, 52.60]), "EPSG:4326")
+    >>> [two.zones[place] for place in two.place]
+    ['871f1d48bffffff', '871f1d41affffff']
+    """
+
+    resolution: int
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"h3:{self.resolution}"
+
+    def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        h3 = needed("h3")
+        if crs is None:
+            raise InputError(
+                f"{self.name}: hexagons of H3 need longitudes and latitudes, and the trips name no coordinate "
+                "system; give it with --crs"
+            )
+        lon, lat = transformed(x, y, crs, WGS84)
+        cells = np.array(
+            [
+                h3.latlng_to_cell(north, east, self.resolution)
+                for north, east in zip(lat.tolist(), lon.tolist(), strict=True)
+            ],
+            dtype=str,
+        )
+        zones, place = np.unique(cells, return_inverse=True)
+        return Located(tuple(zones.tolist()), place.astype(np.int64))
+
+
+def read_zones(source: str | Path, column: str | None = None) -> Zones:
+    """The zones of `h3:R`, or of a GeoJSON, GeoPackage or Shapefile of polygons.
+
+    `column` holds the names of the zones; without it they are those of the first of the columns
+    zone_id, zone, id, code and name that tells all zones apart, or else numbers from 1.
+    """
+    text = str(source)
+    if text.lower().startswith("h3:"):
+        resolution = text[3:]
+        if not resolution.isdigit() or int(resolution) > FINEST:
+            raise InputError(f"h3 takes a resolution from 0 to {FINEST}, such as h3:8, got {text!r}")
+        return H3(int(resolution))
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"there is no file {path}; zones are a file of polygons, or h3:R")
+    geopandas = needed("geopandas")
+    try:
+        frame = geopandas.read_file(path)
+    except Exception as error:  # GDAL's drivers fail in many ways, all of which mean the same here
+        raise FormatError(f"{path}: the zones cannot be read: {error}") from None
+    kinds = set(frame.geom_type) if len(frame) and frame.active_geometry_name else {None}
+    if not kinds <= {"Polygon", "MultiPolygon"}:
+        found = ", ".join(sorted(str(kind) for kind in kinds - {"Polygon", "MultiPolygon"}))
+        raise FormatError(f"{path}: zones are polygons, this file has {found or 'none'}")
+    crs = None if frame.crs is None else frame.crs.to_string()
+    shapes = frame.geometry.make_valid().to_numpy()
+    return Polygons(str(path), _names(frame, column, path), shapes, crs)
+
+
+def _names(frame: Any, column: str | None, path: Path) -> tuple[str, ...]:
+    if column is not None and column not in frame.columns:
+        known = ", ".join(map(str, frame.columns.drop(frame.active_geometry_name)))
+        raise InputError(f"{path}: there is no column {column!r}; its columns are {known}")
+    lower = {str(name).lower(): name for name in frame.columns}
+    named = [lower[name] for name in NAMES if name in lower]
+    for name in [column] if column is not None else named:
+        if column is not None or (frame[name].notna().all() and frame[name].is_unique):
+            return tuple(map(_text, frame[name]))
+    return tuple(str(number) for number in range(1, len(frame) + 1))
+
+
+def _text(value: object) -> str:
+    """A zone's name; whole numbers without a decimal point.
+
+    >>> _text(12.0), _text("A7")
+    ('12', 'A7')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def transformed(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
+    """Coordinates in another system; the same where both are one."""
+    if source.upper() == target.upper() or (is_geographic(source) and is_geographic(target)):
+        return x, y
+    return transform(x, y, source, target)
+
+
+def needed(package: str) -> Any:
+    """A package of the extra `planning`."""
+    from importlib import import_module
+
+    try:
+        return import_module(package)
+    except ImportError:
+        raise InputError(
+            f"{package} is needed for this; install it with: pip install 'ldptrace[planning]'"
+        ) from None

@@ -1,0 +1,136 @@
+"""SUMO's networks (`.net.xml`): edges between junctions, with their lanes and the system of their coordinates."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ldptrace.core.plane import WGS84
+from ldptrace.errors import FormatError, InputError
+from ldptrace.roads.classes import Mode
+from ldptrace.roads.network import Floats, Offsets
+from ldptrace.roads.readers.streets import KMH, Streets
+
+# What SUMO calls those who travel in each way.
+VEHICLES = {"car": "passenger", "bicycle": "bicycle", "foot": "pedestrian"}
+# SUMO's word for coordinates without a projection.
+PLANAR = "!"
+
+
+def read(path: Path, mode: Mode) -> Streets:
+    """The streets of a network: its edges that the mode may use, each in one direction, under their own ids."""
+    location: dict[str, str] = {}
+    places: dict[str, tuple[float, float]] = {}
+    edges: list[tuple[dict[str, str], list[dict[str, str]]]] = []
+    dropped: Counter[str] = Counter()
+    for element in elements(path, {"location", "junction", "edge"}):
+        own = dict(element.attrib)
+        if element.tag == "location":
+            location = own
+        elif element.tag == "junction":
+            places[own["id"]] = float(own["x"]), float(own["y"])
+        elif own.get("function", "normal") == "normal":
+            lanes = [dict(lane.attrib) for lane in element.findall("lane")]
+            open_lanes = [lane for lane in lanes if _open_to(lane, VEHICLES[mode])]
+            if open_lanes:
+                edges.append((own, open_lanes))
+            else:
+                dropped[f"not for a {VEHICLES[mode]}"] += 1
+    if not edges:
+        raise FormatError(f"there are no edges for a {VEHICLES[mode]} in it")
+    number = {name: place for place, name in enumerate(places)}
+    try:
+        start, end = (
+            np.array([number[own[side]] for own, _ in edges], dtype=np.int32) for side in ("from", "to")
+        )
+    except KeyError as error:
+        raise FormatError(
+            f"an edge leads to the junction {error.args[0]!r}, which the file does not have"
+        ) from None
+    xy, shape = np.array(list(places.values())), _shapes(edges)
+    x, y, crs = _placed(xy[:, 0], xy[:, 1], location)
+    shape_x, shape_y, _ = _placed(shape[0], shape[1], location)
+    kinds = sorted({_kind(own) for own, _ in edges} - {""})
+    codes = {word: code for code, word in enumerate(kinds)}
+    many = len(edges)
+    unknown = np.full(many, np.nan)
+    return Streets(
+        x,
+        y,
+        start,
+        end,
+        forward=np.ones(many, dtype=np.bool_),
+        backward=np.zeros(many, dtype=np.bool_),
+        kind=np.array([codes.get(_kind(own), -1) for own, _ in edges], dtype=np.int32),
+        kinds=tuple(kinds),
+        length=np.array([float(lanes[0]["length"]) for _, lanes in edges]),
+        seconds=unknown,
+        speed=KMH * np.array([float(lanes[0]["speed"]) for _, lanes in edges]),
+        limit=unknown,
+        shape=(shape_x, shape_y, shape[2]),
+        crs=crs,
+        format="SUMO network",
+        dropped=dropped,
+        ids=np.array([own["id"] for own, _ in edges]).astype(np.str_),
+    )
+
+
+def elements(path: Path, tags: set[str]) -> Iterator[ElementTree.Element]:
+    """The elements of a network with these tags, one after the other."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for _, element in ElementTree.iterparse(file):
+                if element.tag in tags:
+                    yield element
+                if element.tag in ("junction", "edge", "connection"):
+                    element.clear()
+    except (ElementTree.ParseError, OSError, EOFError) as error:
+        raise FormatError(f"this is not a network of SUMO: {error}") from None
+
+
+def _open_to(lane: dict[str, str], vehicle: str) -> bool:
+    """Whether a lane allows a kind of vehicle; without a word about it, it allows all.
+
+    >>> _open_to({"allow": "pedestrian bicycle"}, "passenger"), _open_to({"disallow": "tram"}, "passenger")
+    (False, True)
+    """
+    if "allow" in lane:
+        return bool({vehicle, "all"} & set(lane["allow"].split()))
+    return not {vehicle, "all"} & set(lane.get("disallow", "").split())
+
+
+def _kind(edge: dict[str, str]) -> str:
+    """The class of an edge, as OpenStreetMap names it where the network was made from it."""
+    return edge.get("type", "").rpartition("highway.")[2].partition("|")[0]
+
+
+def _shapes(edges: list[tuple[dict[str, str], list[dict[str, str]]]]) -> tuple[Floats, Floats, Offsets]:
+    """The points of each edge between its junctions."""
+    lines = [
+        [point.split(",")[:2] for point in (own.get("shape") or lanes[0]["shape"]).split()][1:-1]
+        for own, lanes in edges
+    ]
+    points = np.array([point for line in lines for point in line], dtype=np.float64).reshape(-1, 2)
+    return points[:, 0], points[:, 1], np.cumsum([0, *map(len, lines)])
+
+
+def _placed(x: Floats, y: Floats, location: dict[str, str]) -> tuple[Floats, Floats, str | None]:
+    """Coordinates of a network in degrees where it says how they were projected, and as they are elsewhere."""
+    projection = location.get("projParameter", PLANAR)
+    if projection == PLANAR:
+        return x, y, None
+    try:
+        import pyproj
+    except ImportError:
+        raise InputError("pyproj is needed for this; install it with: pip install 'ldptrace[geo]'") from None
+    dx, dy = (float(part) for part in location.get("netOffset", "0,0").split(","))
+    try:
+        lon, lat = pyproj.Proj(projection)(x - dx, y - dy, inverse=True)
+    except pyproj.exceptions.CRSError as error:
+        raise FormatError(f"its projection {projection!r} is not known: {error}") from None
+    return np.asarray(lon), np.asarray(lat), WGS84

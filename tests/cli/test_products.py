@@ -1,0 +1,67 @@
+"""Matrices, flows and papers from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import geopandas
+import numpy as np
+import pyarrow.csv as pc
+import pytest
+import shapely
+
+from cli_kit import error_of, run
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.io import write
+from ldptrace.roads import write_roads
+from road_kit import lattice_roads
+
+HOUR = 3600.0
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with trips, zones and streets."""
+    roads = lattice_roads(5)
+    write_roads(roads, tmp_path / "roads")
+    x0, y0, x1, y1 = roads.bounds()
+    t = np.array([8.0, 8.1, 17.0, 17.1]) * HOUR
+    trips = Trajectories([x0, x1, x1, x0], [y0, y0, y0, y0], [0, 2, 4], t=t, provenance={"epsilon": "1"})
+    write(trips, tmp_path / "trips.parquet")
+    middle = (x0 + x1) / 2
+    boxes = [shapely.box(x0 - 1, y0 - 1, middle, y1 + 1), shapely.box(middle, y0 - 1, x1 + 1, y1 + 1)]
+    geopandas.GeoDataFrame({"zone_id": ["w", "e"]}, geometry=boxes, crs="EPSG:32633").to_file(
+        tmp_path / "zones.geojson", engine="pyogrio"
+    )
+    return tmp_path
+
+
+def test_a_matrix_is_written_and_summed_up(files: Path) -> None:
+    done = run("matrix", str(files / "trips.parquet"), "--zones", str(files / "zones.geojson"),
+               "--by", "hour", "--population", "1000", "-o", str(files / "od.csv"))  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "1,000 trips between 2 zones in 2 matrices" in done.output
+    assert pc.read_csv(files / "od.csv")["trips"].to_pylist() == [500, 500]
+
+
+def test_flows_are_written_and_summed_up(files: Path) -> None:
+    done = run(
+        "flows", str(files / "trips.parquet"), "--roads", str(files / "roads"), "-o", str(files / "f.gpkg")
+    )
+    assert done.exit_code == 0, done.output
+    assert "passes of 8 streets" in done.output
+    assert len(geopandas.read_file(files / "f.gpkg", layer="streets")) == 8
+
+
+def test_papers_are_written(files: Path) -> None:
+    done = run("statement", str(files / "trips.parquet"), "-o", str(files / "papers"), "--date", "2026-03-01")
+    assert done.exit_code == 0, done.output
+    assert (files / "papers" / "registry.yaml").exists()
+    said = error_of("statement", str(files / "trips.parquet"), "-o", str(files / "b"), "--date", "March")
+    assert said == "--date is written as 2026-03-01, got 'March'"
+    assert not (files / "b").exists()
+
+
+def test_bad_outputs_are_refused_before_the_work(files: Path) -> None:
+    assert "written as .omx" in error_of("matrix", "none", "--zones", "h3:8", "-o", str(files / "od.xls"))
+    assert "written as .gpkg" in error_of("flows", "none", "--roads", "none", "-o", str(files / "f.csv"))

@@ -1,0 +1,22 @@
+"""Answers to hazards follow the promise."""
+
+from __future__ import annotations
+
+from ldptrace.products.statement.hazards import hazards
+from ldptrace.products.statement.promise import Operator, Promise
+
+
+def test_every_hazard_has_an_answer() -> None:
+    text = hazards(Promise("1"), Operator(product="Trips"), "0.1")
+    assert text.startswith("# Answers to the hazards of NIST SP 800-226: Trips")
+    assert text.count("\n## ") == 10
+    assert "Weaker" not in text
+
+
+def test_weaker_promises_come_first_and_in_their_place() -> None:
+    bounds, seed = "The bounds were taken from the data.", "The seed is known."
+    text = hazards(Promise("1", unit="trip", weaker=(bounds, seed)), Operator(), "0.1")
+    assert text.index("**Weaker than epsilon says.**") < text.index("## Unit")
+    assert text.count(bounds) == 2
+    assert text.count(seed) == 2
+    assert "a person with many trips gives many" in text

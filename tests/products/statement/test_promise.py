@@ -1,0 +1,46 @@
+"""What the papers know of a promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.products.statement.promise import Promise
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+
+PLAN = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 6), 1.5)
+
+
+def test_a_plan_promises_epsilon_for_a_user() -> None:
+    promise = Promise.of_plan(PLAN)
+    assert (promise.epsilon, promise.unit, promise.weaker) == ("1.5", "user", ())
+    assert promise.plan == PLAN
+    assert len(promise.mechanisms) == len(PLAN.rounds[0].asks)
+    assert promise.renewal == "Each device answers once. The budget does not renew."
+
+
+@pytest.mark.parametrize(
+    ("stated", "word"),
+    [
+        ({"unit": "trip"}, "The unit is a trip"),
+        ({"leaks": "a device stays silent"}, "a device stays silent"),
+        ({"experiment": "the devices were seeded"}, "not a release"),
+    ],
+)
+def test_what_weakens_a_promise_is_a_sentence(stated: dict[str, str], word: str) -> None:
+    [sentence] = Promise.of_provenance({"epsilon": "1"} | stated, "it").weaker
+    assert word in sentence
+    assert sentence.endswith(".")
+
+
+def test_a_plan_of_another_version_is_not_explained() -> None:
+    promise = Promise.of_provenance({"epsilon": "1", "plan": {"version": 99}}, "it")
+    assert promise.plan is None
+    assert promise.mechanisms == []
+
+
+@pytest.mark.parametrize("stated", [None, {}, {"method": "x"}])
+def test_real_trips_state_no_promise(stated: dict[str, str] | None) -> None:
+    with pytest.raises(InputError, match=r"trips.csv states no promise"):
+        Promise.of_provenance(stated, "trips.csv")

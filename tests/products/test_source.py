@@ -1,0 +1,61 @@
+"""Files that products are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+from ldptrace.io import write
+from ldptrace.models import PathModel
+from ldptrace.products.source import open_promise, open_source, weight_of
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+
+GRID = Grid((0.0, 0.0, 1.0, 1.0), 2)
+PLAN = Plan.single_report(GRID, 0.5)
+TRIPS = Trajectories([0.1, 0.9], [0.1, 0.9], [0, 2], provenance={"epsilon": "2", "unit": "trip"})
+
+
+def model(plan: Plan | None = PLAN) -> PathModel:
+    return PathModel(GRID, np.ones(3) / 3, *(np.zeros(size) for size in (4, 4, 12, 5)), plan=plan)
+
+
+def test_trips_and_models_are_told_apart(tmp_path: Path) -> None:
+    write(TRIPS, tmp_path / "trips.csv")
+    model().save(tmp_path / "model.npz")
+    trips = open_source(tmp_path / "trips.csv", crs="EPSG:32633", timezone="Europe/Berlin")
+    assert isinstance(trips, Trajectories)
+    assert (trips.crs, trips.timezone) == ("EPSG:32633", "Europe/Berlin")
+    assert isinstance(open_source(tmp_path / "model.npz"), PathModel)
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon"), [("trips.csv", "2"), ("model.npz", "0.5"), ("plan.json", "0.5")]
+)
+def test_the_promise_of_trips_models_and_plans(tmp_path: Path, name: str, epsilon: str) -> None:
+    write(TRIPS, tmp_path / "trips.csv")
+    model().save(tmp_path / "model.npz")
+    (tmp_path / "plan.json").write_text(PLAN.to_json())
+    assert open_promise(tmp_path / name).epsilon == epsilon
+
+
+def test_geojson_is_no_plan(tmp_path: Path) -> None:
+    write(TRIPS, tmp_path / "trips.geojson")
+    assert open_promise(tmp_path / "trips.geojson").unit == "trip"
+
+
+def test_a_model_without_a_plan_states_nothing(tmp_path: Path) -> None:
+    model(None).save(tmp_path / "model.npz")
+    with pytest.raises(InputError, match="holds no plan"):
+        open_promise(tmp_path / "model.npz")
+
+
+def test_a_population_is_shared_among_the_trips() -> None:
+    assert weight_of(TRIPS, None) == 1
+    assert weight_of(TRIPS, 500) == 500
+    with pytest.raises(InputError, match="must be above 0, got -1"):
+        weight_of(TRIPS, -1)

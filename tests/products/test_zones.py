@@ -1,0 +1,89 @@
+"""Zones: polygons of files in any coordinate system, and hexagons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import geopandas
+import h3
+import numpy as np
+import pytest
+import shapely
+
+from ldptrace.errors import InputError
+from ldptrace.products.zones import H3, Polygons, read_zones
+
+SQUARES = [shapely.box(0, 0, 1, 1), shapely.box(1, 0, 2, 1)]
+
+
+def written(path: Path, crs: str | None = None, **columns: list[object]) -> Path:
+    geopandas.GeoDataFrame(columns, geometry=SQUARES, crs=crs).to_file(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["zones.gpkg", "zones.geojson", "zones.shp"])
+def test_polygons_are_read_from_the_formats_of_planners(tmp_path: Path, name: str) -> None:
+    found = read_zones(written(tmp_path / name, "EPSG:4326", zone_id=[7, 9])).locate(
+        np.array([0.5, 1.5, 5.0]), np.array([0.5, 0.5, 0.5]), "EPSG:4326"
+    )
+    assert found.zones == ("7", "9")
+    assert found.place.tolist() == [0, 1, -1]
+
+
+def test_zones_are_named_by_the_column_that_tells_them_apart(tmp_path: Path) -> None:
+    path = written(tmp_path / "zones.gpkg", "EPSG:4326", id=[1, 1], name=["a", "b"], other=["p", "q"])
+    x, y = np.array([0.5]), np.array([0.5])
+    assert read_zones(path).locate(x, y, None).zones == ("a", "b")
+    assert read_zones(path, "other").locate(x, y, None).zones == ("p", "q")
+    with pytest.raises(InputError, match=r"no column 'nix'; its columns are id, name, other"):
+        read_zones(path, "nix")
+
+
+def test_trips_in_another_system_are_found(tmp_path: Path) -> None:
+    zones = read_zones(written(tmp_path / "zones.gpkg", "EPSG:4326", zone=["w", "e"]))
+    # 0.5 and 1.5 degrees east, half a degree north, in metres of web maps.
+    x, y = np.array([55_659.7, 166_979.2]), np.array([55_660.5, 55_660.5])
+    assert zones.locate(x, y, "EPSG:3857").place.tolist() == [0, 1]
+
+
+def test_zones_that_overlap_are_refused() -> None:
+    with pytest.raises(InputError, match=r"zones 'a' and 'b' overlap"):
+        Polygons("z", ("a", "b"), [shapely.box(0, 0, 2, 2), shapely.box(1, 1, 3, 3)])
+    with pytest.raises(InputError, match=r"two zones are named 'a'"):
+        Polygons("z", ("a", "a"), SQUARES)
+
+
+def test_zones_that_miss_the_trips_are_refused() -> None:
+    zones = Polygons("z", ("a", "b"), SQUARES)
+    with pytest.raises(InputError, match=r"no trip begins or ends in any of its zones; they lie in 0,0,2,1"):
+        zones.locate(np.array([50.0]), np.array([50.0]), None)
+
+
+def test_hexagons_are_those_of_h3() -> None:
+    lon, lat = np.array([13.4, 13.5]), np.array([52.5, 52.6])
+    found = H3(8).locate(lon, lat, "EPSG:4326")
+    assert [found.zones[place] for place in found.place] == [
+        h3.latlng_to_cell(52.5, 13.4, 8),
+        h3.latlng_to_cell(52.6, 13.5, 8),
+    ]
+    with pytest.raises(InputError, match="need longitudes and latitudes"):
+        H3(8).locate(lon, lat, None)
+
+
+@pytest.mark.parametrize("text", ["h3:16", "h3:", "h3:-1", "h3:x"])
+def test_resolutions_of_h3_are_0_to_15(text: str) -> None:
+    with pytest.raises(InputError, match="a resolution from 0 to 15"):
+        read_zones(text)
+    assert read_zones("h3:9").name == "h3:9"
+
+
+def test_files_without_polygons_are_refused(tmp_path: Path) -> None:
+    points = tmp_path / "points.geojson"
+    geopandas.GeoDataFrame(geometry=[shapely.Point(0, 0)], crs="EPSG:4326").to_file(points)
+    with pytest.raises(InputError, match="zones are polygons, this file has Point"):
+        read_zones(points)
+    (tmp_path / "text.geojson").write_text("not GeoJSON")
+    with pytest.raises(InputError, match="the zones cannot be read"):
+        read_zones(tmp_path / "text.geojson")
+    with pytest.raises(InputError, match="there is no file"):
+        read_zones(tmp_path / "none.gpkg")
