@@ -148,9 +148,7 @@ def statement(
 
 def _trips(source: Path, crs: str | None, timezone: str | None) -> Trajectories:
     from ldptrace.core.trajectories import Trajectories
-    from ldptrace.products.source import open_source
+    from ldptrace.products.source import drawn, open_source
 
     found = open_source(source, crs=crs, timezone=timezone)
-    if not isinstance(found, Trajectories):
-        raise InputError(f"{source}: numbers of a model are not implemented")
-    return found
+    return found if isinstance(found, Trajectories) else drawn(found)

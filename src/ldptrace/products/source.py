@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read
@@ -15,6 +17,8 @@ from ldptrace.products.statement.promise import Promise
 from ldptrace.protocol.plan import Plan
 
 Source = Trajectories | MobilityModel
+# Trips that are drawn from a model to know its shares.
+DRAWN = 200_000
 
 
 def open_source(path: str | Path, *, crs: str | None = None, timezone: str | None = None) -> Source:
@@ -26,6 +30,11 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
     if crs is not None:
         trips = replace(trips, crs=crs)
     return trips if timezone is None else replace(trips, timezone=timezone)
+
+
+def drawn(model: MobilityModel) -> Trajectories:
+    """Many trips of a model, always the same ones: their shares are close to those that the model expects."""
+    return model.sample(DRAWN, np.random.default_rng(0))
 
 
 def open_promise(path: str | Path) -> Promise:
