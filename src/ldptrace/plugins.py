@@ -5,6 +5,8 @@ Names are listed without importing anybody's code. The code of a name runs when 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ldptrace.errors import InputError
@@ -12,7 +14,25 @@ from ldptrace.errors import InputError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-METHODS, COMMANDS = "ldptrace.methods", "ldptrace.commands"
+# A method of `synthesize` is a `ldptrace.methods.Method`, one of `stream` a `StreamMethod`; a command is a function
+# that is given the application.
+METHODS, STREAMS, COMMANDS = "ldptrace.methods", "ldptrace.streams", "ldptrace.commands"
+
+
+@dataclass(frozen=True)
+class StreamMethod:
+    """A method for `ldptrace stream --method`: timed trips in, synthetic timed trips over the same ticks out.
+
+    `run(trips, grid, epsilon, tick, rng, **options)` takes `Trajectories` with times, a `Grid`, the seconds of a tick
+    and a source of randomness. `public` says in one sentence what it takes as public, and for what epsilon holds.
+    """
+
+    name: str
+    summary: str
+    public: str
+    run: Callable[..., Any]
+    # Options that it understands, with their defaults.
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def installed(group: str) -> dict[str, EntryPoint]:

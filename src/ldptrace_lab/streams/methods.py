@@ -1,0 +1,61 @@
+"""The streaming peers as `ldptrace stream --method` knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.plugins import StreamMethod
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.streams import ldpids, retrasyn
+from ldptrace_lab.streams.cells import CellStreams, Clock
+from ldptrace_lab.streams.population import Settings
+
+WINDOW = 20
+
+
+def _method(
+    name: str,
+    summary: str,
+    public: str,
+    synthesise: Callable[[CellStreams, Settings, np.random.Generator], CellStreams],
+    **options: float | None,
+) -> StreamMethod:
+    def run(
+        trips: Trajectories,
+        grid: Grid,
+        epsilon: float,
+        tick: float,
+        rng: np.random.Generator,
+        *,
+        window: int = WINDOW,
+        mean_ticks: float | None = None,
+    ) -> Trajectories:
+        streams = CellStreams.from_trajectories(trips, grid, Clock.around(trips, tick))
+        drawing, placing = rng.spawn(2)
+        return synthesise(streams, Settings(epsilon, window, mean_ticks), drawing).trajectories(placing)
+
+    return StreamMethod(name, summary, public, run, {"window": WINDOW, **options})
+
+
+RETRASYN = _method(
+    "retrasyn",
+    "RetraSyn (ICDE'24), population division: one report in any w ticks, a chain mended tick by tick",
+    retrasyn.PUBLIC,
+    retrasyn.retrasyn,
+    mean_ticks=None,
+)
+LPD = _method(
+    "lpd",
+    "LDP-IDS (SIGMOD'22), population distribution: a release where the stream has changed, with half of what is left",
+    ldpids.PUBLIC,
+    ldpids.lpd,
+)
+LPA = _method(
+    "lpa",
+    "LDP-IDS (SIGMOD'22), population absorption: a release where the stream has changed, with what quiet ticks saved",
+    ldpids.PUBLIC,
+    ldpids.lpa,
+)
