@@ -11,7 +11,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import write
 from ldptrace.models import PathModel
-from ldptrace.products.source import open_promise, open_source, weight_of
+from ldptrace.products.source import DRAWN, open_promise, open_source, sample_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 
@@ -54,8 +54,8 @@ def test_a_model_without_a_plan_states_nothing(tmp_path: Path) -> None:
         open_promise(tmp_path / "model.npz")
 
 
-def test_a_population_is_shared_among_the_trips() -> None:
-    assert weight_of(TRIPS, None) == 1
-    assert weight_of(TRIPS, 500) == 500
-    with pytest.raises(InputError, match="must be above 0, got -1"):
-        weight_of(TRIPS, -1)
+def test_numbers_are_made_of_trips_or_of_a_model() -> None:
+    assert sample_of(TRIPS, 500).weight == 500
+    drawn = sample_of(model())
+    assert len(drawn.trips) == DRAWN
+    assert sample_of(model()).trips.x[0] == drawn.trips.x[0]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import date as Date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ldptrace.cli.common import CrsOption, Progress, ZoneOption, note
 from ldptrace.errors import InputError
-
-if TYPE_CHECKING:
-    from ldptrace.core.trajectories import Trajectories
 
 SourceArgument = Annotated[
     Path,
@@ -55,7 +52,7 @@ def matrix(
     """Write how many trips go from zone to zone."""
     from ldptrace.products.departures import checked_by
     from ldptrace.products.matrix import Matrix, checked_target
-    from ldptrace.products.source import weight_of
+    from ldptrace.products.source import open_source, sample_of
     from ldptrace.products.zones import read_zones
 
     checked_target(output)
@@ -63,9 +60,9 @@ def matrix(
     with Progress() as stages:
         with stages("read"):
             division = read_zones(zones, zone_id)
-            trips = _trips(source, crs, timezone)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("count"):
-            found = Matrix.count(trips, division, slots, weight_of(trips, population))
+            found = Matrix.count(sample, division, slots)
         with stages("write"):
             written = found.write(output)
     note(
@@ -91,16 +88,16 @@ def flows(
 ) -> None:
     """Write how many vehicles pass each street, and take each turn."""
     from ldptrace.products.flows import Flows, checked_target
-    from ldptrace.products.source import weight_of
+    from ldptrace.products.source import open_source, sample_of
     from ldptrace.roads import read_roads
 
     checked_target(output)
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)
-            trips = _trips(source, crs, timezone)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("match and count"):
-            found = Flows.count(trips, network, by, weight_of(trips, population))
+            found = Flows.count(sample, network, by)
         with stages("write"):
             written = found.write(output)
     note(
@@ -144,11 +141,3 @@ def statement(
         note(str(path))
     for sentence in promise.weaker:
         note(f"Note: {sentence}")
-
-
-def _trips(source: Path, crs: str | None, timezone: str | None) -> Trajectories:
-    from ldptrace.core.trajectories import Trajectories
-    from ldptrace.products.source import drawn, open_source
-
-    found = open_source(source, crs=crs, timezone=timezone)
-    return found if isinstance(found, Trajectories) else drawn(found)

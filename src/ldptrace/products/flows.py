@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core.times import DAY, to_local
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text, write_beside
 from ldptrace.products.departures import HOUR
+from ldptrace.products.sample import Sample
 from ldptrace.products.zones import needed
 from ldptrace.roads.matching import Followed, StreetIndex
 from ldptrace.roads.network import RoadNetwork
@@ -94,8 +94,9 @@ class Flows:
     promise: Mapping[str, Any] | None = None
 
     @staticmethod
-    def count(trips: Trajectories, roads: RoadNetwork, by: str | None = None, weight: float = 1.0) -> Flows:
-        """The trips of a set, matched to the streets; each stands for `weight` vehicles."""
+    def count(sample: Sample, roads: RoadNetwork, by: str | None = None) -> Flows:
+        """How many vehicles pass each street and take each turn: trips are matched to the streets."""
+        trips = sample.trips
         if by not in (None, "hour"):
             raise InputError(f"vehicles on streets are counted by hour or all together, got {by!r}")
         if by == "hour" and trips.t is None:
@@ -110,28 +111,33 @@ class Flows:
                 f"{roads.name}: {followed:.0%} of the way of the trips lies on its streets; flows need trips that "
                 f"follow the streets for at least {FOLLOWED:.0%} of their way"
             )
-        slots = HOURS if by == "hour" else WHOLE_DAY
         passes = Passes.joined([Passes.of(part, index, streets) for part in found])
+        slots = HOURS if by == "hour" else WHOLE_DAY
         slot = np.zeros(len(passes.street), dtype=np.int64)
         if by == "hour":
             slot = np.floor(to_local(passes.entered, trips.timezone) % DAY / HOUR).astype(np.int64)
-        vehicles = np.bincount(slot * len(streets) + passes.street, minlength=len(slots) * len(streets))
+        size = len(slots) * len(streets)
+        vehicles = sample.count(slot * len(streets) + passes.street, size, passes.trip)
+        vehicles = vehicles.reshaped(len(slots), len(streets))
+        turned = passes.turned
         pairs, first, turn = np.unique(
-            passes.before[passes.turned] * len(streets) + passes.street[passes.turned],
+            passes.before[turned] * len(streets) + passes.street[turned],
             return_index=True,
             return_inverse=True,
         )
-        turns = np.bincount(slot[passes.turned] * len(pairs) + turn, minlength=len(slots) * len(pairs))
+        turns = sample.count(slot[turned] * len(pairs) + turn, len(slots) * len(pairs), passes.trip[turned])
         return Flows(
             streets,
             slots,
-            weight * vehicles.reshape(len(slots), len(streets)).astype(np.float64),
+            vehicles.values,
             pairs // len(streets),
             pairs % len(streets),
-            passes.node[passes.turned][first],
-            weight * turns.reshape(len(slots), len(pairs)).astype(np.float64),
+            passes.node[turned][first],
+            turns.values.reshape(len(slots), len(pairs)),
             followed,
-            promise=trips.provenance,
+            vehicles.low,
+            vehicles.high,
+            sample.promise,
         )
 
     def streets_table(self) -> pa.Table:
@@ -210,16 +216,12 @@ class Flows:
                 pq.write_table(table, temporary)
         return written
 
-    def scaled(self, factor: float) -> Flows:
-        """All numbers times a factor."""
-        low, high = (None if bound is None else factor * bound for bound in (self.low, self.high))
-        return replace(self, vehicles=factor * self.vehicles, turns=factor * self.turns, low=low, high=high)
-
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """Trips on streets: on which, when, and whether a turn from the street `before` at `node` led there."""
+    """Trips on streets: whose, on which, when, and whether a turn from the street `before` at `node` led there."""
 
+    trip: Ints
     street: Ints
     entered: Floats
     before: Ints
@@ -234,12 +236,19 @@ class Passes:
         on = np.concatenate(([False], found.trip[1:] == found.trip[:-1])) & (before == street)
         kept = ~on
         turned = (found.joined >= 0) & kept
-        return Passes(street[kept], found.entered[kept], before[kept], found.joined[kept], turned[kept])
+        return Passes(
+            found.trip[kept],
+            street[kept],
+            found.entered[kept],
+            before[kept],
+            found.joined[kept],
+            turned[kept],
+        )
 
     @staticmethod
     def joined(parts: list[Passes]) -> Passes:
         """The passes of all trips."""
-        names = ("street", "entered", "before", "node", "turned")
+        names = ("trip", "street", "entered", "before", "node", "turned")
         return Passes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 

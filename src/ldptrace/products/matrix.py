@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text, write_beside
 from ldptrace.products.departures import By, Departures
+from ldptrace.products.sample import Sample
 from ldptrace.products.zones import NOWHERE, Zones, needed
 
 Floats = NDArray[np.float64]
@@ -43,27 +43,28 @@ class Matrix:
     promise: Mapping[str, Any] | None = None
 
     @staticmethod
-    def count(trips: Trajectories, zones: Zones, by: By | None = None, weight: float = 1.0) -> Matrix:
-        """The trips of a set, each of which stands for `weight` trips."""
-        usable = trips.take(trips.sizes > 0)
-        if len(usable) == 0:
-            raise InputError("there are no trips to count")
-        when = Departures.of(usable, by)
-        first, last = usable.offsets[:-1], usable.offsets[1:] - 1
-        x, y = (np.concatenate((axis[first], axis[last])) for axis in (usable.x, usable.y))
-        located = zones.locate(x, y, usable.crs)
+    def count(sample: Sample, zones: Zones, by: By | None = None) -> Matrix:
+        """How many trips go from zone to zone in each slot."""
+        trips = sample.trips
+        when = Departures.of(trips, by)
+        first, last = trips.offsets[:-1], trips.offsets[1:] - 1
+        x, y = (np.concatenate((axis[first], axis[last])) for axis in (trips.x, trips.y))
+        located = zones.locate(x, y, trips.crs)
         origin, destination = np.split(located.place, 2)
-        inside = (origin != NOWHERE) & (destination != NOWHERE)
+        inside = np.flatnonzero((origin != NOWHERE) & (destination != NOWHERE))
         shape = (len(when.slots), len(located.zones), len(located.zones))
         place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
-        found = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
-        used = np.flatnonzero(found.sum(axis=(1, 2)))
+        found = sample.count(place, int(np.prod(shape)), inside).reshaped(*shape)
+        used = np.flatnonzero(found.values.sum(axis=(1, 2)))
+        low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
         return Matrix(
             located.zones,
             tuple(when.slots[slot] for slot in used),
-            weight * found[used],
-            weight * float(np.count_nonzero(~inside)),
-            promise=trips.provenance,
+            found.values[used],
+            sample.weight * (len(trips) - len(inside)),
+            low,
+            high,
+            sample.promise,
         )
 
     @property
@@ -131,11 +132,6 @@ class Matrix:
             file.root._v_attrs["ZONE_NAMES"] = json.dumps(self.zones)
             if self.promise is not None:
                 file.root._v_attrs[KEY.upper()] = to_text(self.promise)
-
-    def scaled(self, factor: float) -> Matrix:
-        """All numbers times a factor."""
-        low, high = (None if bound is None else factor * bound for bound in (self.low, self.high))
-        return replace(self, trips=factor * self.trips, outside=factor * self.outside, low=low, high=high)
 
 
 def checked_target(path: str | Path) -> Path:

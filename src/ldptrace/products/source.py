@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read
 from ldptrace.models import MobilityModel, load_model
+from ldptrace.products.sample import Sample
 from ldptrace.products.statement.promise import Promise
 from ldptrace.protocol.plan import Plan
 
@@ -32,9 +31,11 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
     return trips if timezone is None else replace(trips, timezone=timezone)
 
 
-def drawn(model: MobilityModel) -> Trajectories:
-    """Many trips of a model, always the same ones: their shares are close to those that the model expects."""
-    return model.sample(DRAWN, np.random.default_rng(0))
+def sample_of(source: Source, population: float | None = None) -> Sample:
+    """The trips that numbers are made of; of a model many, always the same ones."""
+    if isinstance(source, Trajectories):
+        return Sample.of_trips(source, population)
+    return Sample.of_trips(source.sample(DRAWN, np.random.default_rng(0)), population)
 
 
 def open_promise(path: str | Path) -> Promise:
@@ -53,25 +54,6 @@ def open_promise(path: str | Path) -> Promise:
     if source.plan is None:
         raise InputError(f"{file}: the model holds no plan, so it states no promise")
     return Promise.of_plan(source.plan)
-
-
-def weight_of(trips: Trajectories, population: float | None) -> float:
-    """How many trips each of a set stands for, given the number of people.
-
-    Of the people, the share that the reports show has a trip; each of them is drawn with one. So numbers weight people,
-    not trips.
-    """
-    if population is None:
-        return 1.0
-    if not population > 0:
-        raise InputError(f"the population must be above 0, got {population:g}")
-    return population * with_trip(trips.provenance) / max(len(trips), 1)
-
-
-def with_trip(provenance: Mapping[str, Any] | None) -> float:
-    """The share of people who have a trip, as the reports show; all of them where nothing is known."""
-    share = (provenance or {}).get("without_trip")
-    return 1.0 if share is None else 1.0 - float(share["share"] if isinstance(share, Mapping) else share)
 
 
 def _begins(file: Path, mark: bytes) -> bool:

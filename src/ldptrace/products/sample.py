@@ -1,0 +1,97 @@
+"""The trips that numbers are made of, how much each counts, and how sure a number is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Standard errors on either side of a number in which the truth lies in 95 of 100 cases.
+SURE = 1.96
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers with the ends of their 95 % intervals, where they come from a model."""
+
+    values: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+    def reshaped(self, *shape: int) -> Numbers:
+        """The same numbers in another shape."""
+        low, high = (None if bound is None else bound.reshape(shape) for bound in (self.low, self.high))
+        return Numbers(self.values.reshape(shape), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Trips, each of which stands for `weight` trips of people.
+
+    From a model they come with `replicates`: row r holds the weight of each trip relative to the others if the noise of
+    the reports had been drawn once more. `error` is the relative standard error of the number of all trips.
+    """
+
+    trips: Trajectories
+    weight: float = 1.0
+    replicates: NDArray[np.float32] | None = None
+    error: float = 0.0
+
+    @staticmethod
+    def of_trips(trips: Trajectories, population: float | None = None) -> Sample:
+        """The trips of a set: counted as they are, or scaled to a number of people.
+
+        Of the people, the share that the reports show has a trip; each of them is drawn with one. So numbers weight
+        people, not trips.
+        """
+        usable = trips.take(trips.sizes > 0)
+        if len(usable) == 0:
+            raise InputError("there are no trips to count")
+        if population is None:
+            return Sample(usable)
+        if not population > 0:
+            raise InputError(f"the population must be above 0, got {population:g}")
+        return Sample(usable, population * with_trip(trips.provenance) / len(usable))
+
+    @property
+    def promise(self) -> Mapping[str, Any] | None:
+        """What was promised about the trips."""
+        return self.trips.provenance
+
+    def count(self, place: Ints, size: int, trip: Ints | None = None) -> Numbers:
+        """How many trips are at each of `size` places; `trip` says whose each entry is, else entry k is that of trip k.
+
+        Each trip counts with its weight. The variance is that of the replicates, of having drawn finitely many trips,
+        and of the number of all trips.
+        """
+        found = np.bincount(place, minlength=size).astype(np.float64)
+        if self.replicates is None:
+            return Numbers(self.weight * found)
+        squares = np.zeros(size)
+        for weights in self.replicates:
+            again = np.bincount(place, weights if trip is None else weights[trip], size)
+            squares += (again - found) ** 2
+        variance = squares / len(self.replicates) + np.maximum(found, 1.0) + (self.error * found) ** 2
+        spread = SURE * np.sqrt(variance)
+        return Numbers(
+            self.weight * found, self.weight * np.maximum(found - spread, 0.0), self.weight * (found + spread)
+        )
+
+
+def with_trip(provenance: Mapping[str, Any] | None) -> float:
+    """The share of people who have a trip, as the reports show; all of them where nothing is known.
+
+    >>> with_trip({"without_trip": {"share": 0.25, "std_error": 0.01}}), with_trip(None)
+    (0.75, 1.0)
+    """
+    share = (provenance or {}).get("without_trip")
+    return 1.0 if share is None else 1.0 - max(float(share["share"]), 0.0)
