@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-SPEED = ("start", "files", "pipeline", "path_model", "size", "ngram", "evaluation", "server")
+SPEED = ("start", "files", "pipeline", "plain_loop", "path_model", "size", "ngram", "evaluation", "server")
 OTHERS = (
     "utility",
     "ablation",
