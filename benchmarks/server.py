@@ -25,7 +25,7 @@ import numpy as np
 from ldptrace.device import Reporter
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.server import campaigns
+from ldptrace.server import campaigns, tallies
 from ldptrace.server.storage import Database, open_database
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 12), 1)
@@ -106,7 +106,7 @@ async def load(
 
 def counted(database: Database) -> int:
     with database.reading() as session:
-        return sum(entry.reports for entry in campaigns.counts_of(session, "load"))
+        return sum(entry.reports for entry in tallies.counts_of(session, "load"))
 
 
 def memory(pid: int) -> float:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,10 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, plan_prefix
-from ldptrace.server import campaigns, releases, tokens, views
+from ldptrace.server import campaigns, registry, releases, tallies, tokens, views
+from ldptrace.server.about import About, Schedule
 from ldptrace.server.app import create_app
+from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
@@ -53,11 +55,27 @@ TELLING = Plan(
     (Round((Ask(Length(6, VALUES), GRR(VALUES, 1, ratio_at_most(1))),), "everyone"),),
 )
 REPOSITORY = Path(__file__).parents[1]
+# What SQLite writes in the definition of a table, and PostgreSQL's words for it.
+POSTGRES_WORDS = {
+    "number INTEGER PRIMARY KEY": "number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "key INTEGER PRIMARY KEY": "key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "INTEGER": "BIGINT",
+    "BLOB": "BYTEA",
+    " WITHOUT ROWID": "",
+}
 
 
 def telling_report(value: int) -> bytes:
     """A report of the plan `TELLING` that names this item."""
     return Report(plan_prefix(TELLING), 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
+
+
+def texts() -> dict[str, Any]:
+    """All texts of the contributor's page, by language."""
+    script = 'import("./src/ldptrace/server/assets/texts.js").then((file) => console.log(JSON.stringify(file.TEXTS)))'
+    done = subprocess.run(["node", "-e", script], cwd=REPOSITORY, check=True, capture_output=True, timeout=60)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def streets(folder: Path) -> Path:
@@ -82,9 +100,17 @@ def drawn(plan: Plan, count: int) -> list[bytes]:
     return [reporter.report([(0.5, 0.5), (2.5, 3.5), (5.5, 3.0)]) for _ in range(count)]
 
 
+def terms(**options: Any) -> Terms:
+    """What is about a campaign besides its plan, by the names of its parts."""
+    parts = (About, Numbers, Schedule)
+    return Terms(
+        *(part(**{f.name: options[f.name] for f in fields(part) if f.name in options}) for part in parts)
+    )
+
+
 def opened(database: Database, name: str, plan: Plan, **options: Any) -> None:
     """A campaign that is open."""
-    campaigns.create(database, name, plan, actor="test", **options)
+    campaigns.create(database, name, plan, terms(**options), actor="test")
     campaigns.open_round(database, name, actor="test")
 
 
@@ -103,7 +129,7 @@ def counts(database: Database, name: str) -> list[int]:
 
 def reports_counted(database: Database, name: str) -> int:
     with database.reading() as session:
-        return sum(entry.reports for entry in campaigns.counts_of(session, name))
+        return sum(entry.reports for entry in tallies.counts_of(session, name))
 
 
 @dataclass
@@ -288,7 +314,7 @@ def refused(problem: ServerProblem, call: object, *arguments: object, **options:
 def answered(database: Database, name: str, reports: int) -> None:
     """So many devices, all with the same trip, answer the open round, which is then closed."""
     with database.reading() as session:
-        plan = campaigns.find(session, name).plan
+        plan = registry.find(session, name).plan
     reporter = Reporter(plan)
     trip = [(0.0, 0.0), (0.0, 3.0), (3.0, 3.0), (6.0, 3.0)]
     bodies = [Submission(reporter.report(trip)) for _ in range(reports)]
@@ -304,7 +330,7 @@ def published(database: Database, name: str, count: int, folder: Path) -> Path:
     assert [done for _, done in stages] == sorted(done for _, done in stages)
     folder.mkdir()
     with database.reading() as session:
-        assert campaigns.find(session, name).state == "published"
+        assert registry.find(session, name).state == "published"
         for file in views.files_of(session, name):
             parts = releases.parts_of(session, name, file["name"])
             data = b"".join(releases.part(session, name, file["name"], number) for number in parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.cli import main
-from ldptrace.server import campaigns
+from ldptrace.server import campaigns, registry
 from ldptrace.server.storage import open_database
 from server_kit import SINGLE
 
@@ -63,5 +63,5 @@ def test_a_no_is_told(
     assert end.value.code == 1
     assert capsys.readouterr().err.endswith("nothing done\n")
     with database.reading() as session:
-        assert campaigns.find(session, "trips").name == "trips"
+        assert registry.find(session, "trips").name == "trips"
     database.close_all()

@@ -7,21 +7,21 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused
-from ldptrace.server import campaigns, tokens, views
+from ldptrace.server import campaigns, journal, registry, tallies, tokens, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database
-from server_kit import GRID, SINGLE, TELLING, drawn, opened, refused, telling_report
+from server_kit import GRID, SINGLE, TELLING, drawn, opened, refused, telling_report, terms
 
 
 def state(database: Database, name: str = "trips") -> tuple[str, int]:
     with database.reading() as session:
-        found = campaigns.find(session, name)
+        found = registry.find(session, name)
     return found.state, found.round
 
 
 def test_one_round(database: Database) -> None:
-    campaigns.create(database, "trips", SINGLE, actor="me", title="Trips", min_reports=5)
+    campaigns.create(database, "trips", SINGLE, terms(title="Trips", min_reports=5), actor="me")
     assert state(database) == ("draft", 0)
     refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="me")
     campaigns.open_round(database, "trips", actor="me")
@@ -33,13 +33,13 @@ def test_one_round(database: Database) -> None:
     # A closed round is closed: its ids may go, so it must not be opened again.
     refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="me")
     with database.reading() as session:
-        log = [(entry["actor"], entry["action"]) for entry in campaigns.audit_log(session, "trips")]
+        log = [(entry["actor"], entry["action"]) for entry in journal.audit_log(session, "trips")]
     assert log == [("me", "create"), ("me", "open"), ("me", "close")]
 
 
 def test_two_rounds_are_one_chain(database: Database) -> None:
     plan = Plan.paper(GRID, 1)
-    campaigns.create(database, "trips", plan, actor="me", min_reports=40)
+    campaigns.create(database, "trips", plan, terms(min_reports=40), actor="me")
     first = campaigns.open_round(database, "trips", actor="me").plan
     counter = Counter(database)
     counter.count("trips", [Submission(report) for report in drawn(first, 39)])
@@ -50,7 +50,7 @@ def test_two_rounds_are_one_chain(database: Database) -> None:
 
 def test_the_second_round_extends_the_first(database: Database) -> None:
     plan = Plan.paper(GRID, 1)
-    campaigns.create(database, "trips", plan, actor="me", min_reports=40)
+    campaigns.create(database, "trips", plan, terms(min_reports=40), actor="me")
     campaigns.open_round(database, "trips", actor="me")
     counter = Counter(database)
     counter.count("trips", [Submission(report) for report in drawn(plan, 40)])
@@ -62,9 +62,9 @@ def test_the_second_round_extends_the_first(database: Database) -> None:
     counter.count("trips", [Submission(report) for report in drawn(second.plan, 5)])
     with database.reading() as session:
         # The first round has enough reports to be seen, the second has not.
-        assert [tally.round for _, tally in campaigns.tallies_of(session, second)] == [0]
+        assert [tally.round for _, tally in tallies.tallies_of(session, second)] == [0]
         with pytest.raises(Refused):
-            campaigns.tallies_of(session, second, whole=True)
+            tallies.tallies_of(session, second, whole=True)
         shown = views.overview(session, second)
     assert shown["reports"] == 45
     assert [entry["reports"] for entry in shown["round_reports"]] == [40, 5]
@@ -75,9 +75,9 @@ def test_what_cannot_be_a_campaign(database: Database) -> None:
         with pytest.raises(InputError, match="named with"):
             campaigns.create(database, name, SINGLE, actor="me")
     with pytest.raises(InputError, match="smallest number"):
-        campaigns.create(database, "a", SINGLE, actor="me", min_reports=0)
+        campaigns.create(database, "a", SINGLE, terms(min_reports=0), actor="me")
     with pytest.raises(InputError, match="title"):
-        campaigns.create(database, "a", SINGLE, actor="me", title="x\n")
+        campaigns.create(database, "a", SINGLE, terms(title="x\n"), actor="me")
     unpadded = Plan.paper(GRID, 1, method="paper-unpadded").paper_second_round(4)
     with pytest.raises(PlanRefused):
         campaigns.create(database, "a", unpadded, actor="me")
@@ -101,8 +101,8 @@ def test_deleting_leaves_nothing_of_the_campaign(database: Database) -> None:
             assert session.rows(f"SELECT 1 FROM {table} WHERE campaign = 'trips'") == [], table
         for table in ("tallies", "ids", "fresh"):
             assert session.rows(f"SELECT DISTINCT round FROM {table} WHERE round > 1") == [], table
-        assert campaigns.counts_of(session, "other")[0].reports == 5
-        assert "delete" in [entry["action"] for entry in campaigns.audit_log(session, "trips")]
+        assert tallies.counts_of(session, "other")[0].reports == 5
+        assert "delete" in [entry["action"] for entry in journal.audit_log(session, "trips")]
 
 
 def test_tokens(database: Database) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ldptrace.curator.receive import Receiver
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.server import campaigns, seen
+from ldptrace.server import campaigns, registry, seen, tallies
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, open_database
@@ -43,8 +43,8 @@ def test_it_counts_what_a_receiver_counts(database: Database) -> None:
     expected = [receiver.receive(body).tolist() if body else [Problem.WRONG_SIZE.number] for body in bodies]
     assert got == expected
     with database.reading() as session:
-        [(_, tally)] = campaigns.tallies_of(session, campaigns.find(session, "trips"))
-        rejected = campaigns.rejections_of(session, "trips")
+        [(_, tally)] = tallies.tallies_of(session, registry.find(session, "trips"))
+        rejected = tallies.rejections_of(session, "trips")
     assert tally == receiver.tally
     assert rejected == {"duplicate": 5, "unknown-group": 1, "unknown-version": 1, "wrong-size": 3}
 
@@ -57,7 +57,7 @@ def test_a_round_for_everyone(database: Database) -> None:
     receiver = Receiver(plan)
     receiver.receive(b"".join(reports))
     with database.reading() as session:
-        assert campaigns.tallies_of(session, campaigns.find(session, "trips"))[0][1] == receiver.tally
+        assert tallies.tallies_of(session, registry.find(session, "trips"))[0][1] == receiver.tally
 
 
 def test_a_transaction_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

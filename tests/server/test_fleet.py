@@ -18,7 +18,7 @@ from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import write
-from ldptrace.server import campaigns, releases
+from ldptrace.server import campaigns, registry, releases, tallies
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import FleetStopped, city_trips, run_fleet
 from ldptrace.server.problems import Refused
@@ -63,7 +63,7 @@ def fleet(
 
 def rejected(database: Database) -> dict[str, int]:
     with database.reading() as session:
-        return campaigns.rejections_of(session, "trips")
+        return tallies.rejections_of(session, "trips")
 
 
 def test_a_fleet_with_faults(server: Server, database: Database) -> None:
@@ -260,7 +260,7 @@ def test_a_release_that_was_interrupted(tmp_path: Path) -> None:
     third = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test"))
     third.make(10)
     with database.reading() as session:
-        assert campaigns.find(session, "trips").state == "published"
+        assert registry.find(session, "trips").state == "published"
         assert session.rows("SELECT id FROM ids") == []
     with pytest.raises(Refused, match="published already"):
         releases.begin(database, "trips", actor="test", again=True)

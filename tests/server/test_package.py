@@ -7,11 +7,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ldptrace.protocol.questions import QUESTIONS
 from ldptrace.server import pages
-from server_kit import REPOSITORY
+from server_kit import REPOSITORY, texts
 
 pytestmark = pytest.mark.slow
 
@@ -42,3 +44,23 @@ def test_container_files_start_what_there_is() -> None:
     compose = (REPOSITORY / "deploy" / "compose.yaml").read_text()
     assert "LDPTRACE_DATABASE: postgresql://" in compose
     assert "dockerfile: deploy/Containerfile" in compose
+
+
+def test_every_language_has_every_text_with_the_same_gaps() -> None:
+    def flat(block: dict[str, Any], before: str = "") -> dict[str, str]:
+        found: dict[str, str] = {}
+        for key, value in block.items():
+            found |= flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
+        return found
+
+    languages = {code: flat(block) for code, block in texts().items()}
+    assert set(languages) == {"en", "de"}
+    gaps = {
+        code: {key: sorted(re.findall(r"\{\w+\}", text)) for key, text in block.items()}
+        for code, block in languages.items()
+    }
+    assert gaps["en"] == gaps["de"]
+    page = (pages.FOLDER / "contributor.html").read_text()
+    assert set(re.findall(r'data-say="(\w+)"', page)) <= set(languages["en"])
+    # Every question of the protocol has a name here.
+    assert {f"questions.{name}" for name in QUESTIONS} <= set(languages["en"])

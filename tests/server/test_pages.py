@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from ldptrace.protocol.reports import read_report
-from ldptrace.server import campaigns, releases, tokens
+from ldptrace.server import campaigns, registry, releases, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.storage import Database, open_database
-from server_kit import Server, drawn, opened, reports_counted, running, streets
+from server_kit import Server, drawn, opened, reports_counted, running, streets, texts
 
 pytestmark = pytest.mark.slow
 # A machine that is busy with other tests may take its time.
@@ -30,6 +30,8 @@ GPX = """<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" ver
 <trkpt lat="52.523456" lon="13.323456"><time>2026-03-01T08:20:00Z</time></trkpt>
 <trkpt lat="52.923456" lon="13.923456"><time>2026-03-01T08:40:00Z</time></trkpt>
 </trkseg></trk></gpx>"""
+# The contributor's words for what is asked.
+TEXT = texts()["en"]["questions"]
 LINE = {"type": "LineString", "coordinates": [[13.123456, 52.123456], [13.523456, 52.523456]]}
 
 
@@ -104,12 +106,31 @@ def ledger(page: Page) -> Any:
 
 
 def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, database: Database) -> None:
-    opened(database, "way", WORLD, title="Cycling <b>in</b> town")
+    opened(
+        database,
+        "way",
+        WORLD,
+        title="Cycling <b>in</b> town",
+        organiser="The town",
+        contact="trips@town.example",
+        notice="One.\n\nTwo <i>parts</i>.",
+        until=1_900_000_000,
+    )
     with visit(browser, server) as tab:
         page = tab.go("/c/way")
         expect(page.locator("h1")).to_have_text("Cycling <b>in</b> town")
-        expect(page.locator("#short")).to_contain_text("at most 2.72 times as likely")
-        page.click("summary")
+        # Who runs it and what was given so far is there before a trip is asked for; numbers are behind a fold.
+        expect(page.locator("#who")).to_have_text(
+            "Run by The town. Open until March 17, 2030. Questions: trips@town.example"
+        )
+        expect(page.locator("#given")).to_have_text("You have not answered this campaign yet.")
+        expect(page.locator("#ledger")).to_contain_text("used 0 of the 5 units")
+        expect(page.locator("#asking")).to_be_hidden()
+        page.get_by_text("The numbers").click()
+        expect(page.locator("#asking")).to_contain_text("at most 2.72 times as likely")
+        expect(page.locator("#plan")).to_contain_text(WORLD.id)
+        page.get_by_text("Privacy notice").click()
+        assert page.locator("#notice p").all_inner_texts() == ["One.", "Two <i>parts</i>."]
         assert page.locator("#asking li").count() == len(WORLD.rounds[0].asks)
         expect(page.locator("#send")).to_be_disabled()
         choose(page, "trip.gpx", GPX)
@@ -122,12 +143,14 @@ def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, databa
         assert ledger(page) is None
         assert tab.sent() == []
         page.click("#send")
-        expect(page.locator("#outcome")).to_have_text("Your report was counted. Thank you.")
+        expect(page.locator("#outcome")).to_have_text("Your answer was counted. Thank you.")
+        expect(page.locator("#given")).to_contain_text("You have answered this campaign.")
+        page.get_by_text("Byte for byte").click()
         [body] = tab.sent()
         assert page.locator("#bytes").inner_text().replace(" ", "").replace("\n", "") == body.hex()
         [(ask, slots)] = read_report(body, WORLD, 0)
         said = page.locator("#meaning").inner_text()
-        assert ask.question.about in said
+        assert f"To the question about {TEXT[ask.question.name]}" in said
         first = next(iter(slots[0]), ask.question.domain)
         assert ("nothing" if first >= ask.question.domain else ask.question.words(first)) in said
         assert reports_counted(database, "way") == 1
@@ -138,7 +161,7 @@ def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, databa
         assert {one.method for one in tab.requests} == {"GET", "POST"}
         assert ledger(page)["entries"][0]["report"] is None
         page.reload()
-        expect(page.locator("#message")).to_contain_text("You have answered this round")
+        expect(page.locator("#message")).to_contain_text("You have answered. Nothing more is asked of you")
         assert page.locator("#trip").is_hidden()
         assert len(tab.sent()) == 1
 
@@ -192,7 +215,7 @@ def test_bad_files(shared: Visit, name: str, text: str, says: str) -> None:
     [
         ('{"type": "FeatureCollection", "features": []}', "no trip in this file"),
         ('{"type": "Feature", "properties": {}, "geometry": null}', "no trip in this file"),
-        ('{"type": "Point", "coordinates": [13.4, 52.5]}', "1 point in 1 cells"),
+        ('{"type": "Point", "coordinates": [13.4, 52.5]}', "1 point."),
         ('{"type": "LineString", "coordinates": [[null, "x"], [1e999, 52.5]]}', "2 points"),
         ('{"type": "LineString", "coordinates": [[0, 0], [13.5, 52.5]]}', "1 of them lie outside"),
         (
@@ -320,12 +343,77 @@ def test_campaigns_that_cannot_be_answered(browser: Browser, server: Server, dat
     expensive = plan_from_facts(1000, "6", 6, (0.0, 0.0, 6.0, 6.0))
     opened(database, "dear", expensive)
     with visit(browser, server) as tab:
+        # That it cannot be answered is known before a trip is asked for.
         page = tab.go("/c/dear")
+        expect(page.locator("#message")).to_contain_text("more privacy than is left")
+        assert page.locator("#trip").is_hidden()
+        assert tab.sent() == []
+
+
+def test_an_answer_that_was_not_sent_can_be_erased(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    """It is never sent then, and the ledger still knows that it was given away."""
+    opened(database, "stopping", PLANE)
+    with visit(browser, server) as tab:
+        page = tab.go("/c/stopping")
+        page.click("#none")
+        expect(page.locator("#found")).to_contain_text("somebody without a trip counts too")
+        page.check("#consent")
+        tab.context.set_offline(True)
+        page.click("#send")
+        expect(page.locator("#outcome")).to_contain_text("could not be reached")
+        tab.context.set_offline(False)
+        page.get_by_text("How to stop").click()
+        page.click("#stop")
+        expect(page.locator("#message")).to_contain_text("Erased")
+        page.reload()
+        expect(page.locator("#given")).to_contain_text("You have answered")
+        assert page.locator("#trip").is_hidden()
+        assert page.locator("#pending").is_hidden()
+        assert [entry["report"] for entry in ledger(page)["entries"]] == [None]
+    assert reports_counted(database, "stopping") == 0
+
+
+def test_the_map_shows_the_streets_of_the_campaign(
+    browser: Browser, server: Server, database: Database, tmp_path: Path
+) -> None:
+    folder = streets(tmp_path / "streets")
+    rows = (folder / "nodes.csv").read_text().splitlines()
+    rows = [
+        f"{row},{'Market' if number == 25 else ''}" if number else f"{row},name"
+        for number, row in enumerate(rows)
+    ]
+    (folder / "nodes.csv").write_text("\n".join(rows))
+    opened(database, "streets", PLANE)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    releases.keep_roads(database, "streets", files, actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/c/streets")
+        way = page.locator("#map path.street.rank2")
+        expect(way).to_be_visible()
+        assert (way.get_attribute("d") or "").count("M") == 84
+        expect(page.locator("#map text.place")).to_have_text("Market")
+
+
+@pytest.mark.parametrize("chosen", ["browser", "person"])
+def test_the_page_in_another_language(
+    browser: Browser, server: Server, database: Database, chosen: str
+) -> None:
+    with contextlib.suppress(Exception):
+        opened(database, "deutsch", PLANE, organiser="Stadt")
+    with visit(browser, server, locale="de-DE" if chosen == "browser" else "fr-FR") as tab:
+        page = tab.go("/c/deutsch")
+        if chosen == "person":
+            expect(page.locator("#what-title")).to_have_text("What happens here")
+            page.select_option("#language", "de")
+        expect(page.locator("#what-title")).to_have_text("Was hier geschieht")
+        expect(page.locator("#who")).to_have_text("Veranstaltet von Stadt.")
+        assert page.locator("html").get_attribute("lang") == "de"
         page.locator("#map").click(position={"x": 60, "y": 60})
         page.check("#consent")
         page.click("#send")
-        expect(page.locator("#message")).to_contain_text("exceeds what is left")
-        assert tab.sent() == []
+        expect(page.locator("#outcome")).to_have_text("Deine Antwort wurde gezählt. Danke.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -381,7 +469,7 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(page.locator("#state")).to_have_text("open")
         expect(page.locator("#hidden-yet")).to_contain_text("from 200 reports on")
         with database.reading() as session:
-            plan = campaigns.find(session, "watched").plan
+            plan = registry.find(session, "watched").plan
         assert {"departure", "pace", "tides"} <= {ask.question.name for ask in plan.rounds[0].asks}
         counter = Counter(database)
         counter.count("watched", [Submission(b"".join(drawn(plan, 199)))])

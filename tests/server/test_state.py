@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 
-from ldptrace.server import campaigns, releases, tokens
+from ldptrace.server import campaigns, registry, releases, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
@@ -35,7 +35,7 @@ def test_work_that_waits_is_done_in_another_thread(database: Database) -> None:
     async def run() -> None:
         state = State(database, Settings())
         assert await state.call(threading.get_ident) != threading.get_ident()
-        assert await state.read(lambda session: campaigns.find(session, "trips").state) == "open"
+        assert await state.read(lambda session: registry.find(session, "trips").state) == "open"
         await state.stop()
 
     asyncio.run(run())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldptrace.server import campaigns, views
+from ldptrace.server import registry, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database
@@ -15,7 +15,7 @@ def test_below_the_smallest_number_there_are_counts_only(database: Database) -> 
     reports = drawn(SINGLE, 10)
     counter.count("trips", [Submission(report) for report in reports[:9]])
     with database.reading() as session:
-        campaign = campaigns.find(session, "trips")
+        campaign = registry.find(session, "trips")
         shown = views.overview(session, campaign)
         refused(ServerProblem.NOT_ENOUGH_REPORTS, views.estimated, session, campaign)
     assert shown["reports"] == 9
@@ -23,5 +23,5 @@ def test_below_the_smallest_number_there_are_counts_only(database: Database) -> 
     assert {entry["reports"] for entry in shown["predicted"]} >= {9, 10, 1000, 2000}
     counter.count("trips", [Submission(reports[9])])
     with database.reading() as session:
-        found = views.estimated(session, campaigns.find(session, "trips"))
+        found = views.estimated(session, registry.find(session, "trips"))
     assert len(found["density"]["values"]) == 36

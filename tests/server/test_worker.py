@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.server import campaigns, releases, views
+from ldptrace.server import campaigns, registry, releases, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.worker import main
@@ -28,7 +28,7 @@ def test_it_publishes(database: Database) -> None:
     attempt = releases.begin(database, "trips", actor="test")
     assert main("trips", attempt, 10, database.url) == 0
     with database.reading() as session:
-        assert campaigns.find(session, "trips").state == "published"
+        assert registry.find(session, "trips").state == "published"
         assert "synthetic.parquet" in [file["name"] for file in views.files_of(session, "trips")]
 
 

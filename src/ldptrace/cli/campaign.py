@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ldptrace.cli.backups import backup, restore
 from ldptrace.cli.common import (
     BoundsOption,
     CentreOption,
     CrsOption,
-    Progress,
     TimeOption,
     WeekOption,
     note,
     parse_bounds,
     parse_centre,
 )
+from ldptrace.cli.operators import NameArgument, actor
+from ldptrace.cli.releases import export, publish
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
+from ldptrace.cli.tokens import token
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
 
-NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.")]
 SINGLE = "single-report"
-TRIPS = (".parquet", ".csv", ".geojson")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,19 +42,13 @@ def register(app: typer.Typer) -> None:
         ("publish", publish),
         ("export", export),
         ("token", token),
+        ("backup", backup),
+        ("restore", restore),
         ("audit", audit),
         ("delete", delete),
     ):
         group.command(name)(command)
     app.add_typer(group, name="campaign")
-
-
-def actor() -> str:
-    """Whom the audit log names for a command."""
-    try:
-        return f"command line ({getpass.getuser()})"
-    except (KeyError, OSError):
-        return "command line"
 
 
 def create(
@@ -74,6 +68,22 @@ def create(
     week: WeekOption = False,
     centre: CentreOption = None,
     title: Annotated[str, typer.Option("--title", help="What contributors read above the page.")] = "",
+    organiser: Annotated[str, typer.Option("--organiser", help="Who runs it, for contributors.")] = "",
+    contact: Annotated[
+        str, typer.Option("--contact", help="Whom contributors can ask: a mail address.")
+    ] = "",
+    notice: Annotated[
+        Path | None,
+        typer.Option("--notice", help="Text file with the privacy notice, or its web address."),
+    ] = None,
+    opens: Annotated[
+        str | None,
+        typer.Option("--opens", metavar="TIME", help="The server opens it then, such as 2027-03-01."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="TIME", help="The server closes it then; a date: at its end, UTC."),
+    ] = None,
     min_reports: Annotated[
         int, typer.Option("--min-reports", min=1, help="Below this, nothing but counts is shown or released.")
     ] = 1_000,
@@ -89,6 +99,7 @@ def create(
     """Make a campaign, in draft: nobody can answer before it is opened."""
     from ldptrace.protocol.plan import Plan as Collection
     from ldptrace.server import campaigns, releases
+    from ldptrace.server.about import About, Schedule, moment
 
     if plan is not None:
         given: dict[str, object] = {
@@ -125,18 +136,18 @@ def create(
             centre=parse_centre(centre),
         )
     network = {} if roads is None else _network_files(roads)
-    campaigns.check_new(name, chosen, title, min_reports, max_reports)
-    store = database_of(data, database, new=True)
-    made = campaigns.create(
-        store,
-        name,
-        chosen,
-        actor=actor(),
-        title=title,
-        min_reports=min_reports,
-        max_reports=max_reports,
-        users=users,
+    terms = campaigns.Terms(
+        About(
+            title, organiser, contact, "" if notice is None else notice.read_text(encoding="utf-8").strip()
+        ),
+        campaigns.Numbers(min_reports, max_reports, users),
+        Schedule(
+            None if opens is None else moment(opens), None if until is None else moment(until, end=True)
+        ),
     )
+    campaigns.check_new(name, chosen, terms)
+    store = database_of(data, database, new=True)
+    made = campaigns.create(store, name, chosen, terms, actor=actor())
     if network:
         releases.keep_roads(store, name, network, actor=actor())
     note(
@@ -182,13 +193,13 @@ def list_all(
     from rich.console import Console
     from rich.table import Table
 
-    from ldptrace.server import campaigns, views
+    from ldptrace.server import registry, views
     from ldptrace.server.storage import is_database
 
     shown = []
     if is_database(data, database):
         with database_of(data, database).reading() as session:
-            shown = [views.overview(session, one) for one in campaigns.all_campaigns(session)]
+            shown = [views.overview(session, one) for one in registry.all_campaigns(session)]
     if as_json:
         typer.echo(json.dumps(shown, indent=1))
         return
@@ -215,27 +226,53 @@ def show(
     database: DatabaseOption = None,
 ) -> None:
     """One campaign: state, reports counted, reports rejected by problem, predicted errors."""
-    from ldptrace.server import campaigns, views
+    from ldptrace.server import registry, views
 
     with database_of(data, database).reading() as session:
-        shown = views.overview(session, campaigns.find(session, name))
+        shown = views.overview(session, registry.find(session, name))
     if as_json:
         typer.echo(json.dumps(shown, indent=1))
         return
-    typer.echo(f"{shown['name']}: {shown['title']}")
-    typer.echo(f"state     {shown['state']}, round {shown['round']} of {shown['rounds']}")
-    typer.echo(f"reports   {shown['reports']:,} counted, {shown['min_reports']:,} needed")
-    for problem, count in shown["rejected"].items():
-        typer.echo(f"rejected  {count:,} {problem}")
-    typer.echo(f"plan      {shown['plan']}, epsilon {shown['epsilon']}, method {shown['method']}")
-    for entry in shown["predicted"]:
-        errors = ", ".join(f"{name} {value:.4f}" for name, value in entry["standard_errors"].items())
-        typer.echo(f"predicted standard errors at {entry['reports']:,} reports: {errors}")
+    _facts(shown)
+    _errors(shown["predicted"], shown["reports"])
+
+
+def _facts(shown: dict[str, Any]) -> None:
+    """What a campaign is, and how far, line by line."""
+    from ldptrace.server.about import shown as time_shown
+
+    lines = [("state", f"{shown['state']}, round {shown['round']} of {shown['rounds']}")]
+    lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
+    lines += [(key, time_shown(shown[key])) for key in ("opens", "until") if shown[key] is not None]
+    lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
+    lines += [("rejected", f"{count:,} {problem}") for problem, count in shown["rejected"].items()]
+    lines.append(("plan", f"{shown['plan']}, epsilon {shown['epsilon']}, method {shown['method']}"))
     if shown["release"]:
         release = shown["release"]
-        typer.echo(f"release   {release['state']}: {release['stage']} {release['error']}")
-    for file in shown["files"]:
-        typer.echo(f"file      {file['name']}, {file['bytes']:,} bytes")
+        lines.append(("release", f"{release['state']}: {release['stage']} {release['error']}".rstrip()))
+    lines += [("file", f"{file['name']}, {file['bytes']:,} bytes") for file in shown["files"]]
+    typer.echo(f"{shown['name']}: {shown['title']}")
+    for key, text in lines:
+        typer.echo(f"{key:<10}{text}")
+
+
+def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
+    """Predicted standard errors: a row for each question, a column for each of a few numbers of reports."""
+    from rich.table import Table
+
+    from ldptrace.cli.common import table_console
+
+    chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports)][:4] or predicted[-1:]
+    table = Table(title="Predicted standard error of a share", title_justify="left", title_style="")
+    table.add_column("question")
+    for entry in chosen:
+        table.add_column(
+            f"{entry['reports']:,} reports" + (" (now)" if entry["reports"] == reports else ""),
+            justify="right",
+        )
+    for question in chosen[0]["standard_errors"]:
+        table.add_row(question, *(f"{entry['standard_errors'][question]:.4f}" for entry in chosen))
+    table_console().print(table)
 
 
 def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
@@ -258,131 +295,16 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
     )
 
 
-def publish(
-    name: NameArgument,
-    count: Annotated[
-        int, typer.Option("--count", min=0, max=10_000_000, help="Synthetic trips; 0: as many as reports.")
-    ] = 0,
-    again: Annotated[bool, typer.Option("--again", help="Replace an attempt that was interrupted.")] = False,
-    data: DataOption = None,
-    database: DatabaseOption = None,
-) -> None:
-    """Make the release: estimates, model, synthetic trips, scorecard."""
-    from contextlib import ExitStack
-
-    from ldptrace.server import releases
-
-    store = database_of(data, database)
-    attempt = releases.Attempt(store, name, releases.begin(store, name, actor=actor(), again=again))
-    try:
-        with Progress() as stages, ExitStack() as running:
-            shown = ""
-
-            def tell(stage: str, done: int) -> None:
-                nonlocal shown
-                attempt.tell(stage, done)
-                if stage != shown:
-                    shown = stage
-                    running.close()
-                    running.enter_context(stages(stage))
-
-            attempt.make(count, tell)
-    except BaseException as error:
-        attempt.fail(str(error) or type(error).__name__)
-        raise
-    note(f"campaign {name} is published; ldptrace campaign export {name} -o FOLDER writes its files")
-
-
-def export(
-    name: NameArgument,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for all files; or a .parquet, .csv, .geojson file.")
-    ],
-    data: DataOption = None,
-    database: DatabaseOption = None,
-) -> None:
-    """Write the files of a published campaign; before that, its plans and, with enough reports, its tallies."""
-    from ldptrace.io.atomic import atomic_path
-    from ldptrace.server import campaigns, releases, views
-
-    with database_of(data, database).reading() as session:
-        campaign = campaigns.find(session, name)
-        if output.suffix in TRIPS:
-            if campaign.state != "published":
-                raise InputError(
-                    f"campaign {name} is {campaign.state}: synthetic trips are there when it is published"
-                )
-            wanted = {output: f"synthetic{output.suffix}"}
-        else:
-            wanted = {output / file["name"]: file["name"] for file in views.files_of(session, name)}
-        texts: dict[Path, str] = {}
-        if campaign.state != "published":
-            for entry in campaigns.counts_of(session, name):
-                texts[output / f"plan-{entry.number + 1}.json"] = entry.plan.to_json()
-            for _, tally in campaigns.tallies_of(session, campaign):
-                texts[output / f"tally-{tally.round + 1}.json"] = tally.to_json()
-        if output.suffix not in TRIPS:
-            output.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            with atomic_path(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        for path, file in wanted.items():
-            with atomic_path(path) as temporary, open(temporary, "wb") as target:
-                for number in releases.parts_of(session, name, file):
-                    target.write(releases.part(session, name, file, number))
-    note(
-        f"{len(wanted) + len(texts)} file{'s' if len(wanted) + len(texts) > 1 else ''} of campaign {name}: {output}"
-    )
-
-
-def token(
-    name: Annotated[str, typer.Argument(help="Campaign the token is for; * for all of them.")] = "*",
-    scope: Annotated[
-        str, typer.Option("--scope", help="read: look and download; manage: everything.")
-    ] = "manage",
-    label: Annotated[str, typer.Option("--label", help="Whose it is, for the audit log.")] = "",
-    show_all: Annotated[bool, typer.Option("--list", help="List tokens, without their secrets.")] = False,
-    revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke a token.")] = None,
-    admission: Annotated[
-        int | None,
-        typer.Option("--admission", min=1, help="Make so many single-use tokens for devices instead."),
-    ] = None,
-    data: DataOption = None,
-    database: DatabaseOption = None,
-) -> None:
-    """Make a token for an operator, printed once; list or revoke tokens; make admission tokens for devices."""
-    from ldptrace.server import tokens
-
-    store = database_of(data, database, new=revoke is None and not show_all)
-    if revoke is not None:
-        tokens.revoke_token(store, revoke, actor=actor())
-        note(f"token {revoke} is revoked")
-    elif show_all:
-        with store.reading() as session:
-            for one in tokens.tokens_of(session):
-                state = f"revoked {one.revoked}" if one.revoked else "valid"
-                typer.echo(
-                    f"{one.id}  {one.scope:<6}  {one.campaign}  {one.created}  {state}  {one.label}".rstrip()
-                )
-    elif admission is not None:
-        typer.echo("\n".join(tokens.create_admissions(store, name, admission, actor=actor())))
-        note(f"campaign {name} counts only reports that come with one of these; they are not shown again")
-    else:
-        text, _ = tokens.create_token(store, name, scope, label, actor=actor())
-        typer.echo(text)
-        note("this token is not shown again")
-
-
 def audit(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """What operators did."""
-    from ldptrace.server import campaigns
+    from ldptrace.server import journal
 
     with database_of(data, database).reading() as session:
-        entries: list[dict[str, Any]] = list(campaigns.audit_log(session))
+        entries: list[dict[str, Any]] = list(journal.audit_log(session))
     if as_json:
         typer.echo(json.dumps(entries, indent=1))
         return

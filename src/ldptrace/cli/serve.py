@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     app.command()(serve)
 
 
-def database_of(data: Path | None, database: str | None, *, new: bool = False) -> Database:
+def database_of(data: str | Path | None, database: str | None, *, new: bool = False) -> Database:
     """The database that a command works on; it is made only where it may be `new`."""
     try:
         from ldptrace.server.storage import is_database, open_database

@@ -55,6 +55,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/v1/campaigns/{name}/reports", devices.reports),
     ("GET", "/v1/campaigns/{name}/plan", devices.plan),
     ("GET", "/v1/campaigns/{name}/words", devices.words),
+    ("GET", "/v1/campaigns/{name}/streets", devices.streets),
     ("GET", "/v1/campaigns/{name}", devices.show_campaign),
     ("GET", "/v1/campaigns", devices.list_campaigns),
     ("GET", "/v1/operator/campaigns", operators.index),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter as Multiset
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,8 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import ID_BYTES, PLAN_BYTES, plan_prefix, report_bytes
-from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem
+from ldptrace.server.problems import BY_NUMBER, ServerProblem
+from ldptrace.server.registry import no_such, plans_of
 from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
 
@@ -45,12 +45,6 @@ class _Round:
     counted: int
     groups: int
     generation: int
-
-
-@lru_cache(maxsize=64)
-def cached_plan(text: str) -> Plan:
-    """A plan of the database; reading one with all its checks takes a while."""
-    return Plan.from_json(text)
 
 
 def warm_up() -> None:
@@ -83,7 +77,7 @@ class Counter:
             "SELECT max_reports, admission FROM campaigns WHERE name = ? AND state <> 'draft'", campaign
         )
         if found is None:
-            raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {campaign[:80]!r}")
+            raise no_such(campaign)
         most, admission = found
         rounds = _rounds(session, campaign)
         codes: list[Codes] = [np.zeros(0, dtype=np.uint8)] * len(submissions)
@@ -164,9 +158,9 @@ def _rounds(session: Session, campaign: str) -> list[_Round]:
         f"ORDER BY number{session.for_update}",
         campaign,
     )
+    plans = plans_of(session, campaign)
     return [
-        _Round(key, number, cached_plan(plan), state == "open", *rest)
-        for key, number, plan, state, *rest in found
+        _Round(key, number, plans[plan], state == "open", *rest) for key, number, plan, state, *rest in found
     ]
 
 

@@ -21,11 +21,13 @@ from ldptrace.server.answers import (
     problem_answer,
     read_body,
 )
-from ldptrace.server.campaigns import all_campaigns, find_public, is_name
 from ldptrace.server.counting import Submission
 from ldptrace.server.limits import MAX_HEAD
 from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem
+from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
+from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
+from ldptrace.server.storage import Session
 from ldptrace.server.tokens import admission_hash
 
 # Admission tokens, one for each report of the body, joined by commas.
@@ -50,7 +52,7 @@ async def plan(request: Request) -> Response:
     """The plan of the newest round, byte for byte as its id says."""
     state, name = State.of(request), request.path_params["name"]
     campaign = await state.read(lambda session: find_public(session, name))
-    tag = f'"{campaign.plan.id}"'
+    tag = f'"{campaign.plan_id}"'
     if tag in re.findall(r'"[0-9a-f]{64}"', request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers={"etag": tag})
     return Response(campaign.plan.to_json(), media_type=PLAN_TYPE, headers={"etag": tag})
@@ -61,6 +63,20 @@ async def words(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     campaign = await state.read(lambda session: find_public(session, name))
     return Response(_words(campaign.plan, campaign.round - 1), media_type="application/json")
+
+
+async def streets(request: Request) -> Response:
+    """The streets of the campaign's map as a drawing; without a road network there are none."""
+    state, name = State.of(request), request.path_params["name"]
+
+    def found(session: Session) -> bytes:
+        find_public(session, name)
+        return streets_of(session, name)
+
+    data = await state.read(found)
+    if not data:
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no road network")
+    return Response(data, media_type="application/json", headers={"cache-control": "no-cache"})
 
 
 @lru_cache(maxsize=16)
@@ -82,7 +98,7 @@ async def reports(request: Request) -> Response:
     """Count a report or a batch of them; answered when they are on the disk."""
     state, name = State.of(request), request.path_params["name"]
     if not is_name(name):
-        raise Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
+        raise no_such(name)
     expect_type(request, REPORTS_TYPE)
     tokens = request.headers.get(ADMISSION, "")
     if len(tokens) > MAX_HEAD:

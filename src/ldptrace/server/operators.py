@@ -12,14 +12,20 @@ from starlette.responses import Response, StreamingResponse
 
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, releases, views
+from ldptrace.server.about import About, Schedule
 from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
+from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
+from ldptrace.server.journal import audit_log
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import all_campaigns, find
 from ldptrace.server.state import State
+from ldptrace.server.tallies import tallies_of
 from ldptrace.server.tokens import EVERY
 
 _FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs", "for_map", "time", "week", "centre"})
-_KEYS = frozenset({"name", "title", "plan", "min_reports", "max_reports", *_FACTS})
+_ABOUT = frozenset({"title", "organiser", "contact", "notice", "opens", "until"})
+_KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *_FACTS})
 
 
 async def index(request: Request) -> Response:
@@ -28,9 +34,7 @@ async def index(request: Request) -> Response:
     token = await state.token(request)
     shown = await state.read(
         lambda session: [
-            views.overview(session, one)
-            for one in campaigns.all_campaigns(session)
-            if token.allows("read", one.name)
+            views.overview(session, one) for one in all_campaigns(session) if token.allows("read", one.name)
         ]
     )
     return JsonAnswer({"campaigns": shown, "scope": token.scope, "campaign": token.campaign})
@@ -57,11 +61,8 @@ async def create(request: Request) -> Response:
             state.database,
             name,
             plan,
+            _terms(data),
             actor=token.actor,
-            title=_text(data, "title", ""),
-            min_reports=_integer(data, "min_reports", campaigns.MIN_REPORTS),
-            max_reports=_integer(data, "max_reports", campaigns.MAX_REPORTS),
-            users=_integer(data, "users", 0) or None,
         )
         with state.database.reading() as session:
             return views.overview(session, made)
@@ -73,9 +74,7 @@ async def create(request: Request) -> Response:
 async def show(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     await state.operator(request, "read", name)
-    return JsonAnswer(
-        await state.read(lambda session: views.overview(session, campaigns.find(session, name)))
-    )
+    return JsonAnswer(await state.read(lambda session: views.overview(session, find(session, name))))
 
 
 async def delete(request: Request) -> Response:
@@ -122,7 +121,7 @@ async def tallies(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     await state.operator(request, "read", name)
     number = int(request.path_params["round"])
-    found = await state.read(lambda session: campaigns.tallies_of(session, campaigns.find(session, name)))
+    found = await state.read(lambda session: tallies_of(session, find(session, name)))
     for _, tally in found:
         if tally.round == number - 1:
             return Response(tally.to_json(), media_type=TALLY_TYPE)
@@ -132,9 +131,7 @@ async def tallies(request: Request) -> Response:
 async def estimates(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     await state.operator(request, "read", name)
-    return JsonAnswer(
-        await state.read(lambda session: views.estimated(session, campaigns.find(session, name)))
-    )
+    return JsonAnswer(await state.read(lambda session: views.estimated(session, find(session, name))))
 
 
 async def download(request: Request) -> Response:
@@ -173,7 +170,7 @@ async def audit(request: Request) -> Response:
     """What operators did."""
     state = State.of(request)
     await state.operator(request, "read", EVERY)
-    return JsonAnswer({"entries": await state.read(lambda session: list(campaigns.audit_log(session)))})
+    return JsonAnswer({"entries": await state.read(lambda session: list(audit_log(session)))})
 
 
 async def metrics(request: Request) -> Response:
@@ -183,8 +180,20 @@ async def metrics(request: Request) -> Response:
 
 
 async def _shown(state: State, name: str, status: int = 200) -> Response:
-    shown = await state.read(lambda session: views.overview(session, campaigns.find(session, name)))
+    shown = await state.read(lambda session: views.overview(session, find(session, name)))
     return JsonAnswer(shown, status_code=status)
+
+
+def _terms(data: dict[str, Any]) -> Terms:
+    """What a request says about a campaign besides its plan."""
+    about = About(**{key: _text(data, key, "") for key in ("title", "organiser", "contact", "notice")})
+    numbers = Numbers(
+        _integer(data, "min_reports", MIN_REPORTS),
+        _integer(data, "max_reports", MAX_REPORTS),
+        _integer(data, "users", 0) or None,
+    )
+    times = (_integer(data, key) if data.get(key) is not None else None for key in ("opens", "until"))
+    return Terms(about, numbers, Schedule(*times))
 
 
 def _planned(data: dict[str, Any]) -> Plan:

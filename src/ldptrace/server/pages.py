@@ -8,8 +8,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ldptrace.server.campaigns import find_public
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import find_public
 from ldptrace.server.state import State
 
 FOLDER = Path(__file__).parent / "assets"

@@ -8,7 +8,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.campaigns import TWO_ROUNDS
+from ldptrace.server.registry import TWO_ROUNDS
 
 
 def plan_from_facts(

@@ -23,7 +23,8 @@ from ldptrace.models.observation import Match
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
-from ldptrace.server.campaigns import Campaign, estimates_of
+from ldptrace.server.registry import Campaign
+from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.
 Tell = Callable[[str, int], None]
@@ -66,7 +67,7 @@ def write_release(
     tell("scorecard", 92)
     card = {
         "campaign": campaign.name,
-        "title": campaign.title,
+        "title": campaign.about.title,
         "reports": reports,
         "trips": count or reports,
         "promise": promise(plan),

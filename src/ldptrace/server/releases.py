@@ -13,19 +13,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldptrace.errors import InputError
-from ldptrace.server.campaigns import find, note, tallies_of
+from ldptrace.errors import InputError, LdptraceError
+from ldptrace.server.journal import note
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import find
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
+from ldptrace.server.tallies import tallies_of
 
 if TYPE_CHECKING:
+    from ldptrace.protocol.plan import Plan
     from ldptrace.server.publication import Tell
 
 MAX_COUNT = 10_000_000
 PART = 1 << 20
 # Files of the road network have this before their name.
 ROADS = "roads/"
+# The drawing of the streets, for the pages.
+STREETS = "drawn/streets.json"
 
 MEDIA_TYPES = {
     ".json": "application/json",
@@ -54,12 +59,13 @@ def begin(database: Database, name: str, *, actor: str, again: bool = False) -> 
                 "published when all rounds are closed",
             )
         tallies_of(session, campaign, whole=True)
-        running = session.row("SELECT state FROM releases WHERE campaign = ?", name)
+        running = session.row("SELECT state FROM releases WHERE campaign = ? AND number = -1", name)
         if running is not None and running[0] == "running" and not again:
             raise Refused(ServerProblem.WRONG_STATE, f"the release of campaign {name} is being made")
-        session.run("DELETE FROM releases WHERE campaign = ?", name)
+        session.run("DELETE FROM releases WHERE campaign = ? AND number = -1", name)
         session.run(
-            "INSERT INTO releases (campaign, attempt, state, stage, done, error) VALUES (?, ?, 'running', ?, 0, '')",
+            "INSERT INTO releases (campaign, number, attempt, state, stage, done, error) "
+            "VALUES (?, -1, ?, 'running', ?, 0, '')",
             name,
             attempt,
             "waiting for the worker",
@@ -106,7 +112,7 @@ class Attempt:
             write_release(campaign, tallies, network, count, out, tell or self.tell)
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
-                session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE 'roads/%'", name)
+                session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE '%/%'", name)
             for path in files:
                 for number, data in enumerate(_pieces(path)):
                     with self._writing() as session:
@@ -150,6 +156,31 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
             session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, ROADS + file)
             for number, piece in enumerate(_cut(data)):
                 _keep_part(session, name, ROADS + file, number, piece)
+    _draw_streets(database, name, campaign.plan)
+
+
+def _draw_streets(database: Database, name: str, plan: Plan) -> None:
+    """Keep the drawing of the streets; a network whose files are not all there yet has none."""
+    # Road networks take a second to load, which a server that only counts need not spend.
+    from ldptrace.server.streets import drawing
+
+    with database.reading() as session:
+        network = {
+            file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)
+        }
+    try:
+        data = drawing(plan, network)
+    except (LdptraceError, ImportError):
+        return
+    with database.writing() as session:
+        session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, STREETS)
+        for number, piece in enumerate(_cut(data)):
+            _keep_part(session, name, STREETS, number, piece)
+
+
+def streets_of(session: Session, name: str) -> bytes:
+    """The drawing of the campaign's streets; empty where it has none."""
+    return _whole(session, name, STREETS)
 
 
 def parts_of(session: Session, name: str, file: str) -> list[int]:

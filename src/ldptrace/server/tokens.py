@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ldptrace.errors import InputError
-from ldptrace.server.campaigns import find, note
+from ldptrace.server.journal import note
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import find
 from ldptrace.server.storage import Database, Session
 
 SCOPES = ("read", "manage")

@@ -9,14 +9,9 @@ import numpy as np
 from ldptrace.curator import Estimate, Estimates
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
-from ldptrace.server.campaigns import (
-    Campaign,
-    counts_of,
-    estimates_of,
-    rejections_of,
-    tallies_of,
-)
+from ldptrace.server.registry import Campaign
 from ldptrace.server.storage import Session
+from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
 
 # Flows that are sent for the map: those that stand out most.
 FLOWS = 600
@@ -28,11 +23,16 @@ def public(campaign: Campaign) -> dict[str, Any]:
     """What anybody may know."""
     return {
         "name": campaign.name,
-        "title": campaign.title,
+        "title": campaign.about.title,
+        "organiser": campaign.about.organiser,
+        "contact": campaign.about.contact,
+        "notice": campaign.about.notice,
+        "opens": campaign.schedule.opens,
+        "until": campaign.schedule.until,
         "state": campaign.state,
         "round": campaign.round,
         "rounds": campaign.rounds,
-        "plan": campaign.plan.id if campaign.round else None,
+        "plan": campaign.plan_id if campaign.round else None,
         "epsilon": decimal_text(campaign.plan.epsilon),
         "admission": campaign.admission,
     }
@@ -49,7 +49,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
     expected = campaign.users or max(newest, campaign.min_reports)
     enough = bool(rounds) and any(entry.reports >= campaign.min_reports for entry in rounds)
     return public(campaign) | {
-        "plan": campaign.plan.id,
+        "plan": campaign.plan_id,
         "method": campaign.plan.method,
         "reports": reports,
         "rejected": rejections_of(session, campaign.name),
@@ -58,7 +58,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
         "expected": expected,
         "enough": enough,
         "round_reports": [
-            {"round": entry.number + 1, "state": entry.state, "reports": entry.reports, "plan": entry.plan.id}
+            {"round": entry.number + 1, "state": entry.state, "reports": entry.reports, "plan": entry.plan_id}
             for entry in rounds
         ],
         "predicted": [
@@ -93,14 +93,16 @@ def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
 
 def release_state(session: Session, name: str) -> dict[str, Any] | None:
     """How far the release is."""
-    found = session.row("SELECT state, stage, done, error FROM releases WHERE campaign = ?", name)
+    found = session.row(
+        "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = -1", name
+    )
     return None if found is None else dict(zip(("state", "stage", "percent", "error"), found, strict=True))
 
 
 def files_of(session: Session, name: str) -> list[dict[str, Any]]:
     """What can be downloaded."""
     found = session.rows(
-        "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name NOT LIKE 'roads/%' "
+        "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name NOT LIKE '%/%' "
         "GROUP BY name ORDER BY name",
         name,
     )

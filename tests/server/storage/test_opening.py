@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.server import campaigns
+from ldptrace.server import campaigns, registry
 from ldptrace.server.storage.opening import DEFAULT_FOLDER, open_database
 from server_kit import SINGLE
 
@@ -22,7 +22,7 @@ def test_what_was_written_is_there_when_it_is_opened_again(tmp_path: Path) -> No
     campaigns.create(first, "town", SINGLE, actor="test")
     first.close_all()
     with open_database(tmp_path).reading() as session:
-        assert campaigns.find(session, "town").plan.id == SINGLE.id
+        assert registry.find(session, "town").plan.id == SINGLE.id
 
 
 def test_one_place_only() -> None:

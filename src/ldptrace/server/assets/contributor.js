@@ -2,41 +2,39 @@
 
 import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter } from "./client/index.js";
 import { linkItem, moveItem } from "./client/src/grid.js";
-import { GridMap, html, number } from "./drawing.js";
+import { HEADER_BYTES } from "./client/src/reports.js";
+import { GridMap, html, streetsOf } from "./drawing.js";
+import { date, fillIn, known, number, say } from "./language.js";
 import { BadFile, chosen, tripsIn } from "./trips.js";
 
-const HEADER = 35;
 const LIMIT = "5";
 const name = location.pathname.split("/").filter(Boolean).at(-1);
 const base = `/v1/campaigns/${name}`;
 const at = (id) => document.getElementById(id);
 const state = { points: null, drawn: false };
 
-function say(text, kind = "") {
+function tell(text, kind = "") {
   at("message").replaceChildren(...(text ? [html("p", { class: `notice ${kind}` }, text)] : []));
 }
 
 async function load(path, type = "json") {
   const answer = await fetch(path, { cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer" });
-  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).title ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).title ?? say("answered", { status: answer.status }));
   return type === "json" ? answer.json() : answer.arrayBuffer();
 }
 
 async function start() {
   const campaign = await load(base);
-  document.title = `${campaign.title} · take part`;
-  at("title").textContent = campaign.title;
-  at("state").textContent = campaign.rounds > 1 ? `${campaign.state}, round ${campaign.round} of ${campaign.rounds}` : campaign.state;
-  at("state").classList.add(campaign.state);
-  at("state").hidden = false;
+  introduce(campaign);
   const plan = await readPlan(await load(`${base}/plan`, "bytes"), { planId: campaign.plan });
   const words = await load(`${base}/words`);
   Object.assign(state, { campaign, plan, words, round: campaign.round - 1 });
   explain();
   if (campaign.state !== "open") {
-    say("This campaign is closed: reports are no longer counted.");
+    tell(say("closed"));
     return;
   }
+  state.streets = await streetsOf(name);
   state.ledger = new Ledger(new BrowserStorage(), { limit: LIMIT });
   state.reporter = new Reporter(plan, { ledger: state.ledger });
   await showLedger();
@@ -46,43 +44,85 @@ async function start() {
     at("admission-field").hidden = !campaign.admission;
     at("again").before(at("admission-field"));
   } else if (entry) {
-    say("You have answered this round. Nothing more is asked of you; thank you.", "good");
+    tell(say("done"), "good");
+  } else if (Number(await state.ledger.spent()) + Number(plan.epsilon) > Number(LIMIT)) {
+    tell(say("over"), "bad");
   } else {
     prepare();
   }
 }
 
+/** Who runs it, until when, whom to ask, and the notice. */
+function introduce(campaign) {
+  document.title = `${campaign.title} · ${say("page")}`;
+  at("title").textContent = campaign.title;
+  const shown = known(`state.${campaign.state}`) ?? campaign.state;
+  at("state").textContent = campaign.rounds > 1 ? say("round", { ...campaign, state: shown }) : shown;
+  at("state").classList.add(campaign.state);
+  at("state").hidden = false;
+  const who = [
+    campaign.organiser && say("runBy", campaign),
+    campaign.until !== null && say("until", { date: date(campaign.until) }),
+    campaign.contact && say("ask", campaign),
+  ].filter(Boolean);
+  at("who").textContent = who.join(" ");
+  at("who").hidden = who.length === 0;
+  const isLink = /^https?:\/\/\S+$/.test(campaign.notice);
+  at("notice-link").hidden = !isLink;
+  at("notice-fold").hidden = isLink || campaign.notice === "";
+  if (isLink) at("notice-link").replaceChildren(html("a", { href: campaign.notice, rel: "noopener noreferrer" }, say("notice")));
+  else at("notice").replaceChildren(...campaign.notice.split(/\n\s*\n/).map((part) => html("p", {}, part)));
+}
+
+/** The plan in numbers, behind a fold. */
 function explain() {
   const { plan, words, round } = state;
   const lines = words.asking;
-  at("short").textContent = `${lines[0]} ${lines.at(-2)}`;
   const list = html("ul", { class: "asks" });
   const parts = [];
-  for (const line of lines.slice(1)) {
+  for (const line of lines) {
     if (line.startsWith("  ")) list.append(html("li", {}, line.trim()));
     else parts.push(html("p", {}, line), ...(line.endsWith(":") ? [list] : []));
   }
   at("asking").replaceChildren(...parts);
   state.geographic = ["EPSG:4326", "OGC:CRS84"].includes(plan.crs);
   state.area = { ...plan.grid, geographic: state.geographic };
-  state.size = HEADER + plan.rounds[round].payloadBytes;
+  at("size").textContent = say("bytes", { bytes: number(HEADER_BYTES + plan.rounds[round].payloadBytes) });
+  at("plan").textContent = say("planId", { plan: plan.id });
 }
 
+/** What was given and what is left, before anything is asked for. */
 async function showLedger() {
-  const { ledger } = state;
-  at("ledger").textContent = `This browser has given away epsilon ${(await ledger.spent()) || "0"} so far, of ${ledger.limit} that it gives at most in all campaigns.`;
+  const { ledger, plan, round } = state;
+  const spent = (await ledger.spent()) || "0";
+  const entry = (await ledger.entries()).find((one) => one.plan === plan.id && one.round === round);
+  at("given").textContent = say(entry === undefined ? "given0" : entry.report ? "waiting" : "given1");
+  at("meter").value = Number(spent) / Number(ledger.limit);
+  at("ledger").textContent = say("budget", { spent, limit: ledger.limit, epsilon: plan.epsilon });
+  at("stop").hidden = !entry?.report;
+  at("you").hidden = false;
+}
+
+/** Forget the answer that was not sent; that it was drawn stays in the ledger. */
+async function stop() {
+  await state.reporter.sent(state.round);
+  for (const id of ["pending", "stop"]) at(id).hidden = true;
+  tell(say("stopped"), "good");
+  await showLedger();
 }
 
 /** Let the person choose a trip. */
 function prepare() {
   for (const id of ["trip", "agree"]) at(id).hidden = false;
   at("admission-field").hidden = !state.campaign.admission;
-  state.map = new GridMap(at("map"), state.area, "Map of the campaign. Click to draw a trip.");
+  state.map = new GridMap(at("map"), state.area, say("mapLabel"));
+  state.map.streets(state.streets);
   at("map").classList.add("drawing");
   at("map").addEventListener("click", (event) => add(state.map.pointAt(event)));
   at("map").addEventListener("keydown", keys);
   at("undo").addEventListener("click", () => take(state.points.slice(0, -1), true));
   at("clear").addEventListener("click", () => take(null, false));
+  at("none").addEventListener("click", () => take([], false, say("noTripChosen")));
   at("file").addEventListener("change", () => open(at("file").files[0]));
   const drop = at("drop");
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => hover(event, true));
@@ -100,15 +140,16 @@ function hover(event, over) {
 
 async function open(file) {
   if (!file) return;
-  say("");
+  tell("");
   try {
     const trips = await tripsIn(file, state);
-    const many = trips.length > 1 ? `${number(trips.length)} trips are in this file; one of them was drawn by lot. ` : "";
-    take(chosen(trips), false, many);
+    const found = chosen(trips);
+    const many = trips.length > 1 ? `${say("many", { count: number(trips.length) })} ` : "";
+    take(found, false, found.length === 0 ? say("empty") : many);
   } catch (error) {
     take(null, false);
     if (!(error instanceof BadFile)) throw error;
-    say(error.message, "bad");
+    tell(say(error.message), "bad");
   }
 }
 
@@ -131,11 +172,12 @@ function take(points, drawn, note = "") {
 }
 
 function described(trip, cells) {
-  if (trip.length === 0) return "There is no trip in this file. You can take part all the same: the report is then made for somebody who did not travel.";
+  if (trip.length === 0) return "";
   const [x0, y0, x1, y1] = state.plan.grid.bounds;
   const outside = trip.filter(([x, y]) => !(x >= x0 && x <= x1 && y >= y0 && y <= y1)).length;
-  const beyond = outside ? ` ${number(outside)} of them lie outside the map and count for the nearest cell.` : "";
-  return `${number(trip.length)} ${trip.length === 1 ? "point" : "points"} in ${number(new Set(cells).size)} cells.${beyond}`;
+  const beyond = outside ? ` ${say("outside", { count: number(outside) })}` : "";
+  const inside = trip.length === 1 ? say("found1") : say("found", { points: number(trip.length), cells: number(new Set(cells).size) });
+  return `${inside}${beyond}`;
 }
 
 function ready() {
@@ -170,14 +212,14 @@ function keys(event) {
 /** Draw the report, keep it, send it, show it. */
 async function send() {
   const { reporter, round, points } = state;
-  for (const id of ["send", "again", "consent", "file", "undo", "clear"]) at(id).disabled = true;
-  say("");
+  for (const id of ["send", "again", "stop", "consent", "file", "undo", "clear", "none"]) at(id).disabled = true;
+  tell("");
   let report;
   try {
     report = await reporter.report(points ?? [], round);
   } catch (error) {
     // What has no place in the ledger is not sent.
-    say(`Nothing was sent. ${error instanceof PlanRefused ? error.problem.sentence : `${error.message}.`}`, "bad");
+    tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
     return;
   }
   await showLedger();
@@ -186,25 +228,26 @@ async function send() {
 }
 
 async function post(report) {
-  at("outcome").textContent = "Sending …";
+  at("outcome").textContent = say("sending");
   const headers = { "Content-Type": "application/vnd.ldptrace.reports" };
   if (state.campaign.admission) headers["Ldptrace-Admission"] = at("admission").value.trim();
   let answer;
   try {
     answer = await fetch(`${base}/reports`, { method: "POST", body: report, headers, credentials: "omit", referrerPolicy: "no-referrer" });
   } catch {
-    return again("The server could not be reached. The report is kept in this browser and can be sent again.");
+    return again(say("unreachable"));
   }
   const body = await answer.json().catch(() => ({}));
   if (answer.ok || body.code === "duplicate") {
     await state.reporter.sent(state.round);
     at("pending").hidden = true;
-    at("outcome").textContent = "Your report was counted. Thank you.";
+    at("outcome").textContent = say("counted");
+    await showLedger();
     return undefined;
   }
   const later = answer.status >= 500 || answer.status === 429 || answer.status === 408 || body.code === "not-admitted";
-  const text = `The report was not counted: ${body.title ?? `the server answered ${answer.status}.`}`;
-  if (later) return again(`${text} It is kept in this browser and can be sent again.`);
+  const text = say("refused", { reason: body.title ?? say("answered", { status: answer.status }) });
+  if (later) return again(`${text} ${say("kept")}`);
   at("outcome").textContent = text;
   return undefined;
 }
@@ -212,7 +255,8 @@ async function post(report) {
 function again(text) {
   at("outcome").textContent = text;
   at("pending").hidden = false;
-  at("again").disabled = false;
+  for (const id of ["again", "stop"]) at(id).disabled = false;
+  at("stop").hidden = false;
   at("again").before(at("admission-field"));
 }
 
@@ -220,18 +264,20 @@ function again(text) {
 function show(report) {
   const { plan, round, words } = state;
   const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  at("bytes").replaceChildren(html("span", { class: "head" }, hex(report.subarray(0, HEADER))), " ", hex(report.subarray(HEADER)));
-  const map = new GridMap(at("said"), state.area, "What the report names on the map");
+  at("bytes").replaceChildren(html("span", { class: "head" }, hex(report.subarray(0, HEADER_BYTES))), " ", hex(report.subarray(HEADER_BYTES)));
+  at("byte-note").textContent = say("byteNote", { header: HEADER_BYTES });
+  const map = new GridMap(at("said"), state.area, say("said"));
+  map.streets(state.streets);
   const parts = [];
   let places = 0;
   for (const { ask, slots } of readReport(report, plan, round)) {
-    const known = words.questions[plan.rounds[round].asks.indexOf(ask)];
-    parts.push(html("p", {}, `To the question about ${known.about}:`));
+    const worded = words.questions[plan.rounds[round].asks.indexOf(ask)];
+    parts.push(html("p", {}, say("about", { question: known(`questions.${worded.name}`) ?? worded.about })));
     const list = html("ul", {});
     slots.forEach((items, slot) => {
-      const named = items.map((item) => (item >= ask.question.domain ? "nothing" : (known.items?.[item] ?? `item ${item + 1} of ${ask.question.domain}`)));
+      const named = items.map((item) => (item >= ask.question.domain ? say("nothing") : (worded.items?.[item] ?? say("item", { item: item + 1, items: ask.question.domain }))));
       const place = slots.length > 1 ? `${slot + 1}: ` : "";
-      if (slots.length > 1 || named.length === 0) list.append(html("li", {}, `${place}${named.join("; ") || "(no item)"}`));
+      if (slots.length > 1 || named.length === 0) list.append(html("li", {}, `${place}${named.join("; ") || say("noItem")}`));
       else list.append(...named.map((text) => html("li", {}, text)));
       for (const item of items) places += draw(map, ask.question, item);
     });
@@ -268,5 +314,7 @@ function draw(map, question, item) {
   return 0;
 }
 
+fillIn(document, at("language"));
 at("again").addEventListener("click", send);
-start().catch((error) => say(error.message, "bad"));
+at("stop").addEventListener("click", stop);
+start().catch((error) => tell(error.message, "bad"));

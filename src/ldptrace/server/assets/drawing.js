@@ -43,7 +43,7 @@ export class GridMap {
     hatch.append(svg("line", { x1: 0, y1: 0, x2: 0, y2: 6, "stroke-width": 3, class: "hatchline" }));
     this.layers = {};
     root.append(svg("defs", {}, hatch));
-    for (const name of ["grid", "streets", "cells", "flows", "track", "top"]) {
+    for (const name of ["streets", "grid", "cells", "flows", "names", "track", "top"]) {
       this.layers[name] = svg("g", { class: `layer-${name}` });
       root.append(this.layers[name]);
     }
@@ -54,6 +54,27 @@ export class GridMap {
         svg("line", { x1: 0, x2: this.width, y1: y, y2: y, class: "gridline" }),
       );
     }
+  }
+
+  /** Streets and names under everything else, as `/streets` has them; without any, the lines of the grid stay alone. */
+  streets(drawing) {
+    if (!drawing) return;
+    const [across, up] = [this.width / drawing.steps, this.height / drawing.steps];
+    const round = (value) => Math.round(value * 10) / 10;
+    drawing.lines.forEach((lines, rank) => {
+      const parts = lines.map(([x, y, ...steps]) => {
+        const way = [`M${round(x * across)} ${round(this.height - y * up)}`];
+        for (let at = 0; at < steps.length; at += 2) way.push(`l${round(steps[at] * across)} ${round(-steps[at + 1] * up)}`);
+        return way.join("");
+      });
+      if (parts.length > 0) this.layers.streets.prepend(svg("path", { d: parts.join(""), class: `street rank${rank}` }));
+    });
+    // Of one size on any screen, in units of the drawing.
+    const size = (12 * this.width) / (this.root.clientWidth || this.width);
+    for (const [x, y, name] of drawing.names) {
+      this.layers.names.append(svg("text", { x: x * across, y: this.height - y * up, class: "place", "font-size": size, "stroke-width": size / 4, "text-anchor": "middle" }, name));
+    }
+    this.root.classList.add("with-streets");
   }
 
   /** Where a point of the map's coordinates is drawn. */
@@ -110,6 +131,16 @@ export class GridMap {
 
   clear(...names) {
     for (const name of names) this.layers[name].replaceChildren();
+  }
+}
+
+/** The streets of a campaign; null where it has none, or they cannot be had. */
+export async function streetsOf(name) {
+  try {
+    const answer = await fetch(`/v1/campaigns/${name}/streets`, { credentials: "omit", referrerPolicy: "no-referrer" });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
   }
 }
 

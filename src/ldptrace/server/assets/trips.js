@@ -6,20 +6,20 @@ const LARGEST = 50_000_000;
 // Where GeoJSON has the times of a line's points.
 const TIMES = ["times", "coordTimes", "datetimes"];
 
-/** A file that cannot be a trip; the message is for the person. */
+/** A file that cannot be a trip; the message is the key of a text for the person. */
 export class BadFile extends Error {}
 
 /** All trips in a file, each a list of [x, y] or [x, y, t]. A file without any point is an empty list. */
 export async function tripsIn(file, { geographic }) {
-  if (file.size > LARGEST) throw new BadFile("The file is larger than 50 MB. Choose a file with a single trip.");
+  if (file.size > LARGEST) throw new BadFile("bigFile");
   const text = await file.text();
   const start = text.trimStart().slice(0, 1);
   if (start === "<") {
-    if (!geographic) throw new BadFile("GPX files hold longitude and latitude; this campaign's map has other coordinates. Draw your trip instead.");
+    if (!geographic) throw new BadFile("gpxPlane");
     return gpx(text);
   }
   if (start === "{" || start === "[") return geojson(text);
-  throw new BadFile("This is neither a GPX nor a GeoJSON file.");
+  throw new BadFile("noFile");
 }
 
 /** One of several trips, drawn by lot. */
@@ -29,8 +29,8 @@ export function chosen(trips) {
 
 function gpx(text) {
   const tree = new DOMParser().parseFromString(text, "application/xml");
-  if (tree.getElementsByTagName("parsererror").length > 0) throw new BadFile("This GPX file is damaged: it is not well-formed XML.");
-  if (tree.documentElement.localName !== "gpx") throw new BadFile("This is an XML file, but not a GPX file.");
+  if (tree.getElementsByTagName("parsererror").length > 0) throw new BadFile("badXml");
+  if (tree.documentElement.localName !== "gpx") throw new BadFile("noGpx");
   const trips = [];
   for (const [line, point] of [["trk", "trkpt"], ["rte", "rtept"]]) {
     for (const track of tree.getElementsByTagNameNS("*", line)) {
@@ -58,10 +58,10 @@ function geojson(text) {
   try {
     data = JSON.parse(text);
   } catch {
-    throw new BadFile("This file is damaged: it is not well-formed JSON.");
+    throw new BadFile("badJson");
   }
   const features = data?.type === "FeatureCollection" ? data.features : [data];
-  if (!Array.isArray(features)) throw new BadFile("This is a JSON file, but not GeoJSON.");
+  if (!Array.isArray(features)) throw new BadFile("noGeojson");
   const trips = [];
   let known = data?.type === "FeatureCollection";
   for (const feature of features) {
@@ -76,6 +76,6 @@ function geojson(text) {
       trips.push(line.flatMap((point, place) => (Array.isArray(point) ? [timed([Number(point[0]), Number(point[1])], when[place])] : [])));
     }
   }
-  if (!known) throw new BadFile("This is a JSON file, but not GeoJSON.");
+  if (!known) throw new BadFile("noGeojson");
   return trips.filter((trip) => trip.length > 0);
 }

@@ -8,46 +8,17 @@ from __future__ import annotations
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from ldptrace.errors import LdptraceError
+from ldptrace.server.storage.migrations import migrate
 from ldptrace.server.storage.schema import VERSION, statements
-
-Row = tuple[Any, ...]
+from ldptrace.server.storage.session import Session
 
 
 class StorageUnavailable(LdptraceError):
     """The database cannot be reached, is full or is busy. Nothing of the transaction has been kept, or all."""
-
-
-class Session(ABC):
-    """One transaction."""
-
-    # Appended to a SELECT whose rows must not change until the transaction ends.
-    for_update: str
-
-    @abstractmethod
-    def rows(self, sql: str, *parameters: Any) -> list[Row]:
-        """Rows of a SELECT."""
-
-    @abstractmethod
-    def run(self, sql: str, *parameters: Any) -> int:
-        """Run a statement; the number of rows it changed."""
-
-    @abstractmethod
-    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement once for every row of parameters."""
-
-    @abstractmethod
-    def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
-        """Which of these report ids are in the table of settled ids."""
-
-    def row(self, sql: str, *parameters: Any) -> Row | None:
-        """The first row, if there is one."""
-        found = self.rows(sql, *parameters)
-        return found[0] if found else None
 
 
 class Database(ABC):
@@ -56,6 +27,8 @@ class Database(ABC):
     def __init__(self, url: str) -> None:
         # How the worker process and other commands name this database.
         self.url = url
+        # Whether tables are made where there are none.
+        self._may_make = True
         self._local = threading.local()
         self._open: set[Any] = set()
         self._lock = threading.Lock()
@@ -106,18 +79,29 @@ class Database(ABC):
             _close_each(self._open)
 
     def prepare(self) -> None:
-        """Make the tables where they are missing; refuse a database of another version."""
+        """Make the tables of a new database; bring one of an earlier version to this one; refuse a later version."""
         with self.writing() as session:
             self._lock_schema(session)
-            for statement in statements(**self._words()):
-                session.run(statement)
-            found = session.row("SELECT value FROM meta WHERE key = 'version'")
-            if found is None:
+            found = VERSION
+            if session.has_table("meta"):
+                [(text,)] = session.rows("SELECT value FROM meta WHERE key = 'version'")
+                found = int(text)
+                if found < VERSION:
+                    migrate(session, found, self._words())
+                    session.run("UPDATE meta SET value = ? WHERE key = 'version'", str(VERSION))
+            elif not self._may_make:
+                raise StorageUnavailable(
+                    f"the database {self.url} holds no campaigns: it is of another program"
+                )
+            else:
+                for statement in statements(**self._words()):
+                    session.run(statement)
                 session.run("INSERT INTO meta (key, value) VALUES ('version', ?)", str(VERSION))
-        if found is not None and found[0] != str(VERSION):
+        if found > VERSION:
             self.close()
             raise StorageUnavailable(
-                f"the database has version {found[0]}, this program writes version {VERSION}"
+                f"the database has version {found}, this program knows versions up to {VERSION}: "
+                "use the ldptrace that wrote it, or a newer one"
             )
 
     @abstractmethod

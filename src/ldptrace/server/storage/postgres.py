@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ldptrace.errors import InputError
-from ldptrace.server.storage.base import Database, Row, Session, StorageUnavailable
+from ldptrace.server.storage.base import Database, StorageUnavailable
+from ldptrace.server.storage.session import Row, Session
 
 if TYPE_CHECKING:
     import psycopg
@@ -43,6 +44,9 @@ class PostgresSession(Session):
             "SELECT id FROM ids WHERE round = %s AND id = ANY(%s)", (round_key, list(ids))
         )
         return [row[0] for row in found.fetchall()]
+
+    def has_table(self, name: str) -> bool:
+        return self.rows("SELECT to_regclass(?)", name) != [(None,)]
 
 
 class PostgresDatabase(Database):

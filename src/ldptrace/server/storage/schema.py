@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -16,10 +16,22 @@ CREATE TABLE IF NOT EXISTS campaigns (
     min_reports {integer} NOT NULL,
     max_reports {integer} NOT NULL,
     admission {integer} NOT NULL,
-    users {integer}
+    users {integer},
+    organiser TEXT NOT NULL DEFAULT '',
+    contact TEXT NOT NULL DEFAULT '',
+    notice TEXT NOT NULL DEFAULT '',
+    opens {integer},
+    until {integer}
 );
 
--- One row for each round that was opened. `groups` and `generation` tell which rows of `fresh` are new.
+-- The plans of a campaign, by number. `ends` is when a standing plan that was replaced begins no further window.
+CREATE TABLE IF NOT EXISTS plans (
+    campaign TEXT NOT NULL, id TEXT NOT NULL, number {integer} NOT NULL, text TEXT NOT NULL, ends {integer},
+    PRIMARY KEY (campaign, id)
+);
+
+-- One row for each round that was opened, or for each window of a standing plan that somebody answered. `plan` is
+-- an id. `groups` and `generation` tell which rows of `fresh` are new.
 CREATE TABLE IF NOT EXISTS rounds (
     key {serial},
     campaign TEXT NOT NULL,
@@ -29,8 +41,11 @@ CREATE TABLE IF NOT EXISTS rounds (
     counted {integer} NOT NULL,
     groups {integer} NOT NULL,
     generation {integer} NOT NULL,
+    time_window {integer},
     UNIQUE (campaign, number)
 );
+
+CREATE UNIQUE INDEX IF NOT EXISTS rounds_window ON rounds (campaign, plan, time_window);
 
 -- Counts of each question as 64-bit integers.
 CREATE TABLE IF NOT EXISTS tallies (
@@ -70,10 +85,12 @@ CREATE TABLE IF NOT EXISTS audit (
     campaign TEXT NOT NULL, detail TEXT NOT NULL
 );
 
--- The release of a campaign while it is made, and its files in parts.
+-- The release of a campaign while it is made, and its files in parts. `number` is that of a window's round, -1 for
+-- the release of all rounds together.
 CREATE TABLE IF NOT EXISTS releases (
-    campaign TEXT PRIMARY KEY, attempt TEXT NOT NULL, state TEXT NOT NULL, stage TEXT NOT NULL,
-    done {integer} NOT NULL, error TEXT NOT NULL
+    campaign TEXT NOT NULL, number {integer} NOT NULL, attempt TEXT NOT NULL, state TEXT NOT NULL,
+    stage TEXT NOT NULL, done {integer} NOT NULL, error TEXT NOT NULL,
+    PRIMARY KEY (campaign, number)
 );
 
 CREATE TABLE IF NOT EXISTS files (
@@ -83,7 +100,7 @@ CREATE TABLE IF NOT EXISTS files (
 """
 
 # Tables with a column `campaign` or `round`, for deleting one; ids, which are many, are erased by themselves.
-OF_CAMPAIGN = ("rejections", "admissions", "releases", "files", "rounds")
+OF_CAMPAIGN = ("plans", "rejections", "admissions", "releases", "files", "rounds")
 OF_ROUND = ("tallies", "fresh")
 
 
@@ -91,7 +108,7 @@ def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[
     """The statements that make the tables, in the words of one database.
 
     >>> len(statements(integer="BIGINT", blob="BYTEA", serial="BIGINT PRIMARY KEY", clustered=""))
-    12
+    14
     """
     filled = _TABLES.format(integer=integer, blob=blob, serial=serial, clustered=clustered)
     return [part.strip() for part in filled.split(";") if part.strip()]

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ldptrace.server.storage.base import Database, Row, Session, StorageUnavailable
+from ldptrace.server.storage.base import Database, StorageUnavailable
+from ldptrace.server.storage.session import Row, Session
 
 FILE = "campaigns.sqlite"
 # Seconds that a transaction waits for another process to finish its own.
@@ -51,6 +52,9 @@ class SqliteSession(Session):
             known += [row[0] for row in found]
         return known
 
+    def has_table(self, name: str) -> bool:
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name))
+
 
 class SqliteDatabase(Database):
     """The database file in the folder `data`, made if it is missing and readable by its owner only."""
@@ -68,6 +72,7 @@ class SqliteDatabase(Database):
                 f"the database {self.path} is empty, as after a failed copy: put a backup in its place, or delete it "
                 "to begin anew"
             )
+        self._may_make = False
         self.prepare()
 
     def _make(self) -> None:

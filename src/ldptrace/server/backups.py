@@ -1,0 +1,161 @@
+"""One campaign as one file: everything that is kept about it, in the tables of this program, as a SQLite database.
+
+A restored campaign knows the ids of the reports it holds, so that none is counted twice. A campaign that was
+published here is never set back to a time before: its reports could be counted again and published a second time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.server.journal import audit_log, note
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import Campaign, find
+from ldptrace.server.storage import Database, Session, StorageUnavailable
+from ldptrace.server.storage.session import Row
+from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
+
+# Tables by what their rows belong to; rows of files are large and are copied one by one.
+CAMPAIGN = {
+    "plans": ("campaign", "id", "number", "text", "ends"),
+    "rejections": ("campaign", "problem", "reports"),
+    "admissions": ("campaign", "hash"),
+    "tokens": ("campaign", "id", "hash", "scope", "label", "created", "revoked"),
+    "releases": ("campaign", "number", "attempt", "state", "stage", "done", "error"),
+}
+ROUND = {
+    "tallies": ("round", "ask", "users", "counts"),
+    "fresh": ("round", "number", "ids"),
+    "ids": ("round", "id"),
+}
+HEAD = (
+    *(
+        "name",
+        "title",
+        "organiser",
+        "contact",
+        "notice",
+        "state",
+        "round",
+        "plan",
+        "min_reports",
+        "max_reports",
+    ),
+    *("admission", "users", "opens", "until"),
+)
+ROUNDS = ("campaign", "number", "plan", "state", "counted", "groups", "generation", "time_window")
+
+
+def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
+    """Write a campaign to a file, in one consistent state; how many reports it holds."""
+    with atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        copy = SqliteDatabase(folder)
+        with database.reading() as source, copy.writing() as target:
+            find(source, name)
+            reports = _copy(source, target, name)
+            for row in source.rows(
+                "SELECT at, actor, action, campaign, detail FROM audit WHERE campaign = ? ORDER BY number",
+                name,
+            ):
+                _insert(target, "audit", ("at", "actor", "action", "campaign", "detail"), [row])
+        copy.tidy()
+        copy.close_all()
+        (Path(folder) / FILE).rename(temporary)
+    with database.writing() as session:
+        note(session, actor, "backup", name, f"{reports} reports")
+    return reports
+
+
+def restore(database: Database, path: Path, *, actor: str) -> Campaign:
+    """Put the campaign of a backup into a database that has none of its name."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / FILE
+        try:
+            copy.write_bytes(path.read_bytes())
+            found = SqliteDatabase(folder)
+            with found.reading() as source, database.writing() as target:
+                names = [str(name) for (name,) in source.rows("SELECT name FROM campaigns")]
+                if len(names) != 1:
+                    raise InputError(f"{path} is no backup of a campaign: it holds {len(names)} campaigns")
+                [name] = names
+                _refuse_what_went_on(source, target, name)
+                _copy(source, target, name)
+                if not any(audit_log(target, name)):
+                    rows = [tuple(entry.values()) for entry in audit_log(source, name)]
+                    _insert(target, "audit", ("at", "actor", "action", "campaign", "detail"), rows)
+                note(target, actor, "restore", name, path.name)
+                restored = find(target, name)
+            found.close_all()
+        except StorageUnavailable as error:
+            raise InputError(f"{path} is no backup of a campaign: {error}") from None
+    return restored
+
+
+def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
+    """A campaign that is here, or was published here after the backup, is not set back."""
+    if target.row("SELECT 1 FROM campaigns WHERE name = ?", name):
+        raise Refused(
+            ServerProblem.CAMPAIGN_EXISTS,
+            f"there is a campaign {name} already: delete it before you restore",
+        )
+    [(state,)] = source.rows("SELECT state FROM campaigns WHERE name = ?", name)
+    plans = {str(plan) for (plan,) in source.rows("SELECT id FROM plans WHERE campaign = ?", name)}
+    made, published = False, False
+    for entry in audit_log(target, name):
+        if entry["action"] == "create":
+            made, published = entry["detail"].removeprefix("plan ") in plans, False
+        published |= made and entry["action"] == "publish" and entry["detail"].endswith("files")
+    if published and state != "published":
+        raise Refused(
+            ServerProblem.WRONG_STATE,
+            f"campaign {name} was published here: a backup from before that is not restored, because its reports "
+            "would be counted and published a second time",
+        )
+
+
+def _copy(source: Session, target: Session, name: str) -> int:
+    """All rows of a campaign, with new keys for its rounds; how many reports they count."""
+    _insert(target, "campaigns", HEAD, _select(source, "campaigns", HEAD, "name", name))
+    for table, columns in CAMPAIGN.items():
+        _insert(target, table, columns, _select(source, table, columns, "campaign", name))
+    for file, part in source.rows(
+        "SELECT name, part FROM files WHERE campaign = ? ORDER BY name, part", name
+    ):
+        [(data,)] = source.rows(
+            "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, part
+        )
+        _insert(target, "files", ("campaign", "name", "part", "data"), [(name, file, part, bytes(data))])
+    total = 0
+    for key, *row in source.rows(
+        f"SELECT key, {', '.join(ROUNDS)} FROM rounds WHERE campaign = ? ORDER BY number", name
+    ):
+        marks = ", ".join("?" * len(ROUNDS))
+        [(new,)] = target.rows(
+            f"INSERT INTO rounds ({', '.join(ROUNDS)}) VALUES ({marks}) RETURNING key", *row
+        )
+        total += int(row[ROUNDS.index("counted")])
+        for table, columns in ROUND.items():
+            rows = _select(source, table, columns, "round", key)
+            _insert(target, table, columns, ((new, *rest) for _, *rest in rows))
+    return total
+
+
+def _select(session: Session, table: str, columns: tuple[str, ...], column: str, value: object) -> list[Row]:
+    # In the order of its columns: rows that were written in another order do not pass it on.
+    names = ", ".join(columns)
+    return session.rows(f"SELECT {names} FROM {table} WHERE {column} = ? ORDER BY {names}", value)
+
+
+def _insert(session: Session, table: str, columns: tuple[str, ...], rows: Iterable[Row]) -> None:
+    marks = ", ".join("?" * len(columns))
+    session.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", _plain(rows))
+
+
+def _plain(rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows with bytes as bytes: databases give them in types of their own."""
+    for row in rows:
+        yield tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)

@@ -1,0 +1,115 @@
+"""Campaigns as the database has them, and how they are found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ldptrace.protocol.plan import Plan
+from ldptrace.server.about import About, Schedule
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.storage import Session
+
+NAME = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+# The plans whose second round is decided by the answers to the first.
+TWO_ROUNDS = frozenset({"paper", "randsyn", "combtran", "noadapt"})
+_COLUMNS = (
+    "campaigns.name, title, organiser, contact, notice, state, round, plans.id, plans.text, min_reports, max_reports, "
+    "admission, users, opens, until"
+)
+_JOINED = "campaigns JOIN plans ON plans.campaign = campaigns.name AND plans.id = campaigns.plan"
+_SELECT = f"SELECT {_COLUMNS} FROM {_JOINED}"
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign. `round` counts from 1; 0 as long as none was opened."""
+
+    name: str
+    about: About
+    state: str
+    round: int
+    # Under this id the plan was published; that of `plan`, unless it is of a draft of the protocol.
+    plan_id: str
+    plan: Plan
+    min_reports: int
+    max_reports: int
+    admission: bool
+    # How many are expected, for the predicted errors.
+    users: int | None
+    schedule: Schedule
+
+    @property
+    def rounds(self) -> int:
+        """Rounds in all, also those that are decided later."""
+        return max(len(self.plan.rounds), 2 if self.plan.method in TWO_ROUNDS else 1)
+
+
+def is_name(text: str) -> bool:
+    """Whether a campaign can have this name; any other text is not looked for.
+
+    >>> is_name("trips-2027"), is_name("trips\\0"), is_name("")
+    (True, False, False)
+    """
+    return re.fullmatch(NAME, text) is not None
+
+
+def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
+    """The campaign of this name; with `lock` its row does not change until the transaction ends."""
+    if not is_name(name):
+        raise no_such(name)
+    if lock:
+        session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", name)
+    found = session.row(f"{_SELECT} WHERE campaigns.name = ?", name)
+    if found is None:
+        raise no_such(name)
+    return _campaign(found)
+
+
+def find_public(session: Session, name: str) -> Campaign:
+    """The campaign of this name, for anybody: a draft is answered like a name that nobody has taken."""
+    campaign = find(session, name)
+    if campaign.state == "draft":
+        raise no_such(name)
+    return campaign
+
+
+def no_such(name: str) -> Refused:
+    """There is no campaign of this name, as far as the one who asks may know."""
+    return Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
+
+
+def all_campaigns(session: Session) -> list[Campaign]:
+    """All campaigns by name."""
+    return [_campaign(row) for row in session.rows(f"{_SELECT} ORDER BY campaigns.name")]
+
+
+def plans_of(session: Session, name: str) -> dict[str, Plan]:
+    """The plans of a campaign by the id they were published under, oldest first."""
+    found = session.rows("SELECT id, text FROM plans WHERE campaign = ? ORDER BY number", name)
+    return {number: cached_plan(text) for number, text in found}
+
+
+@lru_cache(maxsize=64)
+def cached_plan(text: str) -> Plan:
+    """A plan of the database; reading one with all its checks takes a while."""
+    return Plan.from_json(text)
+
+
+def _campaign(row: tuple[Any, ...]) -> Campaign:
+    name, *about, state, number, plan_id, text, low, high, admission, users, opens, until = row
+    return Campaign(
+        name,
+        About(*about),
+        state,
+        number,
+        plan_id,
+        cached_plan(text),
+        low,
+        high,
+        bool(admission),
+        users,
+        Schedule(opens, until),
+    )

@@ -1,0 +1,87 @@
+"""The drawing of a campaign's streets: within the bounds, small, and with names that find room."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.server import streets as room
+from ldptrace.server.streets import STEPS, drawing
+from server_kit import SINGLE, streets
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def drawn(folder: Path, plan: Plan = SINGLE) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(drawing(plan, files(folder)))
+    return found
+
+
+def ends(line: list[int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """First and last point of a line."""
+    points = np.cumsum(np.array(line).reshape(-1, 2), axis=0)
+    return tuple(points[0].tolist()), tuple(points[-1].tolist())  # type: ignore[return-value]
+
+
+def test_every_street_is_drawn_once(tmp_path: Path) -> None:
+    wide, middle, thin = drawn(streets(tmp_path / "streets"))["lines"]
+    assert (wide, middle, len(thin)) == ([], [], 84)
+    step = STEPS / 6
+    lattice = {round(step * number) for number in range(7)}
+    for line in thin:
+        (x0, y0), (x1, y1) = ends(line)
+        assert {x0, y0, x1, y1} <= lattice
+        assert abs(abs(x1 - x0) + abs(y1 - y0) - step) < 1
+
+
+def test_what_is_outside_the_bounds_is_not_drawn(tmp_path: Path) -> None:
+    plan = Plan.single_report(Grid((0.0, 0.0, 2.0, 2.0), 6), 1)
+    lines = drawn(streets(tmp_path / "streets"), plan)["lines"][2]
+    # Crossings 0 to 2 in both directions, and the streets that lead out.
+    assert len(lines) == 12 + 6
+
+
+def test_the_smallest_streets_are_left_out_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = streets(tmp_path / "streets")
+    rows = (folder / "edges.csv").read_text().splitlines()
+    kinds = ["highway", *("motorway" if number < 10 else "service" for number in range(len(rows) - 1))]
+    (folder / "edges.csv").write_text(
+        "\n".join(f"{row},{kind}" for row, kind in zip(rows, kinds, strict=True))
+    )
+    monkeypatch.setattr(room, "MOST_POINTS", 24)
+    wide, _, thin = drawn(folder)["lines"]
+    assert (len(wide), len(thin)) == (10, 2)
+
+
+def test_names_that_find_room_are_written(tmp_path: Path) -> None:
+    folder = streets(tmp_path / "streets")
+    rows = (folder / "nodes.csv").read_text().splitlines()
+    names = {1: "Hamlet,hamlet", 8: "City,city", 48: "Suburb,suburb"}
+    rows = [
+        f"{row},{names.get(number, ',')}" if number else f"{row},name,place"
+        for number, row in enumerate(rows)
+    ]
+    (folder / "nodes.csv").write_text("\n".join(rows))
+    # Two of the crossings are side by side: there is room for the larger place.
+    assert [name for _, _, name in drawn(folder)["names"]] == ["City", "Suburb"]
+
+
+def test_networks_in_other_coordinates_are_brought_to_the_plan(tmp_path: Path) -> None:
+    line = {"type": "LineString", "coordinates": [[13.0 + 0.1 * step, 52.5] for step in range(11)]}
+    feature = {"type": "Feature", "properties": {}, "geometry": line}
+    text = json.dumps({"type": "FeatureCollection", "features": [feature]})
+    grid = Grid((1446000.0, 6800000.0, 1560000.0, 6914000.0), 6)
+    plan = Plan.single_report(grid, 1, crs="EPSG:3857")
+    [one] = json.loads(drawing(plan, {"town.geojson": text.encode()}))["lines"][2]
+    (x0, y0), (x1, _) = ends(one)
+    assert 0 <= x0 < 100
+    assert abs(x1 - STEPS) < 120
+    assert 0 < y0 < STEPS
