@@ -65,3 +65,12 @@ def test_papers_are_written(files: Path) -> None:
 def test_bad_outputs_are_refused_before_the_work(files: Path) -> None:
     assert "written as .omx" in error_of("matrix", "none", "--zones", "h3:8", "-o", str(files / "od.xls"))
     assert "written as .gpkg" in error_of("flows", "none", "--roads", "none", "-o", str(files / "f.csv"))
+
+
+def test_a_page_for_the_public_is_written(files: Path) -> None:
+    page, numbers = files / "p.html", files / "p.json"
+    done = run("profile", str(files / "trips.parquet"), "--html", str(page), "--json", str(numbers),
+               "--zones", str(files / "zones.geojson"), "--roads", str(files / "roads"))  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "<h1>How people move here</h1>" in page.read_text(encoding="utf-8")
+    assert '"ldptrace-profile"' in numbers.read_text(encoding="utf-8")

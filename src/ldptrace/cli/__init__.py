@@ -40,7 +40,7 @@ AREAS = {
     "plan": ("plan",),
     "collect": ("report", "tally", "estimate", "decode"),
     "model": ("fit", "sample"),
-    "products": ("matrix", "flows", "statement"),
+    "products": ("matrix", "flows", "profile", "statement"),
     "audit": ("audit",),
     "serve": ("serve",),
     "campaign": ("campaign",),

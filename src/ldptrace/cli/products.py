@@ -1,14 +1,15 @@
-"""`ldptrace matrix`, `flows` and `statement`: what planners and data-protection officers take away."""
+"""`ldptrace matrix`, `flows`, `profile` and `statement`: what planners, residents and officers take away."""
 
 from __future__ import annotations
 
+import json
 from datetime import date as Date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import CrsOption, Progress, ZoneOption, note
+from ldptrace.cli.common import CrsOption, JsonOption, Progress, ZoneOption, check_outputs, note, write_text
 from ldptrace.errors import InputError
 
 SourceArgument = Annotated[
@@ -24,7 +25,7 @@ PopulationOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    for command in (matrix, flows, statement):
+    for command in (matrix, flows, profile, statement):
         app.command()(command)
 
 
@@ -105,6 +106,49 @@ def flows(
         "way on them: "
         f"{', '.join(map(str, written))}"
     )
+
+
+def profile(
+    source: SourceArgument,
+    page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="Where the page goes.")],
+    json_file: JsonOption = None,
+    zones: Annotated[
+        str | None,
+        typer.Option("--zones", metavar="FILE|h3:R", help="Zones to compare; else squares of the map."),
+    ] = None,
+    zone_id: Annotated[
+        str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
+    ] = None,
+    roads: Annotated[
+        Path | None, typer.Option("--roads", metavar="NETWORK", help="Show vehicles on these streets too.")
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "How people move here",
+    population: PopulationOption = None,
+    crs: CrsOption = None,
+    timezone: ZoneOption = None,
+) -> None:
+    """Write a page for the public: how many trips, when, from where to where, how long.
+
+    It is made from private answers only, so it may be published.
+    """
+    from ldptrace.products.profile import Profile, profile_page
+    from ldptrace.products.source import open_source, sample_of
+    from ldptrace.products.zones import read_zones
+    from ldptrace.roads import read_roads
+
+    check_outputs([page, json_file], [source])
+    with Progress() as stages:
+        with stages("read"):
+            division = None if zones is None else read_zones(zones, zone_id)
+            network = None if roads is None else read_roads(roads)
+            sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
+        with stages("count"):
+            found = Profile.of(sample, division, network)
+        with stages("write"):
+            if json_file is not None:
+                write_text(json.dumps(found.document(), indent=2), json_file)
+            write_text(profile_page(found, title), page)
+    note(f"{found.total:,.0f} trips: {page}")
 
 
 def statement(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.plane import WGS84, is_geographic, transform
 from ldptrace.errors import FormatError, InputError
+from ldptrace.protocol.grid import Bounds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -97,6 +98,28 @@ class Polygons(Zones):
                 f"{self.name}: no trip begins or ends in any of its zones; they lie in {box}, the trips in {trips}"
             )
         return Located(self.ids, place)
+
+
+@dataclass(frozen=True)
+class Squares(Zones):
+    """The squares of a map: columns have letters from the west, rows numbers from the south.
+
+    >>> Squares((0, 0, 4, 4), 4).locate(np.array([0.5, 3.5]), np.array([0.5, 1.5]), None).zones[:5]
+    ('A1', 'A2', 'A3', 'A4', 'B1')
+    """
+
+    bounds: Bounds
+    side: int
+    name: str = "squares"
+
+    def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
+        x0, y0, x1, y1 = self.bounds
+        column, row = (
+            np.clip(np.floor(self.side * (axis - low) / max(high - low, 1e-300)), 0, self.side - 1)
+            for axis, low, high in ((x, x0, x1), (y, y0, y1))
+        )
+        names = [f"{chr(65 + i)}{j + 1}" for i in range(self.side) for j in range(self.side)]
+        return Located(tuple(names), (self.side * column + row).astype(np.int64))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,6 @@
+"""A page for the public: how people move, in words and pictures, from private answers only."""
+
+from ldptrace.products.profile.numbers import Profile
+from ldptrace.products.profile.page import profile_page
+
+__all__ = ["Profile", "profile_page"]

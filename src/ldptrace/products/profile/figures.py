@@ -1,0 +1,171 @@
+"""Pictures of a profile: bars with their ranges, zones by how many trips begin there, streets by how many pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup, escape
+from numpy.typing import NDArray
+
+from ldptrace.products.flows import Flows
+from ldptrace.products.profile.numbers import Bars
+from ldptrace.products.zones import Polygons, Squares, Zones
+
+Floats = NDArray[np.float64]
+
+WIDTH, HEIGHT = 640.0, 240.0
+LEFT, BOTTOM, TOP = 52.0, 34.0, 12.0
+MAP = 640.0
+# The widest line of a street, in pixels, and how many streets are drawn at the most.
+WIDEST, DRAWN = 6.0, 6000
+
+
+def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
+    """A bar for each class, as a percentage of all trips, with a whisker where the truth may lie."""
+    values, scale = found.numbers.values, 100 / max(share, 1e-300)
+    high = values if found.numbers.high is None else found.numbers.high
+    top = max(float((scale * high).max()), 1e-9) * 1.05
+    step = (WIDTH - LEFT) / len(values)
+
+    def height(value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(scale * value / top, 1.0)
+
+    parts = [
+        f'<text class="axis" x="{LEFT - 6}" y="{height(tick / scale) + 4:.1f}" text-anchor="end">{tick:g} %</text>'
+        f'<line class="rule" x1="{LEFT}" x2="{WIDTH}" y1="{height(tick / scale):.1f}" y2="{height(tick / scale):.1f}"/>'
+        for tick in _ticks(top)
+    ]
+    for place, name in enumerate(found.names):
+        x, y = LEFT + step * place, height(float(values[place]))
+        said = f"{escape(name)}: {scale * values[place]:.1f} %"
+        parts.append(
+            f'<rect class="bar" x="{x + 0.1 * step:.1f}" y="{y:.1f}" width="{0.8 * step:.1f}" '
+            f'height="{HEIGHT - BOTTOM - y:.1f}"><title>{said}</title></rect>'
+        )
+        if found.numbers.low is not None and found.numbers.high is not None:
+            middle = x + step / 2
+            ends = [height(float(bound[place])) for bound in (found.numbers.low, found.numbers.high)]
+            parts.append(
+                f'<line class="range" x1="{middle:.1f}" x2="{middle:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>'
+            )
+        if place % every == 0:
+            parts.append(
+                f'<text class="axis" x="{x + step / 2:.1f}" y="{HEIGHT - BOTTOM + 16:.1f}" text-anchor="middle">'
+                f"{escape(_short(name))}</text>"
+            )
+    return _svg(WIDTH, HEIGHT, parts, label)
+
+
+def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: str) -> Markup | None:
+    """The zones, darker where more trips begin; None where they have no shapes to draw."""
+    rings = _rings(zones)
+    if rings is None:
+        return None
+    x, y = (np.concatenate([ring[axis] for _, ring in rings]) for axis in (0, 1))
+    frame = _Frame(x, y)
+    most = max(begin, default=0.0) or 1.0
+    share = dict(zip(names, begin, strict=True))
+    parts = []
+    for name, (ring_x, ring_y) in rings:
+        shade = share.get(name, 0.0) / most
+        parts.append(
+            f'<polygon class="zone" style="fill-opacity:{0.08 + 0.8 * shade:.3f}" '
+            f'points="{frame.points(ring_x, ring_y)}"><title>{escape(name)}</title></polygon>'
+        )
+        if isinstance(zones, Squares) or len(names) <= 30:
+            cx, cy = frame.points(np.array([ring_x.mean()]), np.array([ring_y.mean()])).split(",")
+            parts.append(
+                f'<text class="zone-name" x="{cx}" y="{cy}" text-anchor="middle">{escape(name)}</text>'
+            )
+    return _svg(MAP, frame.height, parts, label)
+
+
+def street_map(flows: Flows, label: str) -> Markup:
+    """The streets, wider where more vehicles pass."""
+    vehicles = flows.vehicles.sum(axis=0)
+    order = np.argsort(vehicles, kind="stable")[-DRAWN:]
+    order = order[vehicles[order] > 0]
+    roads = flows.streets.roads
+    frame = _Frame(roads.x, roads.y)
+    most = float(vehicles.max(initial=1.0))
+    lines = flows.streets.lines()
+    parts = []
+    for street in order:
+        part = np.sqrt(vehicles[street] / most)
+        shapes = getattr(lines[street], "geoms", [lines[street]])
+        path = " ".join(f"M{frame.points(*np.array(shape.coords).T[:2])}" for shape in shapes)
+        parts.append(f'<path class="street" style="stroke-width:{0.3 + WIDEST * part:.2f}" d="{path}"/>')
+    return _svg(MAP, frame.height, parts, label)
+
+
+class _Frame:
+    """From coordinates of a map to pixels of a picture."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self._low = float(x.min()), float(y.min())
+        wide, tall = max(float(np.ptp(x)), 1e-12), max(float(np.ptp(y)), 1e-12)
+        # Degrees of longitude are shorter than those of latitude.
+        squeeze = (
+            np.cos(np.radians(float(y.mean())))
+            if wide < 10 and abs(float(y.mean())) < 85 and wide > 1e-3
+            else 1.0
+        )
+        self._across = MAP / wide
+        self._up = self._across / squeeze
+        self.height = tall * self._up
+
+    def points(self, x: Floats, y: Floats) -> str:
+        px = (x - self._low[0]) * self._across
+        py = self.height - (y - self._low[1]) * self._up
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(px, py, strict=True))
+
+
+def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
+    """The outer rings of zones with their names."""
+    if isinstance(zones, Squares):
+        x0, y0, x1, y1 = zones.bounds
+        dx, dy = (x1 - x0) / zones.side, (y1 - y0) / zones.side
+        return [
+            (
+                f"{chr(65 + i)}{j + 1}",
+                (x0 + dx * np.array([i, i + 1, i + 1, i]), y0 + dy * np.array([j, j, j + 1, j + 1])),
+            )
+            for i in range(zones.side)
+            for j in range(zones.side)
+        ]
+    if not isinstance(zones, Polygons):
+        return None
+    rings = []
+    for name, shape in zip(zones.ids, zones.shapes, strict=True):
+        for part in getattr(shape, "geoms", [shape]):
+            x, y = np.array(part.exterior.coords).T[:2]
+            rings.append((name, (x, y)))
+    return rings
+
+
+def _ticks(top: float) -> list[float]:
+    """Three or four round numbers below the top of an axis.
+
+    >>> _ticks(11.0)
+    [0.0, 5.0, 10.0]
+    """
+    size = 10.0 ** np.floor(np.log10(top))
+    step = float(next(size * part for part in (0.2, 0.5, 1.0, 2.0) if top / (size * part) <= 5))
+    return [float(tick) for tick in np.arange(0.0, top, step)]
+
+
+def _short(name: str) -> str:
+    """What fits below a bar: the upper end of a class, or the first letters of a day."""
+    words = name.split()
+    if words[0] == "over":
+        return f"> {words[1]}"
+    if "to" in words:
+        return words[words.index("to") + 1]
+    return name[:3]
+
+
+def _svg(width: float, height: float, parts: list[str], label: str) -> Markup:
+    return Markup(
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,206 @@
+"""The numbers of a profile: how many trips, when, from where to where, on which streets, how long and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.plane import METRES_PER_DEGREE
+from ldptrace.core.times import DAY, to_local
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.products.departures import Departures
+from ldptrace.products.flows import Flows
+from ldptrace.products.matrix import Matrix
+from ldptrace.products.sample import Numbers, Sample
+from ldptrace.products.zones import Squares, Zones
+from ldptrace.protocol.questions.departure import DAYS
+from ldptrace.roads.network import RoadNetwork
+
+Floats = NDArray[np.float64]
+
+# Squares on a side of the map that are compared where the user names no zones.
+SIDE = 4
+# Pairs of zones and streets that are named.
+NAMED = 12
+QUARTILES = (25, 50, 75)
+KILOMETRES = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
+MINUTES = (2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Numbers of trips in classes with names."""
+
+    names: tuple[str, ...]
+    numbers: Numbers
+
+    def document(self) -> list[dict[str, Any]]:
+        """One entry per class: name, trips, and the ends of the interval where there is one."""
+        return [{"name": name, **_entry(self.numbers, place)} for place, name in enumerate(self.names)]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What is known of the trips of people, from synthetic trips or from a model.
+
+    `unit` is the unit of lengths on the page: km, or units of a map without a known scale.
+    """
+
+    sample: Sample
+    hours: Bars | None
+    weekdays: Bars | None
+    lengths: Bars
+    minutes: Bars | None
+    speeds: Floats | None
+    matrix: Matrix
+    zones: Zones
+    flows: Flows | None
+    unit: str
+    quartiles: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(sample: Sample, zones: Zones | None = None, roads: RoadNetwork | None = None) -> Profile:
+        """The profile of some trips; without zones, of the squares of their map."""
+        trips = sample.trips
+        division = zones or Squares(trips.bounds(), SIDE)
+        metres = _lengths(trips)
+        known = trips.is_geographic or trips.crs is not None or metres.max(initial=0.0) > 100
+        length, unit = (metres / 1000, "km") if known else (metres, "units")
+        seconds = None if trips.t is None else trips.t[trips.offsets[1:] - 1] - trips.t[trips.offsets[:-1]]
+        minutes = None if seconds is None else seconds / 60
+        quartiles = {"length": _quartiles(length)}
+        speeds = None
+        if minutes is not None:
+            quartiles["minutes"] = _quartiles(minutes)
+            speeds = 60 * length[minutes > 0] / minutes[minutes > 0]
+            if len(speeds):
+                quartiles["speed"] = _quartiles(speeds)
+        return Profile(
+            sample,
+            None if trips.t is None else _hours(sample),
+            _weekdays(sample) if trips.has_dates else None,
+            _classes(sample, length, KILOMETRES, unit),
+            None if minutes is None else _classes(sample, minutes, MINUTES, "min"),
+            speeds,
+            Matrix.count(sample, division),
+            division,
+            None if roads is None else Flows.count(sample, roads),
+            unit,
+            quartiles,
+        )
+
+    @property
+    def total(self) -> float:
+        """All trips."""
+        return self.sample.weight * len(self.sample.trips)
+
+    def pairs(self) -> list[dict[str, Any]]:
+        """The pairs of zones between which most trips go."""
+        table = self.matrix.trips.sum(axis=0)
+        order = np.argsort(-table, axis=None, kind="stable")[:NAMED]
+        numbers = Numbers(
+            table,
+            *(None if bound is None else bound.sum(axis=0) for bound in (self.matrix.low, self.matrix.high)),
+        ).reshaped(table.size)
+        return [
+            {
+                "from": self.matrix.zones[place // len(table)],
+                "to": self.matrix.zones[place % len(table)],
+                **_entry(numbers, int(place)),
+            }
+            for place in order
+            if table.flat[place] > 0
+        ]
+
+    def places(self) -> list[dict[str, Any]]:
+        """How many trips begin and end in each zone."""
+        table = self.matrix.trips.sum(axis=0)
+        return [
+            {"zone": zone, "begin": float(table[k].sum()), "end": float(table[:, k].sum())}
+            for k, zone in enumerate(self.matrix.zones)
+        ]
+
+    def streets(self) -> list[dict[str, Any]]:
+        """The streets with most vehicles."""
+        if self.flows is None:
+            return []
+        vehicles = self.flows.vehicles.sum(axis=0)
+        numbers = Numbers(
+            vehicles,
+            *(None if bound is None else bound.sum(axis=0) for bound in (self.flows.low, self.flows.high)),
+        )
+        order = np.argsort(-vehicles, kind="stable")[:NAMED]
+        return [
+            {"edge_id": str(self.flows.streets.ids[place]), **_entry(numbers, int(place))} for place in order
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """The profile as plain data."""
+        parts: dict[str, Bars | None] = {
+            "hours": self.hours,
+            "weekdays": self.weekdays,
+            "lengths": self.lengths,
+            "minutes": self.minutes,
+        }
+        return {
+            "format": "ldptrace-profile",
+            "version": 1,
+            "trips": self.total,
+            "unit": self.unit,
+            "quartiles": {name: list(values) for name, values in self.quartiles.items()},
+            **{name: None if bars is None else bars.document() for name, bars in parts.items()},
+            "places": self.places(),
+            "pairs": self.pairs(),
+            "streets": self.streets(),
+            "privacy": None if self.sample.promise is None else dict(self.sample.promise),
+        }
+
+
+def _entry(numbers: Numbers, place: int) -> dict[str, float]:
+    entry = {"trips": float(numbers.values[place])}
+    if numbers.low is not None and numbers.high is not None:
+        entry |= {"low": float(numbers.low[place]), "high": float(numbers.high[place])}
+    return entry
+
+
+def _hours(sample: Sample) -> Bars:
+    when = Departures.of(sample.trips, "hour")
+    return Bars(tuple(f"{hour}" for hour in range(24)), sample.count(when.place, 24))
+
+
+def _weekdays(sample: Sample) -> Bars:
+    assert sample.trips.t is not None
+    clock = to_local(sample.trips.t[sample.trips.offsets[:-1]], sample.trips.timezone)
+    # The first of January 1970 was a Thursday.
+    return Bars(DAYS, sample.count((np.floor(clock / DAY).astype(np.int64) + 3) % 7, 7))
+
+
+def _classes(sample: Sample, values: Floats, edges: Sequence[float], unit: str) -> Bars:
+    names = [f"up to {edges[0]:g} {unit}"]
+    names += [f"{a:g} to {b:g} {unit}" for a, b in pairwise(edges)]
+    return Bars(
+        (*names, f"over {edges[-1]:g} {unit}"),
+        sample.count(np.searchsorted(edges, values).astype(np.int64), len(edges) + 1),
+    )
+
+
+def _quartiles(values: Floats) -> tuple[float, float, float]:
+    low, middle, high = np.percentile(values, QUARTILES) if len(values) else (0.0, 0.0, 0.0)
+    return float(low), float(middle), float(high)
+
+
+def _lengths(trips: Trajectories) -> Floats:
+    """The length of each trip along its points, in metres where coordinates are degrees."""
+    x, y = trips.x, trips.y
+    across = up = 1.0
+    if trips.is_geographic:
+        up = METRES_PER_DEGREE
+        across = up * float(np.cos(np.radians((y.min() + y.max()) / 2))) if len(y) else up
+    steps = np.hypot(np.diff(x, prepend=0.0) * across, np.diff(y, prepend=0.0) * up)
+    steps[trips.offsets[:-1]] = 0.0
+    return np.add.reduceat(steps, trips.offsets[:-1])

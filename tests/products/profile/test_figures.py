@@ -1,0 +1,59 @@
+"""Pictures of a profile."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapely
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.products.flows import Flows
+from ldptrace.products.profile.figures import _ticks, bars, street_map, zone_map
+from ldptrace.products.profile.numbers import Bars
+from ldptrace.products.sample import Numbers, Sample
+from ldptrace.products.zones import H3, Polygons, Squares
+from road_kit import lattice_roads
+
+NAMES = ("up to 1 km", "1 to 2 km", "over 2 km")
+
+
+def parsed(picture: object) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(str(picture)))
+
+
+def test_bars_have_whiskers_where_there_are_ranges() -> None:
+    values = np.array([10.0, 20.0, 70.0])
+    plain = parsed(bars(Bars(NAMES, Numbers(values)), "lengths", share=100))
+    assert [part.get("class") for part in plain].count("bar") == 3
+    assert not any(part.get("class") == "range" for part in plain)
+    heights = [float(part.get("height", 0)) for part in plain if part.get("class") == "bar"]
+    assert heights[2] == pytest.approx(7 * heights[0], rel=0.01)
+    ranged = parsed(bars(Bars(NAMES, Numbers(values, 0.5 * values, 2 * values)), "lengths", share=100))
+    assert [part.get("class") for part in ranged].count("range") == 3
+    assert [part.text for part in plain if part.get("text-anchor") == "middle"] == ["1", "2", "> 2"]
+
+
+@pytest.mark.parametrize("top", [0.003, 0.9, 1.0, 7.0, 11.0, 33.0, 100.0])
+def test_axes_have_a_few_round_numbers(top: float) -> None:
+    assert 2 <= len(_ticks(top)) <= 6
+
+
+def test_zones_are_darker_where_more_trips_begin() -> None:
+    shapes = [shapely.box(0, 0, 1, 1), shapely.union(shapely.box(1, 0, 2, 1), shapely.box(3, 0, 4, 1))]
+    picture = parsed(zone_map(Polygons("z", ("a", "<b>"), shapes), ("a", "<b>"), [1.0, 4.0], "zones"))
+    shades = [part.get("style") for part in picture if part.get("class") == "zone"]
+    assert shades == ["fill-opacity:0.280", "fill-opacity:0.880", "fill-opacity:0.880"]
+    squares = parsed(zone_map(Squares((0, 0, 1, 1), 2), ("A1", "A2", "B1", "B2"), [0.0] * 4, "squares"))
+    assert [part.text for part in squares if part.tag == "text"] == ["A1", "A2", "B1", "B2"]
+    assert zone_map(H3(8), (), [], "hexagons") is None
+
+
+def test_streets_are_wider_where_more_vehicles_pass() -> None:
+    roads = lattice_roads(4)
+    trips = Trajectories.from_lists([[(0.0, 0.0), (200.0, 0.0)]] * 3 + [[(0.0, 0.0), (0.0, 200.0)]])
+    picture = parsed(street_map(Flows.count(Sample(trips), roads), "streets"))
+    widths = sorted({float(part.get("style", "").removeprefix("stroke-width:")) for part in picture})
+    assert len(widths) == 2
+    assert widths[1] == pytest.approx(6.3)
