@@ -42,7 +42,7 @@ def oldenburg(folder: Path | None, seeds: tuple[int, ...] = (1, 2, 3)) -> DataSe
     """The Oldenburg files of 100,000 trajectories each, or a generated city of the same size."""
     files = [folder / f"oldenburg_brinkhoff_100k_seed{seed}.parquet" for seed in seeds] if folder else []
     if files and all(file.exists() for file in files):
-        parts = [lt.read(file) for file in files]
+        parts = [lt.read(file, min_points=1) for file in files]
         return DataSet("Oldenburg", lt.Trajectories.concat(parts), OLDENBURG_BOUNDS)
     return generated(1, 100_000 * len(seeds))
 
@@ -59,5 +59,7 @@ def unseen(folder: Path | None) -> list[DataSet]:
     for name, box in BOXES.items():
         file = folder / f"{name}.parquet" if folder else None
         if file and file.exists():
-            found.append(DataSet(name.split("_")[0], lt.read(file, bounds=box), box))
+            found.append(
+                DataSet(name.split("_")[0], lt.read(file, bounds=box, outside="drop", min_points=1), box)
+            )
     return found

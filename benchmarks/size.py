@@ -39,7 +39,6 @@ import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
 from ldptrace.cli.crowds import Engine, open_crowd, open_sets
-from ldptrace.core.columns import Names
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan
@@ -48,7 +47,7 @@ from ldptrace.errors import FitWarning
 from ldptrace.evaluation import evaluate
 from ldptrace.generators import city
 from ldptrace.io import read
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import collect
@@ -166,8 +165,8 @@ def synthesized(engine: str, source: Path) -> None:
     target = source.with_name(f"{source.name}-{engine}")
     shutil.rmtree(target, ignore_errors=True)
     with ExitStack() as resources:
-        reading = {"memory": MEMORY[engine], "outside": "clamp", "reading": Reading(), "always": True}
-        crowd, runner = open_crowd(kind, source, BOUNDS, resources, **reading)
+        reading = Reading(bounds=BOUNDS, outside="clamp")
+        crowd, runner = open_crowd(kind, source, reading, resources, memory=MEMORY[engine], always=True)
         if engine == "memory":
             crowd = Memory(read(source, bounds=BOUNDS, outside="clamp"))
         assert crowd is not None
@@ -181,7 +180,7 @@ def evaluated(engine: str, source: Path) -> None:
         synthesized("local", source)
     kind = Engine.spark if engine == "spark" else Engine.local
     with ExitStack() as resources:
-        sets = open_sets(kind, source, [made], resources, memory=MEMORY[engine], names=Names())
+        sets = open_sets(kind, source, [made], Reading(), resources, memory=MEMORY[engine])
         evaluate(*sets, bounds=BOUNDS, outside="clamp", seed=1)
 
 

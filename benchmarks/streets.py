@@ -102,7 +102,7 @@ def oldenburg(folder: Path | None) -> Town | None:
     files = [folder / f"oldenburg_brinkhoff_100k_seed{seed}.parquet" for seed in (1, 2, 3)] if folder else []
     if not files or not all(file.exists() for file in files):
         return None
-    trips = Trajectories.concat([lt.read(file) for file in files])
+    trips = Trajectories.concat([lt.read(file, min_points=1) for file in files])
     return Town("Oldenburg", trips, OLDENBURG_BOUNDS, _folder(files[0].parent, "oldenburg"))
 
 
@@ -131,7 +131,7 @@ def taxis(folder: Path) -> list[Town]:
         ("T-Drive", "tdrive600_segments", "beijing", (116.24, 39.81, 116.52, 40.01)),
         ("GeoLife", "geolife_beijing_15s", "beijing", (116.24, 39.81, 116.52, 40.01)),
     ):
-        trips = lt.read(folder / f"{file}.parquet", bounds=box)
+        trips = lt.read(folder / f"{file}.parquet", bounds=box, outside="drop", min_points=1)
         roads = replace(lt.read_roads(folder / "roads" / network), name=network)
         towns.append(Town(name, trips.take(trips.sizes > 1), box, roads, fixes=True))
     return towns

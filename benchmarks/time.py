@@ -18,7 +18,7 @@ import numpy as np
 
 import ldptrace as lt
 from benchmarks.data import BOXES, DataSet, generated
-from ldptrace.core.plane import METRES_PER_DEGREE
+from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.timing import Timing
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.evaluation.metrics import Reference
@@ -68,7 +68,11 @@ def taxis(folder: Path | None) -> DataSet | None:
     file = folder / f"{name}.parquet" if folder else None
     if file is None or not file.exists():
         return None
-    return DataSet("taxis", lt.read(file, bounds=BOXES[name], crs="EPSG:4326", timezone=PACIFIC), BOXES[name])
+    return DataSet(
+        "taxis",
+        lt.read(file, bounds=BOXES[name], outside="drop", min_points=1, crs="EPSG:4326", timezone=PACIFIC),
+        BOXES[name],
+    )
 
 
 def main() -> None:

@@ -22,14 +22,16 @@ def test_bounds_that_miss_the_data_are_refused() -> None:
 
 
 def test_many_points_outside_are_said() -> None:
-    with pytest.warns(DataWarning, match="of the points lie outside the bounds"):
+    with pytest.warns(
+        DataWarning, match=r"MOST OF IT IS LOST: .* points of 300 trips lie outside the bounds"
+    ):
         lt.synthesize(walks(), 1.0, bounds=(0, 0, 0.5, 0.5), grid=4, seed=1)
 
 
 def test_points_that_are_no_numbers_are_left_out_and_said() -> None:
     broken = walks()
     broken.x[3] = np.nan
-    with pytest.warns(DataWarning, match=r"left out 1 point \(not a number\)"):
+    with pytest.warns(DataWarning, match=r"omitted 1 point \(not a number\)"):
         synthetic = lt.synthesize(broken, 1.0, bounds=BOUNDS, grid=4, seed=1)
     assert np.isfinite(synthetic.x).all()
 

@@ -9,14 +9,16 @@ from datetime import date as Date
 from pathlib import Path
 from typing import Any, Literal
 
+from ldptrace.core.outside import DEFAULT as DEFAULT_OUTSIDE
+from ldptrace.core.outside import Outside
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
 from ldptrace.engines.base import Crowd, Draw, Engine, Made
 from ldptrace.engines.local import Memory
-from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
-from ldptrace.io.clean import check_inside, unwrap
+from ldptrace.errors import InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.files import trajectories_of
+from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
 from ldptrace.methods.release import Drawing, Release, day_of
@@ -107,15 +109,16 @@ def synthesize(
     time: Literal["auto", "off"] = "auto",
     date: Date | str | None = None,
     timezone: str | None = None,
+    outside: Outside = DEFAULT_OUTSIDE,
     **options: Any,
 ) -> Trajectories:
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
 
     `real` is whatever `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
     Every trajectory plays one user's device; where a column says whose is whose, one of each user does
-    (`unit="trip"`: all do, and what is promised holds for each trip only). Points outside `bounds` count for
-    the nearest border cell, as on a device. `bounds` are public knowledge about the area, not taken from the
-    data.
+    (`unit="trip"`: all do, and what is promised holds for each trip only). Trips that leave the `bounds` are cut
+    there, and one piece answers; `outside` may also be "clamp" (points move to the border, as on a device) or
+    "drop". `bounds` are public knowledge about the area, not taken from the data.
 
     Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
     seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local.
@@ -138,6 +141,7 @@ def synthesize(
         time=time,
         date=date,
         timezone=timezone,
+        outside=outside,
         **options,
     )
     return run.trajectories
@@ -159,6 +163,7 @@ def run_method(
     time: Literal["auto", "off"] = "auto",
     date: Date | str | None = None,
     timezone: str | None = None,
+    outside: Outside = DEFAULT_OUTSIDE,
     stages: Stages | None = None,
     **options: Any,
 ) -> Run:
@@ -171,13 +176,9 @@ def run_method(
     chosen = _checked(method, count, simulation, options)
     epsilon_fraction(epsilon)
     bounds = checked_bounds(bounds)
-    real = unwrap(trajectories_of(real), bounds)
+    real = trajectories_of(real, Reading(timezone=timezone, bounds=bounds, outside=outside))
     if len(real) == 0:
         raise InputError("there are no trajectories: at least one user is needed")
-    if timezone is not None:
-        real = replace(real, timezone=timezone)
-    if said := check_inside(real, bounds):
-        warnings.warn(said, DataWarning, stacklevel=3)
     leaks = chosen.leak(options)
     if leaks:
         warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)

@@ -1,41 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ldptrace import plugins
 from ldptrace.cli import AREAS, application
-from ldptrace.cli.common import (
-    Progress,
-    parse_bounds,
-    random_source,
-    read_input,
-)
-from ldptrace.errors import InputError
-
-
-@pytest.mark.parametrize(
-    "text", ["1,2,3", "1,2,3,4,5", "a,b,c,d", "", "1 2 3 4", "1,2,1,4", "0,0,-1,5", "0,0,nan,1"]
-)
-def test_bounds_that_are_no_box_are_shown(text: str) -> None:
-    with pytest.raises(InputError, match=r"--bounds .*X0,Y0,X1,Y1.*got"):
-        parse_bounds(text)
-
-
-def test_no_bounds_are_none() -> None:
-    assert parse_bounds(None) is None
-
-
-def test_the_report_of_what_was_read_goes_to_stderr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,x,y\n1,0,0\n1,inf,0\n")
-    read_input(path)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == f"{path}: 1 trajectory, 1 point; left out 1 point (infinite)\n"
+from ldptrace.cli.common import Progress, random_source
 
 
 def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

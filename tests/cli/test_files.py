@@ -50,7 +50,8 @@ def test_inspect_says_what_is_left_out_and_what_jumps(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,x,y\n1,0,0\n1,nan,0\n1,500,500\n2,900,1\n")
     out, _ = run("inspect", path, "--bounds", "-1,-1,600,600")
-    assert "left out 1 trajectory (leaves the bounds) and 1 point (not a number)" in out
+    assert "omitted 1 point (not a number)" in out
+    assert "1 point of 1 trip lies outside the bounds: omitted, 1 trip wholly outside answers nothing" in out
     assert "1 step longer than a quarter of the map" in out
     assert "no times" in out
 
@@ -74,7 +75,7 @@ def test_convert_to_a_named_format(source: Path) -> None:
 
 def test_convert_cuts_and_filters(source: Path) -> None:
     _, err = run("convert", source, source.parent / "out.csv", "--split-gap", "900", "--min-points", "2")
-    assert "left out 2 trajectories (fewer than 2 points); cut at gaps over 900 s into 3 trajectories" in err
+    assert "omitted 2 trajectories (fewer than 2 points); cut at gaps over 900 s into 3 trajectories" in err
     assert read(source.parent / "out.csv").sizes.tolist() == [2]
 
 
@@ -87,7 +88,7 @@ def test_convert_projects(source: Path) -> None:
 def test_nothing_is_written_when_the_output_is_not_known(source: Path) -> None:
     with pytest.raises(InputError, match="what can be written is"):
         run("convert", source, source.parent / "out.docx")
-    with pytest.raises(InputError, match="none of the 2 trajectories lies in the bounds 0,0,1,1"):
+    with pytest.raises(InputError, match="no point lies in the bounds 0,0,1,1"):
         run("convert", source, source.parent / "out.csv", "--bounds", "0,0,1,1")
     assert [path.name for path in source.parent.iterdir()] == ["in.parquet"]
 

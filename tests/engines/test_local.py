@@ -14,6 +14,7 @@ import pytest
 from pyarrow.csv import write_csv
 
 import ldptrace as lt
+from ldptrace.core.outside import within
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
@@ -21,7 +22,9 @@ from ldptrace.curator.planning import choose_grid, choose_plan
 from ldptrace.engines.base import Made
 from ldptrace.engines.local import Files, Local, Memory
 from ldptrace.errors import InputError, NothingUsable
+from ldptrace.io import read_with_account
 from ldptrace.io.batches import Batches, open_batches
+from ldptrace.io.reading import Reading
 from ldptrace.models.base import Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
@@ -40,7 +43,7 @@ def walks(count: int, seed: int = 1) -> Trajectories:
 
 
 def opened(path: Path, memory: int = 1 << 18) -> Batches:
-    found = open_batches(path, bounds=BOUNDS, memory=memory, always=True)
+    found = open_batches(path, Reading(bounds=BOUNDS), memory=memory, always=True)
     assert found is not None
     return found
 
@@ -82,7 +85,7 @@ def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str,
     assert again.ids is not None
     assert np.array_equal(again.ids, np.arange(len(again)))
     assert dict(again.provenance or {})["plan_id"] == whole.privacy()["plan_id"]
-    assert "leaves the bounds" in crowd.account
+    assert "lie outside the bounds: omitted" in crowd.account
 
 
 @pytest.mark.slow
@@ -200,9 +203,9 @@ def test_what_was_put_aside_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_files_without_anything_usable_say_so(tmp_path: Path) -> None:
     source = tmp_path / "far.parquet"
     lt.write(Trajectories.from_lists([[(5, 5), (6, 6)]]), source)
-    with pytest.raises(InputError, match="none of the 1 trajectory lies"):
+    with pytest.raises(InputError, match="no point lies in the bounds"):
         list(opened(source))
-    lt.write(Trajectories.from_lists([[]]), source)
+    lt.write(Trajectories.from_lists([]), source)
     with pytest.raises(NothingUsable):
         list(opened(source))
 
@@ -256,9 +259,8 @@ def test_any_number_to_any_output(tmp_path: Path, name: str, count: int) -> None
 
 def test_very_dense_points_are_drawn_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than a piece is drawn at a time, and what is written is what is drawn in memory."""
-    model = run_method(
-        walks(1000), 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off"
-    ).synthesis.model
+    inside = within(walks(1000), BOUNDS)[0]
+    model = run_method(inside, 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off").synthesis.model
     assert model is not None
     draw = Sampler.of(model, 300, np.random.default_rng(2), spacing=0.01)
     whole = draw.trips()
@@ -292,8 +294,11 @@ def test_those_who_are_left_are_counted_before_a_grid_is_chosen(tmp_path: Path) 
     trips = Trajectories.concat([Trajectories.from_lists([[(5, 5)]] * 9_000), walks(1_000)])
     lt.write(trips, tmp_path / "real.parquet")
     settings = {"bounds": BOUNDS, "seed": 5, "count": 5}
-    whole = run_method(lt.read(tmp_path / "real.parquet", bounds=BOUNDS), 5.0, **settings)
-    crowd = Files(opened(tmp_path / "real.parquet"))
+    reading = Reading(bounds=BOUNDS, outside="drop")
+    whole = run_method(read_with_account(tmp_path / "real.parquet", reading)[0], 5.0, **settings)
+    batches = open_batches(tmp_path / "real.parquet", reading, always=True)
+    assert batches is not None
+    crowd = Files(batches)
     run = run_files(crowd, tmp_path / "out.parquet", 5.0, engine=Local(), **settings)
     assert run.grid == whole.grid
     assert run.grid.n < choose_grid(len(trips), 5.0)
@@ -322,6 +327,7 @@ def test_what_is_published_of_each_trajectory_goes_anywhere(tmp_path: Path) -> N
         walks(300),
         {"bounds": BOUNDS, "grid": 4, "method": "ngram", "seed": 1, "hide_length": True},
     )
+    real = real.take(np.logical_and.reduceat((real.x <= 1) & (real.y <= 1), real.offsets[:-1]))
     whole = run_method(real, 1.0, **settings)
     for name in ("out", "out.parquet", "out.csv"):
         run_files(Memory(real), tmp_path / name, 1.0, engine=Local(), **settings)

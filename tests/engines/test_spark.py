@@ -37,6 +37,7 @@ from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.evaluation import evaluate
+from ldptrace.io.reading import Reading
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
@@ -161,12 +162,12 @@ def lost(worker: subprocess.Popen[bytes]) -> Iterator[None]:
 
 def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
     """From files to files, with times; tasks read what they find the same in Spark's rows."""
-    crowd = SparkCrowd(spark, str(folder), BOUNDS)
+    crowd = SparkCrowd(spark, str(folder), Reading(bounds=BOUNDS))
     assert crowd.timed
     assert not crowd.dated
     with pytest.raises(InputError, match="nobody can say the day of the week"):
         run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, week=True)
-    by_rows = SparkCrowd(spark, str(folder), BOUNDS)
+    by_rows = SparkCrowd(spark, str(folder), Reading(bounds=BOUNDS))
     by_rows._split, by_rows._groups = None, 2
     points = [found.add_up(lambda block, _: block.points, 0) for found in (crowd, by_rows)]
     assert points[0] == points[1] == lt.read(folder).points
@@ -206,7 +207,7 @@ def evaluated(spark: Spark, folder: Path) -> str:
     held = [lt.read(folder), walks(800, 9)]
     other = folder.parent / f"{folder.name}-other.parquet"
     lt.write(replace(held[1], provenance={"epsilon": "1"}), other)
-    crowds: list[Crowd] = [SparkCrowd(spark, str(path), None) for path in (folder, other)]
+    crowds: list[Crowd] = [SparkCrowd(spark, str(path)) for path in (folder, other)]
     here, there = (
         evaluate(*sets, bounds=BOUNDS, grid=4, seed=1, repeat=1, attacks=False) for sets in (held, crowds)
     )
@@ -291,12 +292,12 @@ def points_and_users(spark: Spark, tmp_path: Path) -> None:
     pq.write_table(points, tmp_path / "points.parquet")
     plan, _ = choose_plan(300, 1.0, BOUNDS, n=4)
     collection = Collection(plan, np.random.default_rng(3))
-    crowd = SparkCrowd(spark, str(tmp_path / "points.parquet"), BOUNDS)
+    crowd = SparkCrowd(spark, str(tmp_path / "points.parquet"), Reading(bounds=BOUNDS))
     assert crowd.users == 300
     assert sum(crowd.add_up(collection, collection.nothing).users) == 300
     owned = trips.to_arrow().append_column("user_id", pa.array([number % 40 for number in range(300)]))
     pq.write_table(owned, tmp_path / "owned.parquet")
-    crowd = SparkCrowd(spark, str(tmp_path / "owned.parquet"), BOUNDS)
+    crowd = SparkCrowd(spark, str(tmp_path / "owned.parquet"), Reading(bounds=BOUNDS))
     assert crowd.play_devices("user", np.random.default_rng(1)).name == "user"
     assert sum(crowd.add_up(collection, collection.nothing).users) == 40
 

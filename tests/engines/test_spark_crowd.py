@@ -22,9 +22,9 @@ from ldptrace.engines.spark_crowd import (
     _trajectories,
     _whole_trips,
 )
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 
-PARSE = partial(_trajectories, Reading(), "EPSG:3857", None, None, "drop")
+PARSE = partial(_trajectories, Reading(crs="EPSG:3857"))
 
 
 def rows(trips: Trajectories, size: int) -> list[pa.RecordBatch]:
@@ -55,18 +55,18 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
         return [(number, len(block))]
 
     for size in (3, 100):
-        begin = partial(_Task, PARSE, _as_they_come)
+        begin = partial(_Task, PARSE, None, _as_they_come)
         (found,) = _add_up(lengths, begin, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
         assert (row["kept"], row["rows"]) == (30, 30)
-    assert list(_add_up(lengths, partial(_Task, PARSE, _as_they_come), iter([]))) == []
+    assert list(_add_up(lengths, partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
 
 
 def test_parts_are_put_aside_and_found_again() -> None:
     trips = walks(20)
     work = lambda block, number: (block.x.sum(), [block.points])  # noqa: E731
-    made = list(_put_aside(work, partial(_Task, PARSE, _as_they_come), iter(rows(trips, 6))))
+    made = list(_put_aside(work, partial(_Task, PARSE, None, _as_they_come), iter(rows(trips, 6))))
     table = pa.Table.from_batches(made).to_pylist()
     assert [row["part"] is None for row in table] == [False, True]
     assert pickle.loads(table[1]["found"]) == [trips.points]
@@ -84,3 +84,15 @@ def test_times_are_looked_for_where_the_rows_are() -> None:
         (found,) = _has_times(PARSE, iter(rows(trips, 100)))
         (row,) = found.to_pylist()
         assert (row["timed"], row["dated"]) == expected
+
+
+def test_of_a_trip_that_was_cut_one_piece_answers() -> None:
+    trips = Trajectories.from_lists([[(0.1, 0), (5, 0), (6, 0), (0.2, 0)], [(0.3, 0)], [(9, 9)]] * 50)
+    parse = partial(_trajectories, Reading(bounds=(0, 0, 1, 1)))
+    begin = partial(_Task, parse, np.random.default_rng(1), _as_they_come)
+    found = [np.concatenate([block.x for block, _ in begin(iter(rows(trips, 10)))]) for _ in range(2)]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert len(found[0]) == 100
+    assert set(found[0]) == {0.1, 0.2, 0.3}
+    everything = partial(_Task, parse, None, _as_they_come)(iter(rows(trips, 10)))
+    assert sum(len(block) for block, _ in everything) == 200

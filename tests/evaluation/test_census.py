@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.core.outside import POLICIES, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.census import Census, align, choose_area, stay_inside
@@ -42,40 +43,43 @@ def test_an_area_that_is_given_is_taken() -> None:
         choose_area(nothing, 5, None)
 
 
-def census(trajectories: Trajectories, area: Grid | None = AREA, *, cut: int = 1) -> Census:
+def census(trajectories: Trajectories, area: Grid | None = AREA, outside: Outside = "cut") -> Census:
     """Of two blocks."""
-    parts = trajectories[:cut], trajectories[cut:]
-    return Census.of(parts[0], area, trajectories.crs) + Census.of(parts[1], area, trajectories.crs)
+    one, other = (
+        Census.of(part, area, trajectories.crs, outside) for part in (trajectories[:1], trajectories[1:])
+    )
+    return one + other
 
 
-def test_what_leaves_is_dropped_whole_or_clamped() -> None:
+def test_what_leaves_is_cut_dropped_or_clamped() -> None:
     both = trips([(1, 1), (11, 5)], [(2, 2)], [])
-    found = census(both)
+    assert stay_inside(both, AREA, "cut").x.tolist() == [1, 2]
     assert stay_inside(both, AREA, "drop").x.tolist() == [2]
-    assert found.notes(AREA, "drop", "it") == [
-        "it: 1 of 3 trajectories have no points and were left out",
-        "it: 1 of 2 trajectories leave the bounds and were left out",
+    assert census(both, outside="drop").notes(AREA, "it") == [
+        "it: 1 of 3 trajectories have no points and are omitted",
+        "it: 1 trip leaves the bounds and is omitted (of 2 trajectories)",
     ]
-    assert (found.kept("drop"), found.kept("clamp")) == ((1, 1), (2, 3))
+    sizes = {"cut": (2, 2), "drop": (1, 1), "clamp": (2, 3)}
+    for policy in POLICIES:
+        found = census(both, outside=policy)
+        assert (found.kept, found.kept_points) == sizes[policy]
     clamped = stay_inside(both, AREA, "clamp")
     assert (clamped.x.tolist(), clamped.y.tolist()) == ([1, 10, 2], [1, 5, 2])
-    assert (
-        found.notes(AREA, "clamp", "it")[1] == "it: points of 1 of 2 trajectories were clamped to the bounds"
-    )
+    assert "1 point of 1 trip moved to the border" in census(both, outside="clamp").notes(AREA, "it")[1]
     assert both.x.tolist() == [1, 11, 2]
 
 
 def test_what_is_inside_passes_untouched() -> None:
     inside = trips([(0, 0), (10, 10)])
-    assert np.shares_memory(stay_inside(inside, AREA, "drop").x, inside.x)
-    assert census(inside).notes(AREA, "drop", "it") == []
+    assert np.shares_memory(stay_inside(inside, AREA, "cut").x, inside.x)
+    assert census(inside).notes(AREA, "it") == []
     assert stay_inside(trips([(11, 0)], []), AREA, None).x.tolist() == [11]
 
 
 def test_times_are_those_of_all_blocks() -> None:
     timed = Trajectories([1, 2], [1, 2], [0, 1, 2], t=[0, 1])
     assert census(timed).has_times
-    assert not (Census.of(timed, AREA, None) + Census.of(trips([(1, 1)]), AREA, None)).has_times
+    assert not (census(timed) + census(trips([(1, 1)]))).has_times
 
 
 @pytest.mark.parametrize(
@@ -87,9 +91,9 @@ def test_times_are_those_of_all_blocks() -> None:
     ],
 )
 def test_nothing_left_is_an_error(lines: list[list[tuple[float, float]]], words: str) -> None:
-    for outside in ("drop", "clamp"):
+    for outside in POLICIES:
         with pytest.raises(InputError, match=words):
-            census(trips(*lines)).notes(AREA, outside, "it")  # type: ignore[arg-type]
+            census(trips(*lines), outside=outside).notes(AREA, "it")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from rich.console import Console
 
 import ldptrace as lt
 from evaluation_data import drifting_walks, good_and_bad, timed
+from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Files
 from ldptrace.errors import DataWarning, InputError
@@ -177,14 +178,14 @@ def test_sets_that_do_not_overlap() -> None:
         evaluate(real, far, outside="clamp")
     passing = Trajectories.from_lists([line((5, 5), (50, 5))])
     with pytest.raises(InputError, match="none of the 1 trajectories"):
-        evaluate(real, passing, bounds=SQUARE)
+        evaluate(real, passing, bounds=SQUARE, outside="drop")
     corner = Trajectories.from_lists([line((9.9, 9.9), (9.8, 9.9))])
     other = Trajectories.from_lists([line((0.1, 0.1), (0.2, 0.1))])
     found = values(evaluate(corner, other, bounds=SQUARE, seed=1, repeat=1))
     assert found["density_error"] == pytest.approx(math.log(2), abs=1e-6)
 
 
-def test_what_leaves_the_bounds_is_dropped_or_clamped_and_counted() -> None:
+def test_what_leaves_the_bounds_is_cut_dropped_or_clamped_and_counted() -> None:
     real = drifting_walks(50, 1)
     box = (1.0, 1.0, 9.0, 9.0)
     outside = sum(
@@ -192,13 +193,21 @@ def test_what_leaves_the_bounds_is_dropped_or_clamped_and_counted() -> None:
         for a, b in zip(real.offsets, real.offsets[1:], strict=False)
     )
     assert 0 < outside < 50
-    dropped = evaluate(real, real, bounds=box, seed=1, repeat=1)
+    pieces, crossings = within(real, box)
+    cut = evaluate(real, real, bounds=box, seed=1, repeat=1)
+    assert cut.real.trajectories == cut.sets[0].figures.trajectories == np.count_nonzero(pieces.sizes)
+    assert crossings.sentence in " ".join(cut.remarks())
+    dropped = evaluate(real, real, bounds=box, seed=1, repeat=1, outside="drop")
     assert dropped.real.trajectories == dropped.sets[0].figures.trajectories == 50 - outside
-    assert f"{outside} of 50 trajectories leave the bounds" in " ".join(dropped.remarks())
+    assert f"{outside} trips leave the bounds and are omitted (of 50 trajectories)" in " ".join(
+        dropped.remarks()
+    )
     clamped = evaluate(real, real, bounds=box, seed=1, repeat=1, outside="clamp")
     assert clamped.real.trajectories == 50
-    assert f"{outside} of 50 trajectories were clamped" in " ".join(clamped.remarks())
-    with pytest.raises(InputError, match="'drop' or 'clamp'"):
+    assert f"of {outside} trips moved to the border of the bounds (of 50 trajectories)" in " ".join(
+        clamped.remarks()
+    )
+    with pytest.raises(InputError, match="outside is one of cut, drop, clamp"):
         evaluate(real, real, outside="ignore")  # type: ignore[arg-type]
 
 
@@ -236,7 +245,7 @@ def test_geographic_distances_are_in_metres() -> None:
 
 def test_coordinates_that_are_no_numbers_are_left_out_and_said() -> None:
     broken = Trajectories.from_lists([line((1, 1), (math.nan, 2), (1.5, 1.5))])
-    with pytest.warns(DataWarning, match=r"left out 1 point \(not a number\)"):
+    with pytest.warns(DataWarning, match=r"omitted 1 point \(not a number\)"):
         evaluate(drifting_walks(20, 1), broken, bounds=SQUARE, attacks=False)
 
 

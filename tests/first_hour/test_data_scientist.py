@@ -121,7 +121,7 @@ def test_times_in_the_index_under_any_name(frame: object) -> None:
 
 def test_missing_values_are_said(frame: object) -> None:
     frame.loc[7, "lat"] = np.nan
-    with pytest.warns(DataWarning, match="left out 1 point"):
+    with pytest.warns(DataWarning, match="omitted 1 point"):
         lt.synthesize(frame, 1.0, bounds=BOUNDS, grid=4, seed=1)
     with pytest.raises(InputError, match=r"no point lies in the bounds.*swapped"):
         lt.synthesize(frame.dropna(), 1.0, bounds=(52.3, 13.0, 52.7, 13.8))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ldptrace.cli import application
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import read, read_with_report
+from ldptrace.io import read, read_with_account
 
 BERLIN = "13.0,52.3,13.8,52.7"
 MOVEBANK = "event-id,timestamp,location-long,location-lat,individual-local-identifier"
@@ -104,7 +104,7 @@ def test_one_log_without_any_id_is_cut_at_its_gaps(tmp_path: Path) -> None:
 )
 def test_times_as_people_write_them(tmp_path: Path, times: list[str], first: float, said: str | None) -> None:
     path = saved(tmp_path, ["trip,lon,lat,time", *(f"1,13.4,52.5,{time}" for time in times)])
-    trips, report = read_with_report(path)
+    trips, report = read_with_account(path)
     assert trips.t is not None
     assert trips.t[0] == first
     assert len(trips.t) == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.assembly import assemble, hashed, trips
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 
 # Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.

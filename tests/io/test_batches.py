@@ -9,11 +9,12 @@ import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.core.columns import Names
+from ldptrace.core.outside import POLICIES, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io import read_with_report, write
+from ldptrace.io import read_with_account, write
 from ldptrace.io.batches import open_batches
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 
 WALKS = drifting_walks(60, 1)
 
@@ -30,8 +31,8 @@ def test_batches_are_the_file(tmp_path: Path, name: str, memory: int) -> None:
         np.testing.assert_array_equal(joined.x, WALKS.x)
         np.testing.assert_array_equal(joined.offsets, WALKS.offsets)
     assert batches.expected == len(WALKS)
-    assert batches.report is not None
-    assert (batches.report.trajectories, batches.report.points) == (len(WALKS), WALKS.points)
+    assert batches.account is not None
+    assert (batches.account.trajectories, batches.account.points) == (len(WALKS), WALKS.points)
     batches.close()
 
 
@@ -50,29 +51,28 @@ def test_little_memory_makes_small_batches(tmp_path: Path) -> None:
 def test_what_is_left_out_is_that_of_a_whole_read(tmp_path: Path) -> None:
     path, bounds = tmp_path / "walks.csv", (1.0, 1.0, 9.0, 9.0)
     write(WALKS, path)
-    kept, report = read_with_report(path, bounds=bounds)
-    batches = open_batches(path, bounds=bounds, memory=500)
+    kept, account = read_with_account(path, Reading(bounds=bounds))
+    batches = open_batches(path, Reading(bounds=bounds), memory=500)
     assert batches is not None
     joined = Trajectories.concat(list(batches))
     np.testing.assert_array_equal(joined.x, kept.x)
-    assert batches.report is not None
-    assert batches.report.dropped == report.dropped
+    assert batches.account is not None
+    assert batches.account.crossings == account.crossings
     batches.close()
 
 
-@pytest.mark.parametrize("outside", ["drop", "clamp"])
-def test_the_account_is_that_of_a_whole_read(tmp_path: Path, outside: str) -> None:
+@pytest.mark.parametrize("outside", POLICIES)
+def test_the_account_is_that_of_a_whole_read(tmp_path: Path, outside: Outside) -> None:
     path, bounds = tmp_path / "walks.parquet", (1.0, 1.0, 9.0, 9.0)
     x = WALKS.x.copy()
     x[::50] = np.nan
     pq.write_table(Trajectories(x, WALKS.y, WALKS.offsets).to_arrow(), path, row_group_size=11)
-    _, report = read_with_report(path, bounds=bounds, outside=outside)
-    batches = open_batches(path, bounds=bounds, outside=outside, memory=5000, trips=True)
+    _, account = read_with_account(path, Reading(bounds=bounds, outside=outside))
+    batches = open_batches(path, Reading(bounds=bounds, outside=outside), memory=5000, trips=True)
     assert batches is not None
     assert len(list(batches)) > 3
-    assert batches.report is not None
-    assert batches.report == report
-    assert ("clamped" in report.line()) == (outside == "clamp")
+    assert batches.account is not None
+    assert batches.account == account
 
 
 def test_work_is_done_on_every_batch_and_comes_in_order(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_an_error_in_the_work_ends_the_pass(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="no more"):
         list(batches.map(work))
-    assert batches.report is None
+    assert batches.account is None
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,22 @@ def test_an_error_in_the_work_ends_the_pass(tmp_path: Path) -> None:
         ((0.0, 1.0, 10.0, 10.0), "drop", False),
         ((0.0, 0.0, 9.0, 10.0), "drop", False),
         ((0.0, 0.0, 10.0, 9.0), "drop", False),
+        ((1.0, 1.0, 9.0, 9.0), "cut", False),
         ((1.0, 1.0, 9.0, 9.0), "clamp", True),
     ],
 )
 def test_files_say_whether_all_stay_inside(
-    tmp_path: Path, bounds: tuple[float, float, float, float] | None, outside: str, inside: bool
+    tmp_path: Path, bounds: tuple[float, float, float, float] | None, outside: Outside, inside: bool
 ) -> None:
     write(WALKS, tmp_path / "walks.parquet")
-    batches = open_batches(tmp_path / "walks.parquet", bounds=bounds, outside=outside, trips=True)
+    batches = open_batches(tmp_path / "walks.parquet", Reading(bounds=bounds, outside=outside), trips=True)
     assert batches is not None
     assert batches.inside == inside
 
 
 def test_files_without_statistics_do_not_say_it(tmp_path: Path) -> None:
     pq.write_table(WALKS.to_arrow(), tmp_path / "walks.parquet", write_statistics=False)
-    batches = open_batches(tmp_path / "walks.parquet", bounds=(0, 0, 10, 10), trips=True)
+    batches = open_batches(tmp_path / "walks.parquet", Reading(bounds=(0, 0, 10, 10)), trips=True)
     assert batches is not None
     assert not batches.inside
 
@@ -132,10 +133,10 @@ def test_files_without_statistics_do_not_say_it(tmp_path: Path) -> None:
 def test_the_first_that_can_be_used(tmp_path: Path) -> None:
     trips = Trajectories.concat([Trajectories.from_lists([[(50, 50)]] * 70), WALKS])
     write(trips, tmp_path / "walks.parquet")
-    batches = open_batches(tmp_path / "walks.parquet", bounds=(0, 0, 10, 10), trips=True)
+    batches = open_batches(tmp_path / "walks.parquet", Reading(bounds=(0, 0, 10, 10)), trips=True)
     assert batches is not None
     np.testing.assert_array_equal(batches.first().x, WALKS.part(0, 1).x)
-    none = open_batches(tmp_path / "walks.parquet", bounds=(90, 90, 99, 99), trips=True)
+    none = open_batches(tmp_path / "walks.parquet", Reading(bounds=(90, 90, 99, 99)), trips=True)
     assert none is not None
     assert len(none.first()) == 0
 
@@ -143,7 +144,7 @@ def test_the_first_that_can_be_used(tmp_path: Path) -> None:
 def test_columns_may_be_named(tmp_path: Path) -> None:
     table = WALKS.to_arrow()
     pq.write_table(table.rename_columns(["traj_id", "east", "north"]), tmp_path / "walks.parquet")
-    batches = open_batches(tmp_path / "walks.parquet", reading=Reading(Names("east", "north")), trips=True)
+    batches = open_batches(tmp_path / "walks.parquet", Reading(names=Names("east", "north")), trips=True)
     assert batches is not None
     np.testing.assert_array_equal(Trajectories.concat(list(batches)).x, WALKS.x)
 
@@ -170,20 +171,20 @@ def test_what_fits_or_is_no_table_is_read_as_a_whole(tmp_path: Path) -> None:
 
 def test_nothing_usable_is_told(tmp_path: Path) -> None:
     write(WALKS, tmp_path / "walks.parquet")
-    batches = open_batches(tmp_path / "walks.parquet", bounds=(50, 50, 60, 60), memory=500)
+    batches = open_batches(tmp_path / "walks.parquet", Reading(bounds=(50, 50, 60, 60)), memory=500)
     assert batches is not None
     with pytest.raises(InputError, match=r"walks\.parquet: "):
         list(batches)
 
 
-@pytest.mark.parametrize("outside", ["drop", "clamp"])
-def test_bounds_that_miss_everything_are_told_as_by_a_whole_read(tmp_path: Path, outside: str) -> None:
+@pytest.mark.parametrize("outside", POLICIES)
+def test_bounds_that_miss_everything_are_told_as_by_a_whole_read(tmp_path: Path, outside: Outside) -> None:
     path, bounds = tmp_path / "walks.parquet", (50.0, 50.0, 60.0, 60.0)
     write(WALKS, path)
-    batches = open_batches(path, bounds=bounds, outside=outside, memory=20_000, trips=True)
+    batches = open_batches(path, Reading(bounds=bounds, outside=outside), memory=20_000, trips=True)
     assert batches is not None
     with pytest.raises(InputError) as whole:
-        read_with_report(path, bounds=bounds, outside=outside)
+        read_with_account(path, Reading(bounds=bounds, outside=outside))
     with pytest.raises(InputError) as parts:
         list(batches)
     assert str(parts.value) == str(whole.value)

@@ -1,22 +1,30 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from ldptrace.core.outside import POLICIES, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.clean import Bounds, clean
-from ldptrace.io.report import Parsed
+from ldptrace.io.account import Parsed
+from ldptrace.io.clean import clean
+from ldptrace.io.reading import Reading
+from ldptrace.protocol.grid import Bounds
 
 BOX: Bounds = (0.0, 0.0, 10.0, 10.0)
 
 
 def cleaned(
-    trajectories: Trajectories, *, bounds: Bounds | None = None, outside: str = "drop", min_points: int = 1
+    trajectories: Trajectories,
+    *,
+    bounds: Bounds | None = None,
+    outside: Outside = "cut",
+    min_points: int = 0,
 ) -> Parsed:
-    return clean(
-        Parsed(trajectories, len(trajectories)), bounds=bounds, outside=outside, min_points=min_points
-    )
+    reading = Reading(bounds=bounds, outside=outside, min_points=min_points)
+    return clean(Parsed(trajectories, len(trajectories)), reading)
 
 
 def test_a_clean_set_passes_as_it_is() -> None:
@@ -32,9 +40,9 @@ def test_points_that_are_no_numbers_go_and_the_rest_stays() -> None:
     )
     found = cleaned(trajectories)
     assert found.dropped_points == {"not a number": 2, "infinite": 1}
-    assert found.dropped == {"no points": 1}
+    assert found.dropped == {}
     assert found.trajectories.x.tolist() == [2, 5]
-    assert found.trajectories.offsets.tolist() == [0, 1, 2]
+    assert found.trajectories.offsets.tolist() == [0, 1, 1, 2]
 
 
 def test_points_of_times_stay_with_their_points() -> None:
@@ -46,17 +54,17 @@ def test_points_of_times_stay_with_their_points() -> None:
 
 def test_trajectories_that_leave_the_bounds_are_dropped_whole_and_counted() -> None:
     trajectories = Trajectories.from_lists([[(0, 0), (10, 10)], [(5, 5), (5, 10.1)], [], [(2, 2)]])
-    found = cleaned(trajectories, bounds=BOX)
-    assert found.dropped == {"no points": 1, "leaves the bounds": 1}
+    found = cleaned(trajectories, bounds=BOX, outside="drop", min_points=1)
+    assert found.dropped == {"no points": 1}
+    assert found.crossings.dropped == 1
     assert found.trajectories.x.tolist() == [0, 10, 2]
 
 
-@pytest.mark.parametrize("point", [(-0.1, 5), (10.1, 5), (5, -0.1), (5, 10.1)])
-def test_every_side_of_the_bounds_counts(point: tuple[float, float]) -> None:
-    found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX)
-    assert found.dropped == {"leaves the bounds": 1}
-    found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), point]]), bounds=BOX, outside="clamp")
-    assert found.clamped == {"point": 1, "trajectory": 1}
+@pytest.mark.parametrize("outside", POLICIES)
+def test_what_the_bounds_do_is_counted(outside: Outside) -> None:
+    found = cleaned(Trajectories.from_lists([[(5, 5)], [(5, 5), (5, 11)]]), bounds=BOX, outside=outside)
+    assert (found.crossings.policy, found.crossings.trips, found.crossings.points) == (outside, 1, 1)
+    assert found.trajectories.points == {"cut": 2, "drop": 1, "clamp": 3}[outside]
 
 
 def test_clamping_moves_points_to_the_border_and_says_so() -> None:
@@ -65,12 +73,12 @@ def test_clamping_moves_points_to_the_border_and_says_so() -> None:
     assert found.dropped == {}
     assert found.trajectories.x.tolist() == [5, 10, 0, 1]
     assert found.trajectories.y.tolist() == [5, 0, 2, 1]
-    assert found.clamped == {"point": 2, "trajectory": 2}
+    assert (found.crossings.points, found.crossings.trips) == (2, 2)
     assert trajectories.x.tolist() == [5, 50, -1, 1]
 
 
-@pytest.mark.parametrize("outside", ["drop", "clamp"])
-def test_bounds_that_miss_the_data_get_help(outside: str) -> None:
+@pytest.mark.parametrize("outside", POLICIES)
+def test_bounds_that_miss_the_data_get_help(outside: Outside) -> None:
     trajectories = Trajectories.from_lists([[(116.3, 39.9), (116.4, 39.95)], [(116.5, 40.0)]])
     with pytest.raises(InputError, match=r"in the bounds 0,0,10,10: the data span 116\.3,39\.9,116\.5,40$"):
         cleaned(trajectories, bounds=BOX, outside=outside)
@@ -107,8 +115,22 @@ def test_too_few_points() -> None:
         cleaned(trajectories, min_points=3)
 
 
-def test_empty_trajectories_stay_when_asked_for() -> None:
-    assert len(cleaned(Trajectories.from_lists([[], []]), min_points=0, bounds=BOX).trajectories) == 2
+def test_empty_trajectories_stay_because_their_devices_answer_null() -> None:
+    assert len(cleaned(Trajectories.from_lists([[], []]), bounds=BOX).trajectories) == 2
+    found = cleaned(Trajectories.from_lists([[], [(5, 5)], [(50, 50)]]), bounds=BOX)
+    assert found.trajectories.sizes.tolist() == [0, 1, 0]
+    assert found.crossings.empty == 1
+
+
+def test_fixes_at_zero_and_steps_that_nothing_takes_are_counted() -> None:
+    t = [0.0, 60.0, 120.0, 180.0, 0.0, 60.0]
+    x, y = [13.4, 0.0, 13.401, 13.402, 13.4, 13.5], [52.5, 0.0, 52.5, 52.5, 52.5, 52.5]
+    log = Trajectories(x, y, [0, 4, 6], t=t, crs="EPSG:4326")
+    assert cleaned(log).doubts == {"points at 0,0": 1, "steps faster than 1,224 km/h": 2}
+    assert cleaned(replace(log, crs=None)).doubts == {}
+    # From one trajectory to the next is no step, and across the antimeridian it is a short one.
+    near = Trajectories([179.99, -179.99, 13.4], [0.5, 0.5, 52.5], [0, 2, 3], t=[0, 60, 61], crs="EPSG:4326")
+    assert cleaned(near).doubts == {}
 
 
 def test_a_teleport_is_kept() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report
+from ldptrace.io import read, read_with_account
 
 
 def saved(folder: Path, text: str, name: str = "points.csv") -> Path:
@@ -64,13 +64,13 @@ def test_times_become_seconds(tmp_path: Path, times: tuple[str, str]) -> None:
 
 
 def test_times_that_are_not_understood_are_said_to_be_left_out(tmp_path: Path) -> None:
-    found, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,noon\n1,1,1,later\n"))
+    found, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,noon\n1,1,1,later\n"))
     assert found.t is None
     assert "'noon' is not understood as a time" in report.line()
 
 
 def test_some_missing_times_are_said_to_be_left_out(tmp_path: Path) -> None:
-    found, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,\n"))
+    found, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,\n"))
     assert found.t is None
     assert found.points == 2
     assert "1 point of 2 have none" in report.line()
@@ -78,7 +78,7 @@ def test_some_missing_times_are_said_to_be_left_out(tmp_path: Path) -> None:
 
 def test_scattered_rows_are_gathered_in_order_of_appearance_and_time(tmp_path: Path) -> None:
     text = "id,x,y,t\n5,0,0,9\n2,10,0,1\n5,1,0,3\n2,11,0,2\n5,2,0,6\n"
-    found, report = read_with_report(saved(tmp_path, text))
+    found, report = read_with_account(saved(tmp_path, text))
     assert found.ids is not None
     assert found.ids.tolist() == [5, 2]
     assert found.x.tolist() == [1, 2, 0, 10, 11]
@@ -86,7 +86,7 @@ def test_scattered_rows_are_gathered_in_order_of_appearance_and_time(tmp_path: P
 
 
 def test_time_may_start_anew_with_every_trajectory(tmp_path: Path) -> None:
-    _, report = read_with_report(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,9\n2,2,2,0\n3,2,2,0\n"))
+    _, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,9\n2,2,2,0\n3,2,2,0\n"))
     assert report.notes == ()
 
 
@@ -99,7 +99,7 @@ def test_names_as_ids_are_kept_beside_numbers(tmp_path: Path) -> None:
 
 def test_columns_of_a_trajectory_pass_and_columns_of_points_are_named(tmp_path: Path) -> None:
     text = "id,x,y,mode,speed\n1,0,0,bus,3\n1,1,1,bus,4\n2,0,0,,5\n"
-    found, report = read_with_report(saved(tmp_path, text))
+    found, report = read_with_account(saved(tmp_path, text))
     assert found.extra is not None
     assert found.extra.to_pydict() == {"mode": ["bus", ""]}
     assert "change within a trajectory: speed" in report.line()
@@ -107,7 +107,7 @@ def test_columns_of_a_trajectory_pass_and_columns_of_points_are_named(tmp_path: 
 
 def test_bad_rows_are_counted_by_reason(tmp_path: Path) -> None:
     rows = ["1,0,0", "1,nan,0", "1,inf,1", "1,oops,1", ",5,5", "1,1,1,9,9", "2,,3", "2,4,4"]
-    found, report = read_with_report(saved(tmp_path, "\n".join(["id,x,y", *rows]) + "\n"))
+    found, report = read_with_account(saved(tmp_path, "\n".join(["id,x,y", *rows]) + "\n"))
     assert found.x.tolist() == [0, 4]
     assert report.rows == 8
     assert report.dropped == {}

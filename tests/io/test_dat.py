@@ -6,7 +6,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report, write
+from ldptrace.io import read, read_with_account, write
 
 
 def saved(folder: Path, text: str) -> Path:
@@ -40,10 +40,10 @@ def test_the_text_that_is_written(tmp_path: Path) -> None:
 
 
 def test_empty_trajectories_and_missing_numbers_are_counted(tmp_path: Path) -> None:
-    found, report = read_with_report(saved(tmp_path, "#0:\n>0:\n#1:\n>0:1,2;nan,3;\n"))
+    found, report = read_with_account(saved(tmp_path, "#0:\n>0:\n#1:\n>0:1,2;nan,3;\n"))
     assert found.ids is not None
-    assert found.ids.tolist() == [1]
-    assert report.dropped == {"no points": 1}
+    assert found.ids.tolist() == [0, 1]
+    assert (report.dropped, report.empty) == ({}, 1)
     assert report.dropped_points == {"not a number": 1}
 
 

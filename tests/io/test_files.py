@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError
-from ldptrace.io import FORMATS, read, read_with_report, write
+from ldptrace.errors import DataWarning, FormatError, InputError
+from ldptrace.io import FORMATS, read, read_with_account, write
 
 SMALL = Trajectories.from_lists([[(0, 0), (1, 1)], [(2, 2)]])
 
@@ -94,7 +94,7 @@ def test_bounds_must_be_a_box(tmp_path: Path, bounds: tuple[float, float, float,
 
 def test_other_wrong_arguments(tmp_path: Path) -> None:
     write(SMALL, tmp_path / "a.csv")
-    with pytest.raises(InputError, match="outside must be 'drop' or 'clamp', got 'keep'"):
+    with pytest.raises(InputError, match="outside is one of cut, drop, clamp, got 'keep'"):
         read(tmp_path / "a.csv", outside="keep")
     with pytest.raises(InputError, match="min_points must not be negative"):
         read(tmp_path / "a.csv", min_points=-1)
@@ -124,7 +124,15 @@ def test_the_given_coordinate_system_wins(tmp_path: Path) -> None:
 
 def test_ten_users_one_point_each(tmp_path: Path) -> None:
     write(Trajectories.from_lists([[(k, k)] for k in range(10)]), tmp_path / "a.csv")
-    found, report = read_with_report(tmp_path / "a.csv")
+    found, report = read_with_account(tmp_path / "a.csv")
     assert len(found) == 10
     assert report.line() == f"{tmp_path / 'a.csv'}: 10 trajectories, 10 points"
     assert report.to_dict()["rows"] == 10
+
+
+def test_a_trajectory_without_points_has_no_row_in_a_table_of_points(tmp_path: Path) -> None:
+    trips = Trajectories.from_lists([[(0, 0)], [], [(1, 1)]])
+    with pytest.warns(DataWarning, match=r"1 trajectory without points has no row in .*a\.csv"):
+        write(trips, tmp_path / "a.csv")
+    write(trips, tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").sizes.tolist() == [1, 0, 1]

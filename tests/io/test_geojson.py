@@ -8,7 +8,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report, write
+from ldptrace.io import read, read_with_account, write
 
 
 def saved(folder: Path, document: object) -> Path:
@@ -30,7 +30,7 @@ def collection(*features: Any, **members: Any) -> dict[str, Any]:
 
 
 def test_lines_and_parts_of_lines(tmp_path: Path) -> None:
-    found, report = read_with_report(
+    found, report = read_with_account(
         saved(
             tmp_path,
             collection(

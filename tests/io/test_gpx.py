@@ -7,7 +7,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import read, read_with_report, write
+from ldptrace.io import read, read_with_account, write
 
 NAMESPACE = "http://www.topografix.com/GPX/1/1"
 
@@ -21,7 +21,7 @@ def saved(folder: Path, body: str, opening: str = "") -> Path:
 
 
 def test_all_tracks_and_segments_and_nothing_else(tmp_path: Path) -> None:
-    found, report = read_with_report(
+    found, report = read_with_account(
         saved(
             tmp_path,
             """<wpt lat="1" lon="1"><time>2020-01-01T00:00:00Z</time></wpt>
@@ -37,10 +37,10 @@ def test_all_tracks_and_segments_and_nothing_else(tmp_path: Path) -> None:
     assert found.crs == "EPSG:4326"
     assert found.x.tolist() == [8, 9, 10]
     assert found.y.tolist() == [50, 51, 52]
-    assert found.sizes.tolist() == [2, 1]
+    assert found.sizes.tolist() == [2, 1, 0]
     assert found.t is not None
     assert found.t.tolist() == [60, 120, 180.5]
-    assert report.dropped == {"no points": 1}
+    assert (report.dropped, report.empty) == ({}, 1)
     assert "2 points of routes and waypoints are no tracks" in report.line()
 
 

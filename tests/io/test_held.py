@@ -7,7 +7,7 @@ from ldptrace.core.columns import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io.held import held
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 from trajectory_kit import assert_same
 
 ROWS = {"trip": [1, 1, 2], "lon": [13.4, 13.5, 13.6], "lat": [52.4, 52.5, 52.6]}
@@ -30,7 +30,7 @@ def test_tables_and_frames_are_read_alike() -> None:
 
 
 def test_named_columns_count_in_memory_too() -> None:
-    parsed = held(pa.table({"a": [1], "b": [2], "who": [7]}), Reading(Names(x="b", y="a", id="who")))
+    parsed = held(pa.table({"a": [1], "b": [2], "who": [7]}), Reading(names=Names(x="b", y="a", id="who")))
     assert (parsed.trajectories.x.tolist(), parsed.trajectories.y.tolist()) == ([2], [1])
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report
+from ldptrace.io import read, read_with_account
 from trajectory_kit import geolife_log
 
 
@@ -53,7 +53,7 @@ def test_tdrive_files_in_order_of_their_numbers(tmp_path: Path) -> None:
         "2,2008-02-02 13:33:52,116.36,39.88\n2,2008-02-02 13:32:52,116.35,39.88\n"
     )
     (tmp_path / "3.txt").write_text("")
-    found, report = read_with_report(tmp_path)
+    found, report = read_with_account(tmp_path)
     assert found.ids is not None
     assert found.ids.tolist() == [2, 10]
     assert found.x.tolist() == [116.35, 116.36, 116.5, 116.6]

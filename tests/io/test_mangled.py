@@ -48,6 +48,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.csv.gz", "a.dat", "a.gpx", "a.geojson", *TEXTS])
+@pytest.mark.filterwarnings("ignore:.*has no row in")
 def test_a_mangled_file_is_read_or_refused_in_one_sentence(
     tmp_path: Path, rng: np.random.Generator, name: str
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io import read, read_with_report, write
+from ldptrace.io import read, read_with_account, write
 from trajectory_kit import assert_same
 
 LINES = Trajectories.from_lists([[(13.4, 52.5), (13.5, 52.6)], [(8.6, 50.1)], []], crs="EPSG:4326")
@@ -41,13 +41,13 @@ def test_single_precision_and_further_columns(tmp_path: Path) -> None:
 def test_lists_under_other_names_with_dates(tmp_path: Path) -> None:
     times = [[datetime(1970, 1, 1, 0, 1, tzinfo=UTC)], []]
     table = pa.table({"trip": ["a", "b"], "lon": [[8.5], []], "lat": [[50.5], []], "time": times})
-    found, report = read_with_report(saved(tmp_path, table))
+    found, report = read_with_account(saved(tmp_path, table))
     assert (found.crs, found.x.tolist(), found.y.tolist()) == ("EPSG:4326", [8.5], [50.5])
     assert found.t is not None
     assert found.t.tolist() == [60]
     assert found.extra is not None
-    assert found.extra.to_pydict() == {"trip": ["a"]}
-    assert report.dropped == {"no points": 1}
+    assert found.extra.to_pydict() == {"trip": ["a", "b"]}
+    assert "1 trajectory without points answers nothing" in report.line()
 
 
 def test_one_row_per_point(tmp_path: Path) -> None:
@@ -59,10 +59,10 @@ def test_one_row_per_point(tmp_path: Path) -> None:
 
 def test_missing_values_are_counted(tmp_path: Path) -> None:
     table = pa.table({"x": [[1.0, None], None], "y": [[1.0, 2.0], None]})
-    found, report = read_with_report(saved(tmp_path, table))
-    assert len(found) == 1
+    found, report = read_with_account(saved(tmp_path, table))
+    assert found.sizes.tolist() == [1, 0]
     assert report.dropped_points == {"not a number": 1}
-    assert report.dropped == {"no points": 1}
+    assert (report.dropped, report.empty) == ({}, 1)
 
 
 def test_lists_of_different_lengths_name_the_row(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_standard_geoparquet_is_read(
 def test_a_folder_is_one_set_and_repeated_ids_are_numbered_anew(tmp_path: Path) -> None:
     for number, name in enumerate(["b10.parquet", "b2.parquet"]):
         write(Trajectories([number, 9], [0, 9], [0, 1, 2], ids=[0, 1]), tmp_path / name)
-    found, report = read_with_report(tmp_path)
+    found, report = read_with_account(tmp_path)
     assert found.x.tolist() == [1, 9, 0, 9]
     assert found.ids is None
     assert "numbered anew, because ids repeat between the files" in report.line()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report
+from ldptrace.io import read, read_with_account
 
 HEADER = '"TRIP_ID","CALL_TYPE","TAXI_ID","TIMESTAMP","DAY_TYPE","MISSING_DATA","POLYLINE"\n'
 
@@ -24,18 +24,18 @@ def test_trips_with_their_times_and_columns(tmp_path: Path) -> None:
         '"1372636951620000320","C","20000320","1372636951","A","False","[]"\n'
         '"1372636854620000520","A","20000520","1372636854","A","False","[[-8.57,41.15]]"\n',
     )
-    found, report = read_with_report(path)
+    found, report = read_with_account(path)
     assert found.crs == "EPSG:4326"
     assert found.ids is not None
-    assert found.ids.tolist() == [1372636858620000589, 1372636854620000520]
+    assert found.ids.tolist() == [1372636858620000589, 1372636951620000320, 1372636854620000520]
     assert found.x.tolist() == [-8.618643, -8.618499, -8.57]
     assert found.y.tolist() == [41.141412, 41.141376, 41.15]
     assert found.t is not None
     assert found.t.tolist() == [1372636858, 1372636873, 1372636854]
     assert found.extra is not None
-    assert found.extra["CALL_TYPE"].to_pylist() == ["C", "A"]
+    assert found.extra["CALL_TYPE"].to_pylist() == ["C", "C", "A"]
     assert report.rows == 4
-    assert report.dropped == {"says MISSING_DATA": 1, "no points": 1}
+    assert (report.dropped, report.empty) == ({"says MISSING_DATA": 1}, 1)
 
 
 def test_a_broken_polyline_names_the_line(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import ldptrace as lt
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io import read, read_with_report, write
+from ldptrace.io import read, read_with_account, write
 from ldptrace.io.provenance import beside
 
 LINES = Trajectories.from_lists([[(13.4, 52.5), (13.5, 52.6)], [(13.4, 52.4)]], crs="EPSG:4326")
@@ -33,13 +33,13 @@ def test_a_promise_never_outlives_its_data(tmp_path: Path) -> None:
     path = tmp_path / "syn.csv"
     write(replace(LINES, provenance=PROMISE), path)
     path.write_text("trip,x,y\n1,2,3\n")
-    found, report = read_with_report(path)
+    found, report = read_with_account(path)
     assert found.provenance is None
     assert "syn.csv.promise.json was made about other data" in report.line()
     beside(path).write_text("{")
-    assert "is not JSON" in read_with_report(path)[1].line()
+    assert "is not JSON" in read_with_account(path)[1].line()
     beside(path).write_text("[]")
-    assert "is no promise" in read_with_report(path)[1].line()
+    assert "is no promise" in read_with_account(path)[1].line()
 
 
 def test_the_promise_is_no_trajectory_file_of_its_folder(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.io.summary import step_distances, summarise
+from ldptrace.io.summary import summarise
 
 
 def test_numbers_of_a_small_set() -> None:
@@ -20,12 +19,6 @@ def test_numbers_of_a_small_set() -> None:
     assert (seen.duration_seconds.min, seen.duration_seconds.max) == (0, 30)
     assert seen.first_time is None
     assert (seen.histogram_edges, seen.histogram_counts) == ((0, 1, 2, 3, 4), (1, 2, 0, 1))
-
-
-def test_degrees_are_measured_in_metres() -> None:
-    # A degree of latitude is 111.2 km; at 60 degrees north one of longitude is half of that.
-    steps = step_distances(Trajectories.from_lists([[(0, 60), (1, 60), (1, 61)]], crs="EPSG:4326"))
-    assert steps == pytest.approx([55_597, 111_195], rel=1e-3)
 
 
 def test_dates_are_shown() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from ldptrace.core.columns import Names
 from ldptrace.errors import NothingUsable
-from ldptrace.io.report import Reading
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 
 
@@ -21,7 +21,7 @@ def test_rows_points_and_what_was_left_out() -> None:
 
 def test_what_the_user_said_counts() -> None:
     table = pa.table({"a": [1, 2], "b": [3, 4], "t": ["2024-07-01 12:00:00"] * 2})
-    parsed = from_points(table, Reading(Names(x="b", y="a"), "Europe/Berlin", single=True))
+    parsed = from_points(table, Reading(names=Names(x="b", y="a"), timezone="Europe/Berlin", split_gap=900))
     trips = parsed.trajectories
     assert (len(trips), trips.x.tolist(), trips.timezone) == (1, [3, 4], "Europe/Berlin")
     assert trips.t is not None

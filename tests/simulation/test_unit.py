@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 import ldptrace as lt
+from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.simulation.unit import one_each, play_devices
@@ -20,7 +21,7 @@ OWNED = replace(TRIPS, extra=pa.table({"who": list("aaaaabbbcc")}), user="who")
 
 def test_every_trip_of_a_user_is_equally_likely(rng: np.random.Generator) -> None:
     users = np.array([7, 7, 7, 7, 3])
-    drawn = np.array([one_each(users, rng) for _ in range(4000)])
+    drawn = np.array([one_each(users, None, rng) for _ in range(4000)])
     assert set(drawn[:, 1]) == {4}
     counts = np.bincount(drawn[:, 0], minlength=4)
     assert chisquare(counts).pvalue > ALPHA
@@ -51,3 +52,42 @@ def test_the_unit_is_part_of_the_promise() -> None:
     assert synthetic.provenance is not None
     assert synthetic.provenance["unit"] == "trip"
     assert len(synthetic) == 10
+
+
+def test_of_a_trip_that_was_cut_one_piece_answers_each_equally_likely(rng: np.random.Generator) -> None:
+    trips = np.array([4, 4, 4, 7, 9, 9])
+    drawn = np.array([one_each(None, trips, rng) for _ in range(4000)])
+    assert drawn.shape == (4000, 3)
+    assert set(drawn[:, 1]) == {3}
+    assert chisquare(np.bincount(drawn[:, 0])).pvalue > ALPHA
+    assert chisquare(np.bincount(drawn[:, 2])[4:]).pvalue > ALPHA
+
+
+def test_a_user_draws_the_trip_first_and_then_the_piece(rng: np.random.Generator) -> None:
+    # Three pieces of one trip and one whole trip of the same user: a half for the whole one, a sixth for each piece.
+    users, trips = np.array([5, 5, 5, 5]), np.array([0, 0, 0, 1])
+    drawn = np.array([one_each(users, trips, rng) for _ in range(6000)])
+    assert drawn.shape == (6000, 1)
+    assert chisquare(np.bincount(drawn[:, 0]), [1000, 1000, 1000, 3000]).pvalue > ALPHA
+
+
+def test_cutting_changes_nobody_elses_draw() -> None:
+    users = np.array([1, 1, 2, 2, 2])
+    whole = one_each(users, None, np.random.default_rng(3))
+    pieces = one_each(np.repeat(users, 2), np.repeat(np.arange(5), 2), np.random.default_rng(3))
+    assert whole is not None
+    assert pieces is not None
+    np.testing.assert_array_equal(pieces // 2, whole)
+
+
+def test_one_device_for_the_pieces_of_a_trip(rng: np.random.Generator) -> None:
+    trips = Trajectories.from_lists([[(1, 1), (20, 1), (21, 1), (2, 1)], [(3, 3)], [(30, 30)]])
+    pieces, _ = within(trips, (0, 0, 10, 10))
+    assert (len(pieces), pieces.trip_count) == (4, 3)
+    for unit in ("user", "trip"):
+        devices, whose = play_devices(pieces, unit, rng)
+        assert (len(devices), devices.trips, whose.name) == (3, None, "trajectory")
+        assert devices.sizes.tolist() == [1, 1, 0]
+    # A trip of nobody in particular is one user's, however many pieces it has.
+    unnamed = replace(pieces, extra=pa.table({"who": [None, None, "a", "a"]}), user="who")
+    assert len(play_devices(unnamed, "user", rng)[0]) == 2

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ldptrace.cli.backups import backup, restore
-from ldptrace.cli.common import (
-    BoundsOption,
-    CentreOption,
-    CrsOption,
-    TimeOption,
-    WeekOption,
-    note,
-    parse_bounds,
-    parse_centre,
-)
+from ldptrace.cli.common import CentreOption, TimeOption, WeekOption, note, parse_centre
 from ldptrace.cli.operators import NameArgument, actor
+from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
 from ldptrace.cli.releases import export, publish
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.cli.tokens import token

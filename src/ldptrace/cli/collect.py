@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import (
-    CrsOption,
-    FormatOption,
-    check_outputs,
-    note,
-    read_as,
-    read_document,
-    table_console,
-    write_text,
-)
+from ldptrace.cli.common import check_outputs, note, read_as, read_document, table_console, write_text
 from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.decode import decode
+from ldptrace.cli.reading import CrsOption, FormatOption
 from ldptrace.errors import InputError, NothingUsable
 
 if TYPE_CHECKING:
@@ -176,9 +168,9 @@ def tally(
 
     On a cluster REPORTS are files, folders or patterns by any name that Spark knows.
     """
+    from ldptrace.core.words import count
     from ldptrace.curator.checks import findings
     from ldptrace.io.atomic import atomic_path
-    from ldptrace.io.report import count
     from ldptrace.protocol.problems import Problem
 
     chosen = read_plan(plan)
@@ -246,8 +238,8 @@ def estimate(
     """Unbiased frequencies with standard errors, from tallies."""
     from rich.table import Table
 
+    from ldptrace.core.words import count
     from ldptrace.curator import Estimates, Tally
-    from ldptrace.io.report import count
     from ldptrace.protocol.words import item_words
 
     check_outputs([output], [plan, *tallies])

@@ -9,7 +9,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
@@ -17,58 +16,20 @@ import typer
 
 from ldptrace.core.stages import Stages
 from ldptrace.errors import FormatError, InputError
-from ldptrace.protocol.grid import Bounds, checked_bounds
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
     from rich.progress import Progress as Bars
 
-    from ldptrace.core.columns import Names
-    from ldptrace.core.trajectories import Trajectories
 
 Document = TypeVar("Document")
-
-
-class Outside(StrEnum):
-    """What happens to a trajectory that leaves the bounds."""
-
-    drop = "drop"
-    clamp = "clamp"
 
 
 InputArgument = Annotated[
     Path,
     typer.Argument(
         help="Trajectory file, a folder or archive of files of one format, or - for standard input."
-    ),
-]
-BoundsOption = Annotated[
-    str | None,
-    typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units."),
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help="Format of the input; else its extension or its content says it."),
-]
-CrsOption = Annotated[
-    str | None, typer.Option("--crs", help='Coordinate system of the input, for example "EPSG:4326".')
-]
-XOption = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column of x, or longitude.")]
-YOption = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column of y, or latitude.")]
-TOption = Annotated[str | None, typer.Option("--t", metavar="COL", help="Column of the times.")]
-IdOption = Annotated[str | None, typer.Option("--id", metavar="COL", help="Column of the trajectories.")]
-UserOption = Annotated[
-    str | None, typer.Option("--user", metavar="COL", help="Column that says whose a trajectory is.")
-]
-ZoneOption = Annotated[
-    str | None,
-    typer.Option("--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; else UTC."),
-]
-SplitOption = Annotated[
-    float | None,
-    typer.Option(
-        "--split-gap", metavar="SECONDS", help="Cut trajectories where time jumps by more than this."
     ),
 ]
 ToOption = Annotated[
@@ -78,12 +39,6 @@ ToOption = Annotated[
 ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write what was found as JSON; - prints it.")
-]
-OutsideOption = Annotated[
-    Outside,
-    typer.Option(
-        "--outside", help="Trajectories that leave the bounds: leave them out, or clamp their points."
-    ),
 ]
 RoadsOption = Annotated[
     Path | None,
@@ -128,24 +83,6 @@ SeedOption = Annotated[
 ]
 
 
-def parse_bounds(text: str | None) -> Bounds | None:
-    """Numbers of `--bounds`.
-
-    >>> parse_bounds("-8.7, 41, -8.4, 41.4")
-    (-8.7, 41.0, -8.4, 41.4)
-    """
-    if text is None:
-        return None
-    try:
-        x0, y0, x1, y1 = (float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"--bounds takes four numbers X0,Y0,X1,Y1 joined by commas, got {text!r}") from None
-    try:
-        return checked_bounds((x0, y0, x1, y1))
-    except InputError as error:
-        raise InputError(f"--bounds X0,Y0,X1,Y1: {error}") from None
-
-
 def parse_centre(text: str | None) -> tuple[float, float] | None:
     """Numbers of `--centre`.
 
@@ -159,36 +96,6 @@ def parse_centre(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         raise InputError(f"--centre takes two numbers X,Y joined by a comma, got {text!r}") from None
     return x, y
-
-
-def read_input(
-    path: Path,
-    *,
-    format: str | None = None,
-    crs: str | None = None,
-    bounds: Bounds | None = None,
-    outside: str = Outside.drop,
-    min_points: int = 1,
-    names: Names | None = None,
-    timezone: str | None = None,
-    split_gap: float | None = None,
-) -> Trajectories:
-    """Read a trajectory file and say on stderr, in one line, what was kept and what was left out."""
-    from ldptrace.io import read_with_report
-
-    trajectories, report = read_with_report(
-        path,
-        format=format,
-        crs=crs,
-        bounds=bounds,
-        outside=outside,
-        min_points=min_points,
-        names=names,
-        timezone=timezone,
-        split_gap=split_gap,
-    )
-    note(report.line())
-    return trajectories
 
 
 def check_outputs(

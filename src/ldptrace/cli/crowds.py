@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import read_input
+from ldptrace.cli.reading import read_input, unnamed
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.core.columns import Names
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.engines.base import Crowd
     from ldptrace.engines.base import Engine as Runner
-    from ldptrace.protocol.grid import Bounds
+    from ldptrace.io.reading import Reading
 
 
 class Engine(StrEnum):
@@ -38,21 +38,33 @@ MEMORY = "512M"
 
 
 def open_crowd(
-    engine: Engine, source: Path, bounds: Bounds | None, resources: ExitStack, **reading: Any
+    engine: Engine,
+    source: Path,
+    reading: Reading,
+    resources: ExitStack,
+    *,
+    memory: int,
+    always: bool = False,
+    model: bool = True,
 ) -> tuple[Crowd | None, Runner]:
-    """The trajectories where they are, and the engine to work there; None where they are better read as a whole."""
+    """The trajectories where they are, and the engine to work there; None where they are better read into memory.
+
+    Blocks need public bounds and a method with a `model`.
+    """
     from ldptrace.engines.local import Files, Local
     from ldptrace.io.batches import open_batches
 
     if engine is Engine.spark:
-        if bounds is None:
+        if reading.bounds is None or not model:
             raise InputError("on a cluster, give the public --bounds and a method with a model")
         from ldptrace.engines.spark import Spark, address
         from ldptrace.engines.spark_crowd import SparkCrowd
 
         spark = resources.enter_context(Spark.start())
-        return SparkCrowd(spark, address(source), bounds, **reading), spark
-    tables = None if bounds is None else open_batches(source, bounds=bounds, trips=True, **reading)
+        return SparkCrowd(spark, address(source), reading), spark
+    if reading.bounds is None or not model:
+        return None, Local()
+    tables = open_batches(source, reading, memory=memory, always=always, trips=True)
     if tables is None:
         return None, Local()
     resources.callback(tables.close)
@@ -60,32 +72,19 @@ def open_crowd(
 
 
 def open_sets(
-    engine: Engine,
-    real: Path,
-    synthetic: list[Path],
-    resources: ExitStack,
-    *,
-    memory: int,
-    names: Names,
-    timezone: str | None = None,
-    format: str | None = None,
-    crs: str | None = None,
-    split_gap: float | None = None,
+    engine: Engine, real: Path, synthetic: list[Path], reading: Reading, resources: ExitStack, *, memory: int
 ) -> list[Crowd | Trajectories]:
     """The real set, with the columns that were named and cut at gaps, and the synthetic ones: in memory if they fit.
 
-    The memory is divided between the sets.
+    The memory is divided between the sets. They are read as they are, whatever the bounds of the comparison.
     """
-    from ldptrace.core.columns import Names as Unnamed
     from ldptrace.engines.local import Files
     from ldptrace.io.batches import open_batches
-    from ldptrace.io.report import Reading
 
-    columns = [names, *(Unnamed() for _ in synthetic)]
-    gaps = [split_gap, *(None for _ in synthetic)]
-    opened: list[Crowd | Trajectories] = []
+    reading = replace(reading, bounds=None)
+    wanted = [(real, reading), *((path, unnamed(reading)) for path in synthetic)]
     if engine is Engine.spark:
-        if split_gap is not None:
+        if reading.split_gap is not None:
             raise InputError(
                 "--split-gap needs the trips in memory: convert them first, or use --engine local"
             )
@@ -93,17 +92,12 @@ def open_sets(
         from ldptrace.engines.spark_crowd import SparkCrowd
 
         spark = resources.enter_context(Spark.start())
-        for path, named in zip((real, *synthetic), columns, strict=True):
-            reading = Reading(named, timezone)
-            opened.append(SparkCrowd(spark, address(path), None, format=format, crs=crs, reading=reading))
-        return opened
-    for path, named, gap in zip((real, *synthetic), columns, gaps, strict=True):
-        reading = Reading(named, timezone, single=gap is not None)
-        tables = open_batches(path, format=format, crs=crs, reading=reading, memory=memory // len(columns))
+        return [SparkCrowd(spark, address(path), own) for path, own in wanted]
+    opened: list[Crowd | Trajectories] = []
+    for path, own in wanted:
+        tables = open_batches(path, own, memory=memory // len(wanted))
         if tables is None:
-            opened.append(
-                read_input(path, format=format, crs=crs, names=named, timezone=timezone, split_gap=gap)
-            )
+            opened.append(read_input(path, own))
         else:
             resources.callback(tables.close)
             opened.append(Files(tables))

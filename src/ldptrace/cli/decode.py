@@ -101,8 +101,8 @@ def _reports(data: bytes, plan: Any) -> list[str]:
 
 
 def _tally(data: bytes, plan: Any) -> list[str]:
+    from ldptrace.core.words import count
     from ldptrace.curator import Tally
-    from ldptrace.io.report import count
 
     tally = Tally.from_json(data)
     lines = [f"A tally of round {tally.round + 1} of plan {tally.plan_id}."]
@@ -117,7 +117,7 @@ def _tally(data: bytes, plan: Any) -> list[str]:
 
 
 def _ledger(document: dict[str, Any]) -> list[str]:
-    from ldptrace.io.report import count
+    from ldptrace.core.words import count
 
     answers = count(len(document["entries"]), "answer")
     lines = [f"A ledger with the limit epsilon {document['limit']} and {answers}."]
@@ -130,8 +130,8 @@ def _ledger(document: dict[str, Any]) -> list[str]:
 
 
 def _estimates(document: dict[str, Any]) -> list[str]:
+    from ldptrace.core.words import count
     from ldptrace.curator import Estimates
-    from ldptrace.io.report import count
 
     estimates = Estimates.from_json(json.dumps(document))
     lines = [f"Estimates of plan {estimates.plan.id}."]

@@ -10,27 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import (
-    BoundsOption,
-    CrsOption,
-    FormatOption,
-    IdOption,
-    Outside,
-    OutsideOption,
-    Progress,
-    SeedOption,
-    SplitOption,
-    TOption,
-    UserOption,
-    XOption,
-    YOption,
-    ZoneOption,
-    check_outputs,
-    note,
-    parse_bounds,
-    table_console,
-)
+from ldptrace.cli.common import Progress, SeedOption, check_outputs, note, table_console
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
+from ldptrace.cli.reading import with_reading
 from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
@@ -38,6 +20,7 @@ if TYPE_CHECKING:
 
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.engines.base import Crowd
+    from ldptrace.io.reading import Reading
 
 
 RealArgument = Annotated[
@@ -67,13 +50,13 @@ def register(app: typer.Typer) -> None:
     app.command()(attack)
 
 
+@with_reading()
 def evaluate(
     real: RealArgument,
     synthetic: SyntheticArgument,
+    reading: Reading,
     grid: GridOption = 6,
-    bounds: BoundsOption = None,
     roads: RoadsOption = None,
-    timezone: ZoneOption = None,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the scorecard as one self-contained page.")
@@ -110,15 +93,6 @@ def evaluate(
     engine: EngineOption = Engine.local,
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    outside: OutsideOption = Outside.drop,
-    x: XOption = None,
-    y: YOption = None,
-    t: TOption = None,
-    id: IdOption = None,
-    user: UserOption = None,
-    split_gap: SplitOption = None,
 ) -> None:
     """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
 
@@ -126,7 +100,6 @@ def evaluate(
     --tick what a stream of positions shows.
     Without --bounds the map is the smallest box around the real points, as in the reference implementation.
     """
-    from ldptrace.core.columns import Names
     from ldptrace.evaluation import evaluate as measure
 
     named, paths = named_files(synthetic)
@@ -134,31 +107,20 @@ def evaluate(
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            sets = open_sets(
-                engine,
-                real,
-                paths,
-                resources,
-                memory=bytes_of("--memory", memory),
-                names=Names(x, y, t, id, user),
-                timezone=timezone,
-                format=format,
-                crs=crs,
-                split_gap=split_gap,
-            )
+            sets = open_sets(engine, real, paths, reading, resources, memory=bytes_of("--memory", memory))
         card = measure(
             sets[0],
             *sets[1:],
             grid=grid,
-            bounds=parse_bounds(bounds),
+            bounds=reading.bounds,
             roads=roads,
-            timezone=timezone,
+            timezone=reading.timezone,
             seed=seed,
             repeat=repeat,
             names=named,
             attacks=attacks,
             samples=samples,
-            outside=outside.value,
+            outside=reading.outside,
             tick=tick,
             from_tick=from_tick,
             stages=stages,
@@ -179,11 +141,12 @@ def evaluate(
         note(f"scorecard to look at: {html_file}")
 
 
+@with_reading(without=("split_gap", "timezone"))
 def attack(
     real: RealArgument,
     synthetic: SyntheticArgument,
+    reading: Reading,
     grid: GridOption = 6,
-    bounds: BoundsOption = None,
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the attacks as one self-contained page.")
@@ -191,17 +154,8 @@ def attack(
     engine: EngineOption = Engine.local,
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    outside: OutsideOption = Outside.drop,
-    x: XOption = None,
-    y: YOption = None,
-    t: TOption = None,
-    id: IdOption = None,
-    user: UserOption = None,
 ) -> None:
     """Re-identification and outlier attack on synthetic sets, beside a fresh real sample and random walks."""
-    from ldptrace.core.columns import Names
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.io.atomic import atomic_path
@@ -212,24 +166,15 @@ def attack(
     checked_cells(grid)
     with Progress() as stages, ExitStack() as resources:
         with stages("read"):
-            sets = open_sets(
-                engine,
-                real,
-                paths,
-                resources,
-                memory=bytes_of("--memory", memory),
-                names=Names(x, y, t, id, user),
-                format=format,
-                crs=crs,
-            )
+            sets = open_sets(engine, real, paths, reading, resources, memory=bytes_of("--memory", memory))
         found = resilience(
             sets[0],
             *sets[1:],
             grid=grid,
-            bounds=parse_bounds(bounds),
+            bounds=reading.bounds,
             seed=seed,
             names=named,
-            outside=outside.value,
+            outside=reading.outside,
             stages=stages,
         )
         tell_what_was_read(sets)

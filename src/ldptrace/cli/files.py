@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,32 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import (
-    BoundsOption,
-    CrsOption,
     ForceOption,
-    FormatOption,
-    IdOption,
     InputArgument,
     JsonOption,
-    Outside,
-    OutsideOption,
     Progress,
-    SplitOption,
     ToOption,
-    TOption,
-    UserOption,
-    XOption,
-    YOption,
-    ZoneOption,
     check_outputs,
     note,
-    parse_bounds,
-    read_input,
     write_text,
 )
+from ldptrace.cli.reading import read_input, with_reading
 
 if TYPE_CHECKING:
-    from ldptrace.io.report import ReadReport
+    from ldptrace.io.account import Account
+    from ldptrace.io.reading import Reading
     from ldptrace.io.summary import Spread, Summary
 
 BAR_WIDTH = 40
@@ -47,94 +35,51 @@ def register(app: typer.Typer) -> None:
     app.command()(convert)
 
 
-def inspect(
-    source: InputArgument,
-    json_file: JsonOption = None,
-    bounds: BoundsOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    outside: OutsideOption = Outside.drop,
-    x: XOption = None,
-    y: YOption = None,
-    t: TOption = None,
-    id: IdOption = None,
-    user: UserOption = None,
-    timezone: ZoneOption = None,
-    split_gap: SplitOption = None,
-) -> None:
+@with_reading()
+def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
     """Say what is in a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
-    from ldptrace.core.columns import Names
-    from ldptrace.io import read_with_report
+    from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 
     check_outputs([json_file], [source])
     with Progress() as stages:
         with stages("read"):
-            trajectories, report = read_with_report(
-                source,
-                format=format,
-                crs=crs,
-                bounds=parse_bounds(bounds),
-                outside=outside,
-                names=Names(x, y, t, id, user),
-                timezone=timezone,
-                split_gap=split_gap,
-            )
+            trajectories, account = read_with_account(source, reading)
         with stages("look"):
             summary = summarise(trajectories)
     if json_file is not None:
-        write_text(json.dumps({"file": report.to_dict(), **summary.to_dict()}, indent=2), json_file)
+        write_text(json.dumps({"file": account.to_dict(), **summary.to_dict()}, indent=2), json_file)
     if str(json_file) != "-":
-        typer.echo(describe(report, summary))
+        typer.echo(describe(account, summary))
 
 
+@with_reading()
 def convert(
     source: InputArgument,
     output: Annotated[
         Path, typer.Argument(help="File to write; its extension says the format; - is standard output.")
     ],
+    reading: Reading,
     to: ToOption = None,
     to_crs: Annotated[
         str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:3857".')
     ] = None,
     min_points: Annotated[
-        int, typer.Option("--min-points", min=0, help="Leave out trajectories with fewer points.")
-    ] = 1,
-    split_gap: SplitOption = None,
-    bounds: BoundsOption = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    outside: OutsideOption = Outside.drop,
-    x: XOption = None,
-    y: YOption = None,
-    t: TOption = None,
-    id: IdOption = None,
-    user: UserOption = None,
-    timezone: ZoneOption = None,
+        int, typer.Option("--min-points", min=0, help="Omit trajectories with fewer points.")
+    ] = 0,
     force: ForceOption = False,
 ) -> None:
     """Write a trajectory file in another format."""
-    from ldptrace.core.columns import Names
+    from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
     from ldptrace.io.projection import project
-    from ldptrace.io.report import count
 
     for_writing(output, to)
     check_outputs([output], [source], force=force)
     with Progress() as stages:
         with stages("read"):
-            trajectories = read_input(
-                source,
-                format=format,
-                crs=crs,
-                bounds=parse_bounds(bounds),
-                outside=outside,
-                min_points=min_points,
-                names=Names(x, y, t, id, user),
-                timezone=timezone,
-                split_gap=split_gap,
-            )
+            trajectories = read_input(source, replace(reading, min_points=min_points))
         if to_crs is not None:
             with stages("project"):
                 trajectories = project(trajectories, to_crs)
@@ -144,15 +89,15 @@ def convert(
         note(f"wrote {count(len(trajectories), 'trajectory')} to {output}")
 
 
-def describe(report: ReadReport, summary: Summary) -> str:
-    """The report and the summary as text."""
-    from ldptrace.io.report import count
+def describe(account: Account, summary: Summary) -> str:
+    """The account and the summary as text."""
+    from ldptrace.core.words import count
 
     unit = summary.distance_unit
     hint = "; say --crs EPSG:4326 if x and y are degrees" if summary.fits_degrees else ""
     rows = [
-        ("file", report.line()),
-        ("format", report.format),
+        ("file", account.line()),
+        ("format", account.format),
         ("coordinates", summary.crs or f"planar, or not known{hint}"),
         (
             "bounds",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import CrsOption, FormatOption, console, note
+from ldptrace.cli.common import console, note
+from ldptrace.cli.reading import CrsOption, FormatOption
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories

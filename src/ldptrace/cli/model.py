@@ -16,11 +16,11 @@ from ldptrace.cli.common import (
     RoutesOption,
     SpacingOption,
     ToOption,
-    ZoneOption,
     check_outputs,
     note,
     read_as,
 )
+from ldptrace.cli.reading import ZoneOption
 
 
 def register(app: typer.Typer) -> None:
@@ -82,10 +82,10 @@ def sample(
 
     import numpy as np
 
+    from ldptrace.core.words import count as counted
     from ldptrace.engines.local import Local
     from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
-    from ldptrace.io.report import count as counted
     from ldptrace.methods.release import Drawing, Release, day_of
 
     given = Drawing(spacing, interval, None if date is None else day_of(date), timezone)

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import (
-    BoundsOption,
     CentreOption,
-    CrsOption,
     JsonOption,
     TimeOption,
     WeekOption,
     check_outputs,
     note,
-    parse_bounds,
     parse_centre,
     table_console,
     write_text,
 )
+from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:

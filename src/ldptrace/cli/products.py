@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import CrsOption, JsonOption, Progress, ZoneOption, check_outputs, note, write_text
+from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, write_text
+from ldptrace.cli.reading import CrsOption, ZoneOption
 from ldptrace.errors import InputError
 
 SourceArgument = Annotated[

@@ -8,15 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import (
-    BoundsOption,
-    JsonOption,
-    Progress,
-    check_outputs,
-    note,
-    parse_bounds,
-    write_text,
-)
+from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, write_text
+from ldptrace.cli.reading import BoundsOption, parse_bounds
 from ldptrace.errors import InputError
 
 

@@ -11,43 +11,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ldptrace.cli.common import (
-    BoundsOption,
     CentreOption,
-    CrsOption,
     DateOption,
     ForceOption,
-    FormatOption,
-    IdOption,
     InputArgument,
     IntervalOption,
     JsonOption,
-    Outside,
-    OutsideOption,
     Progress,
     RoadsOption,
     RoutesOption,
     SpacingOption,
-    SplitOption,
     ToOption,
-    TOption,
-    UserOption,
     WeekOption,
-    XOption,
-    YOption,
-    ZoneOption,
     check_outputs,
     check_positive,
     note,
-    parse_bounds,
     parse_centre,
-    read_input,
     write_text,
 )
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_crowd
+from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.errors import InputError, PrivacyWarning
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
+    from ldptrace.io.reading import Reading
     from ldptrace.protocol.grid import Bounds
 
 
@@ -76,6 +64,7 @@ def register(app: typer.Typer) -> None:
     app.command()(synthesize)
 
 
+@with_reading()
 def synthesize(
     source: InputArgument,
     output: Annotated[
@@ -83,11 +72,11 @@ def synthesize(
         typer.Option("-o", "--output", help="Where the synthetic trajectories go; - is standard output."),
     ],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
+    reading: Reading,
     method: Annotated[
         str, typer.Option("--method", help="Recipe; an unknown name lists them.")
     ] = "single-report",
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
-    bounds: BoundsOption = None,
     bounds_from_data: Annotated[
         bool,
         typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private."),
@@ -134,22 +123,12 @@ def synthesize(
             "--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."
         ),
     ] = None,
-    format: FormatOption = None,
-    crs: CrsOption = None,
-    outside: OutsideOption = Outside.drop,
     unit: Annotated[
         UnitChoice,
         typer.Option(
             "--unit", help="Whose epsilon it is, where a column says users: theirs, or each trip's."
         ),
     ] = UnitChoice.user,
-    x: XOption = None,
-    y: YOption = None,
-    t: TOption = None,
-    id: IdOption = None,
-    user: UserOption = None,
-    timezone: ZoneOption = None,
-    split_gap: SplitOption = None,
     to: ToOption = None,
     json_file: JsonOption = None,
     force: ForceOption = False,
@@ -158,13 +137,11 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
-    from ldptrace.core.columns import Names
+    from ldptrace.core.words import count as counted
     from ldptrace.engines.local import Memory
     from ldptrace.io.area import read_area
     from ldptrace.io.folder import check_folder, is_folder
     from ldptrace.io.formats import for_writing
-    from ldptrace.io.report import Reading
-    from ldptrace.io.report import count as counted
     from ldptrace.methods import method as find_method
     from ldptrace.methods.release import day_of
     from ldptrace.protocol.exact import epsilon_fraction
@@ -195,7 +172,7 @@ def synthesize(
     check_positive(spacing=spacing, interval=interval)
     if date is not None:
         day_of(date)
-    box = parse_bounds(bounds)
+    box = reading.bounds
     if box is None and not bounds_from_data:
         raise InputError(
             "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them from "
@@ -227,27 +204,15 @@ def synthesize(
                 crowd, runner = open_crowd(
                     engine,
                     source,
-                    box if recipe.has_model else None,
+                    reading,
                     resources,
                     memory=bytes_of("--memory", memory),
                     always=folder,
-                    format=format,
-                    crs=crs,
-                    outside=outside.value,
-                    reading=Reading(Names(x, y, t, id, user), timezone, single=split_gap is not None),
+                    model=recipe.has_model,
                 )
             if crowd is None:
                 with stages("read"):
-                    real = read_input(
-                        source,
-                        format=format,
-                        crs=crs,
-                        bounds=box,
-                        outside=outside,
-                        names=Names(x, y, t, id, user),
-                        timezone=timezone,
-                        split_gap=split_gap,
-                    )
+                    real = read_input(source, reading)
                     crowd, box = Memory(real), bounds_of(real) if box is None else box
             assert box is not None
             had = crowd.read

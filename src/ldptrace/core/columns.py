@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError, InputError
 
 # Usual names, the most telling first; case, spaces and punctuation do not matter.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Names, find_columns
+from ldptrace.core.crs import WGS84
 from ldptrace.core.gathered import Gathered, is_number, split_ids
 from ldptrace.core.lists import gather_lists, is_list
-from ldptrace.core.plane import WGS84
 from ldptrace.core.timestamps import NUMBER, read_times
 from ldptrace.errors import FormatError, NothingUsable
 

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.plane import LocalPlane
+from ldptrace.core.crs import LocalPlane
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

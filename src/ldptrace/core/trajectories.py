@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from ldptrace.core import frames
+from ldptrace.core import frames, ragged
 from ldptrace.core.arrow import column_of, pc
 from ldptrace.core.columns import Names
+from ldptrace.core.crs import is_geographic
 from ldptrace.core.gathered import Gathered
-from ldptrace.core.plane import is_geographic
 from ldptrace.core.points import gather
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
@@ -22,6 +22,8 @@ from ldptrace.errors import InputError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 ID = "traj_id"
+# The column that says what a piece was cut from.
+WHOLE = "whole_id"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,9 @@ class Trajectories:
     `ldptrace.core.times`); `timezone` names the zone whose clocks are local (None: UTC). `ids` are the data
     set's own identifiers, `extra` holds further columns of one value per trajectory, and `user` names the one
     that says whose trajectory it is. `crs` is a label such as "EPSG:4326" (None: planar, unknown).
-    `provenance` is what was promised about a synthetic set (None: nothing, as about real data).
+    `provenance` is what was promised about a synthetic set (None: nothing, as about real data). `trips` are the
+    numbers of the trips that the trajectories are pieces of, where trips were cut at the bounds; pieces of one trip
+    lie side by side and belong to one device (None: every trajectory is a whole trip).
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
@@ -71,6 +75,7 @@ class Trajectories:
     user: str | None = None
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
+    trips: Ints | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -81,6 +86,8 @@ class Trajectories:
             set_(self, "t", np.ascontiguousarray(self.t, dtype=np.float64))
         if self.ids is not None:
             set_(self, "ids", np.ascontiguousarray(self.ids, dtype=np.int64))
+        if self.trips is not None:
+            set_(self, "trips", np.ascontiguousarray(self.trips, dtype=np.int64))
         for name in ("y", "t"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self.x):
@@ -89,8 +96,10 @@ class Trajectories:
             raise InputError(f"offsets must run from 0 to the number of points, {len(self.x)}")
         if np.any(np.diff(self.offsets) < 0):
             raise InputError("offsets must not decrease")
-        if self.ids is not None and len(self.ids) != len(self):
-            raise InputError(f"there are {len(self.ids)} ids for {len(self)} trajectories")
+        for name in ("ids", "trips"):
+            column = getattr(self, name)
+            if column is not None and len(column) != len(self):
+                raise InputError(f"there are {len(column)} {name} for {len(self)} trajectories")
         if self.extra is not None and self.extra.num_rows != len(self):
             raise InputError(f"extra columns have {self.extra.num_rows} rows for {len(self)} trajectories")
         if self.user is not None and (self.extra is None or self.user not in self.extra.column_names):
@@ -152,15 +161,21 @@ class Trajectories:
 
     @property
     def users(self) -> Ints:
-        """Whose each trajectory is, as numbers from 0; where nobody says, everyone has one trajectory."""
+        """Whose each trajectory is, as numbers from 0; where nobody says, everyone has one trip."""
+        trips = np.arange(len(self)) if self.trips is None else self.trips
         if self.user is None or self.extra is None:
-            return np.arange(len(self))
+            return trips
         column = self.extra[self.user].combine_chunks()
         codes: Ints = pc.dictionary_encode(column, null_encoding="encode").indices.to_numpy().astype(np.int64)
         # Who is not named is a user of their own, not all of them the same one.
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        codes[missing] = len(codes) + np.arange(np.count_nonzero(missing))
+        codes[missing] = len(codes) + trips[missing]
         return codes
+
+    @property
+    def trip_count(self) -> int:
+        """How many trips there are; pieces of one trip count once."""
+        return len(self) if self.trips is None else len(np.unique(self.trips))
 
     @property
     def has_dates(self) -> bool:
@@ -193,10 +208,10 @@ class Trajectories:
         # A mask keeps the order, so a mask of points will do; their numbers would be eight times as large.
         source = np.repeat(picked, self.sizes) if picked.dtype == np.bool_ else None
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
-        sizes = self.sizes[picked]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         if source is None:
-            source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+            offsets, source = ragged.taken(self.offsets, picked)
+        else:
+            offsets = ragged.offsets_of(self.sizes[picked])
         return replace(
             self,
             x=self.x[source],
@@ -205,6 +220,7 @@ class Trajectories:
             t=None if self.t is None else self.t[source],
             ids=None if self.ids is None else self.ids[picked],
             extra=None if self.extra is None else self.extra.take(pa.array(picked)),
+            trips=None if self.trips is None else self.trips[picked],
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
@@ -218,6 +234,7 @@ class Trajectories:
             t=None if self.t is None else self.t[first:last],
             ids=None if self.ids is None else self.ids[start:stop],
             extra=None if self.extra is None else self.extra.slice(start, stop - start),
+            trips=None if self.trips is None else self.trips[start:stop],
         )
 
     def split(self, gap_seconds: float) -> Trajectories:
@@ -237,13 +254,23 @@ class Trajectories:
         inner = np.setdiff1d(cuts, self.offsets)
         place = np.searchsorted(self.offsets, inner)
         owner = np.sort(np.concatenate((np.arange(len(self)), place - 1)))
-        whole = pa.array(owner if self.ids is None else self.ids[owner])
-        extra = pa.table({"whole_id": whole}) if self.extra is None else self.extra.take(pa.array(owner))
-        if self.extra is not None and "whole_id" not in extra.column_names:
-            extra = extra.append_column("whole_id", whole)
         # The parts of one log are one person's, so that cutting it does not multiply what they give away.
-        user = self.user or "whole_id"
-        return replace(self, offsets=np.insert(self.offsets, place, inner), ids=None, extra=extra, user=user)
+        return replace(
+            self,
+            offsets=np.insert(self.offsets, place, inner),
+            ids=None,
+            extra=self.pieces_of(owner),
+            user=self.user or WHOLE,
+            trips=None if self.trips is None else self.trips[owner],
+        )
+
+    def pieces_of(self, owner: Ints) -> pa.Table:
+        """The further columns of pieces of these trajectories; one of them says what a piece was cut from."""
+        whole = pa.array(owner if self.ids is None else self.ids[owner])
+        if self.extra is None:
+            return pa.table({WHOLE: whole})
+        extra = self.extra.take(pa.array(owner))
+        return extra if WHOLE in extra.column_names else extra.append_column(WHOLE, whole)
 
     @staticmethod
     def concat(parts: Sequence[Trajectories]) -> Trajectories:
@@ -276,6 +303,7 @@ class Trajectories:
             provenance=first.provenance
             if all(part.provenance == first.provenance for part in parts)
             else None,
+            trips=joined_trips([len(part) for part in parts], [part.trips for part in parts]),
         )
 
     @staticmethod
@@ -285,7 +313,7 @@ class Trajectories:
         """From Python lists of (x, y), for examples and tests."""
         flat = [point for trajectory in trajectories for point in trajectory]
         columns = np.array(flat, dtype=np.float64).reshape(-1, 2)
-        offsets = np.cumsum([0] + [len(trajectory) for trajectory in trajectories])
+        offsets = ragged.offsets_of([len(trajectory) for trajectory in trajectories])
         return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
 
     @staticmethod
@@ -435,3 +463,15 @@ class Trajectories:
         if self.provenance is not None:
             frame.attrs[frames.PROMISE] = dict(self.provenance)
         return frame
+
+
+def joined_trips(sizes: Sequence[int], trips: Sequence[Ints | None]) -> Ints | None:
+    """Numbers of the trips of several sets, those of one set after those of the other; None where none was cut."""
+    if all(own is None for own in trips):
+        return None
+    numbers, after = [], 0
+    for size, own in zip(sizes, trips, strict=True):
+        own = np.arange(size) if own is None else own - own.min(initial=0)
+        numbers.append(own + after)
+        after += int(own.max(initial=-1)) + 1
+    return np.concatenate(numbers)

@@ -6,10 +6,9 @@ import os
 import pickle
 import tempfile
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
-from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.trajectories import Trajectories, joined_trips
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work
 from ldptrace.engines.blocks import cuts, in_blocks, joined
@@ -144,38 +143,35 @@ class Files(Crowd):
 
     @property
     def read(self) -> int:
-        return self.batches.expected if self.batches.report is None else self.batches.report.trajectories
+        return self.batches.expected if self.batches.account is None else self.batches.account.trajectories
 
     @property
     def account(self) -> str:
-        return "" if self.batches.report is None else self.batches.report.line()
+        return "" if self.batches.account is None else self.batches.account.line()
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.batches.user)
-        if whose.name == "user":
-            self._choose_one_each(rng)
-        elif not self.batches.inside:
-            # How many are left says how fine a grid can be, so they are counted first.
-            deque(self.batches.map(lambda *_: None), maxlen=0)
+        # How many there are says how fine a grid can be, and of a trip that was cut one piece is drawn.
+        if whose.name == "user" or not self.batches.inside:
+            self._choose_one_each(whose.name == "user", rng)
         return whose
 
-    def _choose_one_each(self, rng: np.random.Generator) -> None:
-        """From now on, one trajectory of each user, drawn at random."""
-        numbers = list(self.batches.map(_users))
-        users = np.concatenate(numbers)
-        # Who is not named is a user of their own.
-        unnamed = users == UNNAMED
-        users[unnamed] = -1 - np.arange(np.count_nonzero(unnamed))
-        chosen = np.zeros(len(users), dtype=np.bool_)
-        chosen[one_each(users, rng)] = True
-        self._chosen = np.split(chosen, np.cumsum([len(batch) for batch in numbers])[:-1])
+    def _choose_one_each(self, by_user: bool, rng: np.random.Generator) -> None:
+        """From now on, one trajectory of each user or of each trip, drawn at random."""
+        sizes, users, trips = zip(*self.batches.map(partial(_whose, by_user)), strict=True)
+        whole = joined_trips(sizes, trips)
+        chosen = one_each(_numbered(users, whole) if by_user else None, whole, rng)
+        if chosen is not None:
+            taken = np.zeros(sum(sizes), dtype=np.bool_)
+            taken[chosen] = True
+            self._chosen = np.split(taken, np.cumsum(sizes)[:-1])
 
     def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
         """What is found in the batches of those who take part, in order."""
         chosen = self._chosen
 
         def of_batch(batch: Trajectories, number: int) -> S:
-            batch = replace(batch, extra=None, user=None)
+            batch = replace(batch, extra=None, user=None, trips=None)
             return work(batch if chosen is None else batch.take(chosen[number]))
 
         return self.batches.map(of_batch)
@@ -207,15 +203,28 @@ def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
     return reduce(Tally.__add__, found, collection.nothing)
 
 
-def _users(batch: Trajectories, _: int) -> NDArray[np.int64]:
-    """A number for the user of each trajectory, the same for the same user; `UNNAMED` where nobody says who."""
-    assert batch.extra is not None
-    assert batch.user is not None
+def _whose(
+    by_user: bool, batch: Trajectories, _: int
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64] | None]:
+    """How many trajectories a batch has, a number for the user of each, and the trips that they are pieces of.
+
+    The number is the same for the same user, and `UNNAMED` where nobody says who.
+    """
+    if not by_user or batch.extra is None or batch.user is None:
+        return len(batch), np.empty(0, dtype=np.int64), batch.trips
     column = batch.extra[batch.user]
     numbers = hashed(column)
     if column.null_count:
         numbers[column.is_null().to_numpy()] = UNNAMED
-    return numbers
+    return len(batch), numbers, batch.trips
+
+
+def _numbered(users: Sequence[NDArray[np.int64]], trips: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Numbers of users; one whom nobody names is a user of their own, with one trip."""
+    joined = np.concatenate(users)
+    unnamed = joined == UNNAMED
+    joined[unnamed] = -1 - (np.arange(len(joined)) if trips is None else trips)[unnamed]
+    return joined
 
 
 class OnDisk(Aside[S]):

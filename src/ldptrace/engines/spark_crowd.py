@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ldptrace.core.columns import find_columns
+from ldptrace.core.parallel import child
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Crowd, S, T, Work
@@ -39,9 +40,8 @@ from ldptrace.io import parquet
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
-from ldptrace.io.report import Reading
-from ldptrace.protocol.grid import Bounds
-from ldptrace.simulation.unit import Unit, unit_of
+from ldptrace.io.reading import Reading
+from ldptrace.simulation.unit import Unit, play_devices, unit_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,6 +59,8 @@ _BOTH_SCHEMA = pa.schema(
 )
 # Order of the rows of a table of points, as they were read.
 _ROW = "ldptrace_row"
+# The child of the devices' source that draws pieces; blocks have lower numbers.
+_PIECES = 1 << 40
 
 
 class SparkCrowd(Crowd):
@@ -68,19 +70,12 @@ class SparkCrowd(Crowd):
         self,
         spark: Spark,
         source: str,
-        bounds: Bounds | None,
-        *,
-        format: str | None = None,
-        crs: str | None = None,
-        outside: str = "drop",
         reading: Reading | None = None,
-        memory: int = 0,
-        always: bool = True,
     ) -> None:
         from pyspark.sql import functions
 
         reading = reading or Reading()
-        csv = format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz"))
+        csv = reading.format == "csv" or source.endswith((".csv", ".tsv", ".csv.gz"))
         reader = spark.session.read
         with known_to_spark(source):
             frame = reader.csv(source, header=True, inferSchema=True) if csv else reader.parquet(source)
@@ -108,11 +103,13 @@ class SparkCrowd(Crowd):
         self._spark = spark
         self.user = columns.user
         self._frame, self._id, self._t = frame, columns.id, columns.t
-        self._crs = crs or said.get("crs") or columns.crs
+        self._crs = reading.crs or said.get("crs") or columns.crs
         self._zone = reading.timezone or said.get("timezone")
         self._promise = said.get("promise")
         self._source = source
-        self._parse = partial(_trajectories, reading, self._crs, self._zone, bounds, outside)
+        self._parse = partial(_trajectories, replace(reading, crs=self._crs, timezone=self._zone))
+        # Which piece of a trip that was cut answers.
+        self._pieces: np.random.Generator | None = None
         self._kept: int | None = None
         self._rows = 0
 
@@ -163,6 +160,7 @@ class SparkCrowd(Crowd):
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
+        self._pieces = child(rng, _PIECES)
         if whose.name == "user":
             self._choose_one_each(int(rng.integers(1 << 62)))
         return whose
@@ -202,8 +200,9 @@ class SparkCrowd(Crowd):
 
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
         if self._split is not None:
-            return partial(_Task, self._parse, partial(_own_files, self._split.tasks))
-        return partial(_Task, self._parse, partial(_whole_trips, self._keys) if self._long else _as_they_come)
+            return partial(_Task, self._parse, self._pieces, partial(_own_files, self._split.tasks))
+        whole = partial(_whole_trips, self._keys) if self._long else _as_they_come
+        return partial(_Task, self._parse, self._pieces, whole)
 
 
 class OnCluster(Aside[S]):
@@ -238,22 +237,20 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
 
 
-def _trajectories(
-    reading: Reading,
-    crs: str | None,
-    timezone: str | None,
-    bounds: Bounds | None,
-    outside: str,
-    table: pa.Table,
-) -> Trajectories:
+def _trajectories(reading: Reading, table: pa.Table) -> Trajectories:
     """Cleaned trajectories of a table, without anything but their points."""
     parsed = parquet.of_table(table, reading)
     plain = replace(
-        parsed.trajectories, crs=crs, timezone=timezone, ids=None, extra=None, user=None, provenance=None
+        parsed.trajectories,
+        crs=reading.crs,
+        timezone=reading.timezone,
+        ids=None,
+        extra=None,
+        user=None,
+        provenance=None,
     )
-    return clean(
-        replace(parsed, trajectories=plain), bounds=bounds, outside=outside, min_points=1, whole=False
-    ).trajectories
+    found = clean(replace(parsed, trajectories=plain), reading, whole=False).trajectories
+    return replace(found, extra=None)
 
 
 def _has_times(
@@ -281,11 +278,12 @@ class _Task:
     def __init__(
         self,
         parse: Callable[[pa.Table], Trajectories],
+        pieces: np.random.Generator | None,
         whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
         batches: Iterator[pa.RecordBatch],
     ) -> None:
         self.first, self.rows, self.kept = BLOCKS * partition(), 0, 0
-        self._tables, self._parse = whole(batches), parse
+        self._tables, self._parse, self._pieces = whole(batches), parse, pieces
 
     def __iter__(self) -> Iterator[tuple[Trajectories, int]]:
         for place, block in enumerate(in_blocks(self._parsed())):
@@ -293,9 +291,13 @@ class _Task:
             yield block, self.first + place
 
     def _parsed(self) -> Iterator[Trajectories]:
-        for table in self._tables:
+        for place, table in enumerate(self._tables):
             self.rows += table.num_rows
-            yield self._parse(table)
+            found = self._parse(table)
+            if found.trips is not None and self._pieces is not None:
+                # All of a user's trips but one are gone; of that one a piece is left.
+                found, _ = play_devices(found, "user", child(self._pieces, self.first + place))
+            yield found
 
 
 def _add_up(

@@ -3,64 +3,54 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ldptrace.core.plane import is_geographic
-from ldptrace.core.tables import inside
+from ldptrace.core.crs import is_geographic
+from ldptrace.core.outside import Crossings, Outside, unwrap, within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io.clean import unwrap
 from ldptrace.protocol.grid import Bounds, Grid
-
-Outside = Literal["drop", "clamp"]
 
 
 @dataclass(frozen=True)
 class Census:
-    """How many trajectories and points there are, where, and how many of them leave an area; blocks add up."""
+    """How many trajectories and points there are, where, and what became of those outside an area; blocks add up."""
 
     trajectories: int = 0
     points: int = 0
-    # Without points, and with points outside the area; such points.
+    # Without points.
     empty: int = 0
-    leaving: int = 0
-    away: int = 0
-    # Those that stay when others are left out, and their points.
-    staying: int = 0
-    staying_points: int = 0
+    crossings: Crossings = field(default_factory=Crossings)
+    # Trajectories and points within the area: those that are evaluated.
+    kept: int = 0
+    kept_points: int = 0
     # Those of blocks that have times.
     timed: int = 0
     finite: bool = True
     box: Bounds = (math.inf, math.inf, -math.inf, -math.inf)
 
     @staticmethod
-    def of(block: Trajectories, area: Grid | None, crs: str | None) -> Census:
+    def of(block: Trajectories, area: Grid | None, crs: str | None, outside: Outside) -> Census:
         """Of one block; nothing leaves where there is no area yet."""
+        timed = len(block) if block.t is not None else 0
         if block.points == 0:
-            return Census(len(block), empty=len(block), timed=len(block) if block.t is not None else 0)
-        block = replace(block, crs=crs)
-        block = block if area is None else unwrap(block, area.bounds)
+            return Census(len(block), empty=len(block), timed=timed)
+        block = replace(block, crs=crs, ids=None, extra=None, user=None)
+        inside, crossings = block, Crossings()
+        if area is not None:
+            block = unwrap(block, area.bounds)
+            inside, crossings = within(block, area.bounds, outside)
         box = block.bounds()
-        usable = block.sizes > 0
-        many = int(np.count_nonzero(usable))
-        leaving = gone = away = 0
-        if area is not None and not inside(area, np.array(box[::2]), np.array(box[1::2])).all():
-            outside = ~inside(area, block.x, block.y)
-            passed = np.add.reduceat(outside, block.offsets[:-1][usable], dtype=np.int64) > 0
-            leaving, away = int(np.count_nonzero(passed)), int(np.count_nonzero(outside))
-            gone = int(block.sizes[usable][passed].sum())
         return Census(
             len(block),
             block.points,
-            len(block) - many,
-            leaving,
-            away,
-            many - leaving,
-            block.points - gone,
-            len(block) if block.t is not None else 0,
+            int(np.count_nonzero(block.sizes == 0)),
+            crossings,
+            int(np.count_nonzero(inside.sizes)),
+            inside.points,
+            timed,
             bool(np.isfinite(box).all()),
             box,
         )
@@ -71,10 +61,9 @@ class Census:
             self.trajectories + other.trajectories,
             self.points + other.points,
             self.empty + other.empty,
-            self.leaving + other.leaving,
-            self.away + other.away,
-            self.staying + other.staying,
-            self.staying_points + other.staying_points,
+            self.crossings + other.crossings,
+            self.kept + other.kept,
+            self.kept_points + other.kept_points,
             self.timed + other.timed,
             self.finite and other.finite,
             (min(a, e), min(b, f), max(c, g), max(d, h)),
@@ -85,39 +74,25 @@ class Census:
         """Whether all trajectories have times."""
         return self.timed == self.trajectories
 
-    def kept(self, outside: Outside) -> tuple[int, int]:
-        """Trajectories that are evaluated, and their points."""
-        if outside == "drop":
-            return self.staying, self.staying_points
-        return self.trajectories - self.empty, self.points
-
-    def notes(self, area: Grid, outside: Outside, name: str) -> list[str]:
-        """What is left out or changed; an error where nothing is left."""
-        if outside not in ("drop", "clamp"):
-            raise InputError(f"outside is 'drop' or 'clamp', got {outside!r}")
-        notes = []
+    def notes(self, area: Grid, name: str) -> list[str]:
+        """What is omitted or changed; an error where nothing is left."""
         many = self.trajectories - self.empty
-        if self.empty:
-            notes.append(
-                f"{name}: {self.empty:,} of {self.trajectories:,} trajectories have no points and were left out"
-            )
         if many == 0:
             raise InputError(f"{name} has no trajectories, so there is nothing to evaluate")
         if not self.finite:
             raise InputError(f"{name} has coordinates that are not finite numbers")
-        if self.away == self.points or (outside == "drop" and self.staying == 0):
+        if self.kept == 0 or self.crossings.points == self.points:
             box, span = (", ".join(f"{value:g}" for value in each) for each in (area.bounds, self.box))
             raise InputError(
                 f"none of the {many:,} trajectories of {name} stays in the bounds ({box}): they span ({span})"
             )
-        if self.leaving and outside == "drop":
+        notes = []
+        if self.empty:
             notes.append(
-                f"{name}: {self.leaving:,} of {many:,} trajectories leave the bounds and were left out"
+                f"{name}: {self.empty:,} of {self.trajectories:,} trajectories have no points and are omitted"
             )
-        elif self.leaving:
-            notes.append(
-                f"{name}: points of {self.leaving:,} of {many:,} trajectories were clamped to the bounds"
-            )
+        if self.crossings.trips:
+            notes.append(f"{name}: {self.crossings.sentence} (of {many:,} trajectories)")
         return notes
 
 
@@ -144,22 +119,13 @@ def choose_area(real: Census | None, grid: int | Grid, bounds: Bounds | None) ->
 
 
 def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None) -> Trajectories:
-    """A block without empty trajectories and those that leave the area, or with their points clamped.
+    """A block within the area, by the policy for what leaves it, without trajectories that have no points.
 
     Where nothing says what to do with them, they stay as they are.
     """
-    if np.any(trajectories.sizes == 0):
-        trajectories = trajectories.take(trajectories.sizes > 0)
-    if outside is None or len(trajectories) == 0:
-        return trajectories
-    trajectories = unwrap(trajectories, area.bounds)
-    away = ~inside(area, trajectories.x, trajectories.y)
-    if not away.any():
-        return trajectories
-    if outside == "drop":
-        return trajectories.take(np.add.reduceat(away, trajectories.offsets[:-1], dtype=np.int64) == 0)
-    x0, y0, x1, y1 = area.bounds
-    return replace(trajectories, x=trajectories.x.clip(x0, x1), y=trajectories.y.clip(y0, y1))
+    if outside is not None:
+        trajectories = replace(within(trajectories, area.bounds, outside)[0], extra=None, trips=None)
+    return trajectories.take(trajectories.sizes > 0) if np.any(trajectories.sizes == 0) else trajectories
 
 
 def align(real: str | None, synthetic: str | None, name: str) -> list[str]:

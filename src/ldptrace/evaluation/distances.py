@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.plane import METRES_PER_DEGREE
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 

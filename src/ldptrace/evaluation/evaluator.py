@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import Outlier, Reidentification, uniform_walks
-from ldptrace.evaluation.census import Outside
 from ldptrace.evaluation.controls import (
     CONTROLS,
     MAP_ALONE,
@@ -70,7 +70,7 @@ def evaluate(
     privacy: Sequence[Mapping[str, Any] | None] | None = None,
     attacks: bool = True,
     samples: bool = True,
-    outside: Outside = "drop",
+    outside: Outside = DEFAULT,
     tick: float | None = None,
     from_tick: int = 0,
     stages: Stages | None = None,
@@ -145,7 +145,7 @@ def resilience(
     bounds: Bounds | None = None,
     seed: int | None = None,
     names: Sequence[str] | None = None,
-    outside: Outside = "drop",
+    outside: Outside = DEFAULT,
     stages: Stages | None = None,
 ) -> dict[str, dict[str, Attack]]:
     """The two attacks alone: for each synthetic set, by its name, each attack by its name.

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.outside import Outside
 from ldptrace.core.parallel import child
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
-from ldptrace.evaluation.census import Outside, stay_inside
+from ldptrace.evaluation.census import stay_inside
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.line_metrics import class_edges, log_classes
 from ldptrace.evaluation.streets import StreetMap, StreetUse

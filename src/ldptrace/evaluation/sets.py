@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.outside import DEFAULT, Outside, checked_outside
 from ldptrace.core.times import zone
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.evaluation.census import Census, Outside, align, choose_area
+from ldptrace.evaluation.census import Census, align, choose_area
 from ldptrace.evaluation.measured import Pass
 from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
@@ -30,7 +31,7 @@ class Place:
 
     grid: int | Grid = GRID
     bounds: Bounds | None = None
-    outside: Outside = "drop"
+    outside: Outside = DEFAULT
     timezone: str | None = None
     crs: str | None = None
 
@@ -57,6 +58,7 @@ class Sets:
         """Read all sets once, the real one twice where its bounds are taken."""
         if not synthetic:
             raise InputError("there is no synthetic set to evaluate")
+        checked_outside(place.outside)
         if place.timezone is not None:
             zone(place.timezone)
         crowds = [_crowd(item) for item in (real, *synthetic)]
@@ -67,16 +69,16 @@ class Sets:
         aligned = [align(crs, crowd.crs, title) for crowd, title in zip(crowds[1:], titles[1:], strict=True)]
         first = None
         if place.bounds is None and not isinstance(place.grid, Grid):
-            first = crowds[0].add_up(partial(_census, None, crs), Census())
+            first = crowds[0].add_up(partial(_census, None, crs, place.outside), Census())
         area, origin = choose_area(first, place.grid, place.bounds)
         census = [
             first
             if first is not None and crowd is crowds[0]
-            else crowd.add_up(partial(_census, area, crs), Census())
+            else crowd.add_up(partial(_census, area, crs, place.outside), Census())
             for crowd in crowds
         ]
         notes = [
-            [*before, *found.notes(area, place.outside, title)]
+            [*before, *found.notes(area, title)]
             for before, found, title in zip([[], *aligned], census, titles, strict=True)
         ]
         zones = [crowd.timezone or place.timezone for crowd in crowds]
@@ -84,13 +86,13 @@ class Sets:
 
     def size(self, number: int) -> int:
         """Trajectories of a set that are evaluated."""
-        return self.census[number].kept(self.outside)[0]
+        return self.census[number].kept
 
     def reading(
         self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float] | None = None
     ) -> Pass:
         """How the blocks of a set are measured, with about `sample` trajectories as a sample."""
-        many, points = self.census[number].kept(self.outside)
+        many, points = self.census[number].kept, self.census[number].kept_points
         share = min(1.0, sample / many, SAMPLE_POINTS / max(points, 1))
         return Pass(
             self.area,
@@ -125,8 +127,8 @@ def set_names(names: Sequence[str] | None, count: int) -> list[str]:
     return [str(name) for name in names]
 
 
-def _census(area: Grid | None, crs: str | None, block: Trajectories, _: int) -> Census:
-    return Census.of(block, area, crs)
+def _census(area: Grid | None, crs: str | None, outside: Outside, block: Trajectories, _: int) -> Census:
+    return Census.of(block, area, crs, outside)
 
 
 def _crowd(data: Any) -> Crowd:

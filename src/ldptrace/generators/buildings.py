@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
-from ldptrace.core.plane import WGS84, LocalPlane
+from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.pois import Pois
 from ldptrace.errors import FormatError, InputError
 from ldptrace.generators.drafts import Floats

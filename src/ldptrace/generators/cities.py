@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ldptrace.core.plane import WGS84, LocalPlane
+from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.drafts import Floats

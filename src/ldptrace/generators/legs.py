@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from ldptrace.core.crs import LocalPlane
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.plane import LocalPlane
 from ldptrace.errors import InputError
 from ldptrace.generators.drafts import Floats, Ints
 from ldptrace.protocol.grid import Bounds

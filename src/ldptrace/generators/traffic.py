@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.kernels import kernel
-from ldptrace.core.plane import WGS84, LocalPlane
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.drafts import Floats, Ints

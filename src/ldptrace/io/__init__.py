@@ -1,7 +1,8 @@
-"""Trajectory files: readers, writers and the report of what was read."""
+"""Trajectory files: readers, writers and the account of what was read."""
 
-from ldptrace.io.files import read, read_with_report, write
+from ldptrace.io.account import Account
+from ldptrace.io.files import read, read_with_account, write
 from ldptrace.io.formats import FORMATS, Format
-from ldptrace.io.report import ReadReport
+from ldptrace.io.reading import Reading
 
-__all__ = ["FORMATS", "Format", "ReadReport", "read", "read_with_report", "write"]
+__all__ = ["FORMATS", "Account", "Format", "Reading", "read", "read_with_account", "write"]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.report import Reading, naming
+from ldptrace.io.account import naming
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 
 Ints = NDArray[np.int64]

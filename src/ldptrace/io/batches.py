@@ -14,18 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ldptrace.core.columns import Names
 from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
+from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
-from ldptrace.io.report import Parsed, Reading, ReadReport, naming
+from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN
 from ldptrace.protocol.grid import Bounds
 
@@ -43,7 +46,7 @@ FEW = 64
 class Batches:
     """The trajectories of a file or a folder, cleaned, a batch at a time, any number of times.
 
-    `expected` is how many there are, those included that will be left out; after a pass, `report` says what was
+    `expected` is how many there are, those included that will be left out; after a pass, `account` says what was
     kept. Close it to remove what was put aside on disk.
     """
 
@@ -57,14 +60,12 @@ class Batches:
     memory: int
     reading: Reading
     aside: ExitStack = field(default_factory=ExitStack)
-    bounds: Bounds | None = None
-    outside: str = "drop"
     # Whether the files say that no trajectory leaves the bounds.
     inside: bool = False
     # What the files say of all their trajectories: the zone of their clocks, and what was promised about them.
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
-    report: ReadReport | None = None
+    account: Account | None = None
 
     @property
     def share(self) -> int:
@@ -85,19 +86,20 @@ class Batches:
         A batch has the same number each time.
         """
 
-        def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[ReadReport, T]:
+        def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, T]:
             number, table = numbered
             found = self._cleaned(*table)
-            return self._report(found), work(found.trajectories, number)
+            account = Account.of(str(self.source), self.format, found)
+            return account, work(found.trajectories, number)
 
-        whole = ReadReport(str(self.source), self.format, 0, 0, 0)
+        whole = Account(str(self.source), self.format, 0, 0, 0)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
-        for report, result in map_ordered(made, enumerate(self._tables(CHUNK, self.share)), waiting):
-            whole = whole + report
+        for account, result in map_ordered(made, enumerate(self._tables(CHUNK, self.share)), waiting):
+            whole = whole + account
             yield result
-        if whole.trajectories == 0 or whole.points == whole.clamped.get("point"):
+        if whole.nothing_left:
             self._refuse()
-        self.report = whole
+        self.account = whole
 
     def _refuse(self) -> None:
         """Nothing can be used: say why, as all of them would, or as many as fit into the memory."""
@@ -111,9 +113,12 @@ class Batches:
         raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
     def first(self) -> Trajectories:
-        """One trajectory, the first that can be used."""
+        """One trajectory, the first that has points."""
         found = (self._cleaned(*table).trajectories for table in self._tables(FEW, self.share))
-        return next((batch.part(0, 1) for batch in found if len(batch)), Trajectories.concat([]))
+        return next(
+            (batch.take(np.flatnonzero(batch.sizes)[:1]) for batch in found if batch.points),
+            Trajectories.concat([]),
+        )
 
     def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
         """Tables with one row per trajectory, each with the file that it is from."""
@@ -141,20 +146,7 @@ class Batches:
             kept = replace(kept, extra=kept.extra.select([self.user]))
         with naming(self.source):
             parsed = replace(parsed, trajectories=kept)
-            return clean(parsed, bounds=self.bounds, outside=self.outside, min_points=1, whole=whole)
-
-    def _report(self, found: Parsed) -> ReadReport:
-        return ReadReport(
-            str(self.source),
-            self.format,
-            found.rows,
-            len(found.trajectories),
-            found.trajectories.points,
-            found.dropped,
-            found.dropped_points,
-            found.notes,
-            found.clamped,
-        )
+            return clean(parsed, self.reading, whole=whole)
 
 
 def check_longest(trajectories: Trajectories, memory: int) -> None:
@@ -166,12 +158,8 @@ def check_longest(trajectories: Trajectories, memory: int) -> None:
 
 def open_batches(
     path: Path,
-    *,
-    format: str | None = None,
-    crs: str | None = None,
-    bounds: Bounds | None = None,
-    outside: str = "drop",
     reading: Reading | None = None,
+    *,
     memory: int = MEMORY,
     always: bool = False,
     trips: bool = False,
@@ -183,13 +171,13 @@ def open_batches(
     reading = reading or Reading()
     if str(path) == STDIN or not (path.is_dir() or path.is_file()) or reading.single or path.suffix == ".zip":
         return None
-    kind, files = locate(path, format)
+    kind, files = locate(path, reading.format)
     if kind.name not in ("parquet", "csv"):
         return None
     size = sum(parquet.size(file) if kind.name == "parquet" else 2 * file.stat().st_size for file in files)
     large = size > memory or always
     with naming(files[0]):
-        settings: dict[str, Any] = {"bounds": bounds, "outside": outside}
+        settings: dict[str, Any] = {}
         own = parquet.Labels()
         if kind.name == "parquet":
             own = parquet.labels(pq.read_schema(files[0]), reading.names)
@@ -200,12 +188,12 @@ def open_batches(
                 path,
                 kind.name,
                 sum(pq.read_metadata(file).num_rows for file in files),
-                crs or own.crs,
+                reading.crs or own.crs,
                 reading.names.user or own.user,
                 files,
                 memory,
                 reading,
-                inside=_inside(parquet.extent(files, own), bounds, outside),
+                inside=_inside(parquet.extent(files, own), reading),
                 **settings,
             )
         if not large or (kind.name == "csv" and csv.is_porto(files[0])):
@@ -217,13 +205,13 @@ def open_batches(
                 path,
                 kind.name,
                 found.trips,
-                crs or own.crs or found.crs,
+                reading.crs or own.crs or found.crs,
                 reading.names.user or found.user,
                 found.files,
                 memory,
-                Reading(timezone=reading.timezone),
+                replace(reading, names=Names()),
                 aside.pop_all(),
-                inside=_inside(None, bounds, outside),
+                inside=_inside(None, reading),
                 **settings,
             )
 
@@ -235,11 +223,11 @@ def _points(kind: str, files: Sequence[Path]) -> list[list[tuple[Path, Tables]]]
     return [[(file, partial(parquet.batches, file, 1 << 18)) for file in files]]
 
 
-def _inside(extent: Bounds | None, bounds: Bounds | None, outside: str) -> bool:
-    """Whether none will be left out because it leaves the bounds, as far as is known before it is read."""
-    if bounds is None or outside == "clamp":
+def _inside(extent: Bounds | None, reading: Reading) -> bool:
+    """Whether bounds change nothing about who takes part, as far as is known before it is read."""
+    if reading.bounds is None or reading.outside == "clamp":
         return True
     if extent is None:
         return False
-    (x0, y0, x1, y1), (left, low, right, high) = extent, bounds
+    (x0, y0, x1, y1), (left, low, right, high) = extent, reading.bounds
     return left <= x0 and low <= y0 and x1 <= right and y1 <= high

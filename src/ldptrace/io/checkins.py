@@ -17,11 +17,12 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from ldptrace.core.arrow import pc
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.core.pois import DAY, Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
-from ldptrace.io.report import Parsed, Reading
+from ldptrace.io.account import Parsed
+from ldptrace.io.reading import Reading
 
 NAMES = {
     "user": ("userid", "user"),

@@ -13,9 +13,11 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core.columns import find_columns
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
-from ldptrace.io.report import Parsed, Reading, each, total
+from ldptrace.io.account import Parsed, each
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 

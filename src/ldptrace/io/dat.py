@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import NothingUsable
-from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.account import Parsed, each
+from ldptrace.io.reading import Reading
 from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
 
 LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")

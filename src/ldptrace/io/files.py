@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.columns import Names
-from ldptrace.core.times import zone
+from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import formats
+from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
-from ldptrace.io.clean import clean, finite
+from ldptrace.io.clean import clean
 from ldptrace.io.held import held
 from ldptrace.io.provenance import read_beside, write_beside
-from ldptrace.io.report import Parsed, Reading, ReadReport, by_reason, count, naming
+from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN, files_of
-from ldptrace.protocol.grid import Bounds, checked_bounds
+from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
 
@@ -32,8 +34,8 @@ def read(
     format: str | None = None,
     crs: str | None = None,
     bounds: Bounds | None = None,
-    outside: str = "drop",
-    min_points: int = 1,
+    outside: Outside = DEFAULT,
+    min_points: int = 0,
     x: str | None = None,
     y: str | None = None,
     t: str | None = None,
@@ -49,9 +51,10 @@ def read(
     Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
     that say no zone are the clocks of `timezone`. `split_gap` cuts where time goes on by more seconds.
 
-    Points that are not numbers are left out, and so are trajectories with fewer than `min_points` points.
-    Trajectories that leave the `bounds` are left out (`outside="drop"`), or their points are moved to the
-    border (`"clamp"`). `read_with_report` says how many.
+    Points that are not numbers are omitted, and so are trajectories with fewer than `min_points` points. Trips that
+    leave the `bounds` are cut there (`outside="cut"`), omitted (`"drop"`), or their points are moved to the border
+    (`"clamp"`). A trajectory without points stays: it is a device that answers null. `read_with_account` counts all
+    of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,72 +64,29 @@ def read(
     >>> trips.ids.tolist(), trips.points, trips.crs
     ([7], 2, 'EPSG:4326')
     """
-    return read_with_report(
-        path,
-        format=format,
-        crs=crs,
-        bounds=bounds,
-        outside=outside,
-        min_points=min_points,
-        names=Names(x, y, t, id, user),
-        timezone=timezone,
-        split_gap=split_gap,
-    )[0]
+    names = Names(x, y, t, id, user)
+    reading = Reading(format, crs, names, timezone, bounds, outside, min_points, split_gap)
+    return read_with_account(path, reading)[0]
 
 
-def read_with_report(
-    path: Any,
-    *,
-    format: str | None = None,
-    crs: str | None = None,
-    bounds: Bounds | None = None,
-    outside: str = "drop",
-    min_points: int = 1,
-    names: Names | None = None,
-    timezone: str | None = None,
-    split_gap: float | None = None,
-) -> tuple[Trajectories, ReadReport]:
-    """As `read`, with an account of what was left out and why."""
-    if outside not in {"drop", "clamp"}:
-        raise InputError(f"outside must be 'drop' or 'clamp', got {outside!r}")
-    if min_points < 0:
-        raise InputError(f"min_points must not be negative, got {min_points}")
-    if split_gap is not None and not split_gap > 0:
-        raise InputError(f"a gap to cut at must be longer than 0 s, got {split_gap}")
-    if timezone is not None:
-        zone(timezone)
-    box = None if bounds is None else checked_bounds(bounds)
-    reading = Reading(names or Names(), timezone, single=split_gap is not None)
+def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajectories, Account]:
+    """As `read`, with an account of what was omitted and why."""
+    reading = reading or Reading()
     if isinstance(path, str | os.PathLike):
-        source, name, kind, parsed = _from_path(Path(path), format, reading)
+        source, name, kind, parsed = _from_path(Path(path), reading)
     else:
-        source, name, kind, parsed = (
-            Path(type(path).__name__),
-            type(path).__name__,
-            "table",
-            held(path, reading),
-        )
-    if crs is not None:
-        parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=crs))
+        name = type(path).__name__
+        source, kind, parsed = Path(name), "table", held(path, reading)
+    if reading.crs is not None:
+        parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=reading.crs))
     with naming(source):
-        if split_gap is not None:
-            parsed = _cut(parsed, split_gap)
-        parsed = clean(parsed, bounds=box, outside=outside, min_points=min_points)
+        if reading.split_gap is not None:
+            parsed = _cut(parsed, reading.split_gap)
+        parsed = clean(parsed, reading)
     kept = parsed.trajectories
-    if timezone is not None and kept.t is not None:
-        kept = replace(kept, timezone=timezone)
-    report = ReadReport(
-        name,
-        kind,
-        parsed.rows,
-        len(kept),
-        kept.points,
-        parsed.dropped,
-        parsed.dropped_points,
-        parsed.notes,
-        parsed.clamped,
-    )
-    return kept, report
+    if reading.timezone is not None and kept.t is not None:
+        kept = replace(kept, timezone=reading.timezone)
+    return kept, Account.of(name, kind, parsed)
 
 
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
@@ -142,6 +102,10 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
         values = getattr(trajectories, name)
         if values is not None and len(values) and not np.isfinite([values.min(), values.max()]).all():
             raise InputError(f"cannot write {target}: column {name} holds values that are not finite")
+    empty = 0 if kind.holds_empty else int(np.count_nonzero(trajectories.sizes == 0))
+    if empty:
+        said = f"{count(empty, 'trajectory')} without points {'has' if empty == 1 else 'have'} no row in {target}"
+        warnings.warn(said, DataWarning, stacklevel=2)
     assert kind.write is not None
     with atomic_path(target) as temporary:
         kind.write(trajectories, temporary)
@@ -149,24 +113,27 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
         write_beside(target, None if kind.holds_promise else trajectories.provenance)
 
 
-def trajectories_of(data: Any) -> Trajectories:
+def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
     """What somebody holds as trajectories: they themselves, a data frame, an Arrow table, or a file's name.
 
-    Points that are no finite numbers are left out with a warning, as every reader leaves them out.
+    What is omitted or lies outside the bounds is a warning that says what the account of a command says.
     """
-    if isinstance(data, Trajectories):
-        found, dropped = finite(data)
-        left_out = [f"{count(sum(dropped.values()), 'point')} ({by_reason(dropped)})"] if dropped else []
-    else:
-        found, report = read_with_report(data)
-        left_out = report.left_out()
-    if left_out:
-        warnings.warn(f"left out {' and '.join(left_out)}", DataWarning, stacklevel=3)
+    if isinstance(data, Trajectories) and data.points == 0:
+        return data
+    found, account = read_with_account(data, reading)
+    omitted = account.omitted()
+    said = [
+        account.mostly_lost(),
+        f"omitted {' and '.join(omitted)}" if omitted else "",
+        account.crossings.sentence,
+    ]
+    if any(said):
+        warnings.warn("; ".join(part for part in said if part), DataWarning, stacklevel=3)
     return found
 
 
-def _from_path(source: Path, format: str | None, reading: Reading) -> tuple[Path, str, str, Parsed]:
-    with files_of(source, format) as (kind, files):
+def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
+    with files_of(source, reading.format) as (kind, files):
         if reading.names != Names() and not kind.tabular:
             raise InputError(f"{source}: only tables have columns to name, and this is {kind.name}")
         if len(files) == 1 and files[0].stat().st_size == 0:

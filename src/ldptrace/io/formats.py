@@ -11,9 +11,10 @@ from typing import Any, Protocol, Self
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
+from ldptrace.io.account import Parsed
 from ldptrace.io.atomic import is_stream
 from ldptrace.io.provenance import BESIDE
-from ldptrace.io.report import Parsed, Reading
+from ldptrace.io.reading import Reading
 from ldptrace.io.text import natural
 
 
@@ -44,6 +45,8 @@ class Format:
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
     writer: Callable[[Path], Writer] | None = None
+    # Whether a trajectory without points has a place in it.
+    holds_empty: bool = True
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
@@ -74,6 +77,7 @@ FORMATS = {
             _of("csv", "write"),
             tabular=True,
             writer=_of("csv", "Writer"),
+            holds_empty=False,
         ),
         Format("porto", (), _of("porto", "read")),
         Format("checkins", (), _of("checkins", "read")),

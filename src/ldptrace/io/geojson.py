@@ -20,13 +20,14 @@ import pyarrow as pa
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
+from ldptrace.core.crs import WGS84
 from ldptrace.core.gathered import split_ids
-from ldptrace.core.plane import WGS84
 from ldptrace.core.timestamps import read_times
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.io.account import Parsed, each
 from ldptrace.io.provenance import KEY, from_document, to_text
-from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
 

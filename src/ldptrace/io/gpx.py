@@ -10,10 +10,11 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError, NothingUsable
-from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.account import Parsed, each
+from ldptrace.io.reading import Reading
 from ldptrace.io.text import dates, joined, joined_lists, paste, read_bytes, strings, write_chunks
 
 HEADER = (

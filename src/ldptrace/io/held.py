@@ -10,7 +10,8 @@ import pyarrow as pa
 from ldptrace.core import frames
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io.report import Parsed, Reading
+from ldptrace.io.account import Parsed
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 
 KINDS = (

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io.account import Parsed, naming
 from ldptrace.io.modes import geolife_modes
-from ldptrace.io.report import Parsed, Reading, naming
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 from ldptrace.io.text import read_bytes
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Floats, Ints
 from ldptrace.errors import FormatError
-from ldptrace.io.report import naming
+from ldptrace.io.account import naming
 from ldptrace.io.text import read_bytes
 
 LABELS = "labels.txt"

@@ -19,12 +19,13 @@ import pyarrow.parquet as pq
 from ldptrace.core import frames
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Names, find_columns
+from ldptrace.core.crs import WGS84
 from ldptrace.core.lists import is_list
-from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
+from ldptrace.io.account import Parsed, naming, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
-from ldptrace.io.report import Parsed, Reading, naming, unique_ids
+from ldptrace.io.reading import Reading
 from ldptrace.io.tables import from_points
 from ldptrace.protocol.grid import Bounds
 

@@ -11,11 +11,12 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import refuse_repeats
+from ldptrace.core.crs import WGS84
 from ldptrace.core.gathered import split_ids
-from ldptrace.core.plane import WGS84
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.report import Parsed, Reading, each
+from ldptrace.io.account import Parsed, each
+from ldptrace.io.reading import Reading
 from ldptrace.io.text import joined, pairs
 
 POLYLINE, MISSING, TRIP, START = "POLYLINE", "MISSING_DATA", "TRIP_ID", "TIMESTAMP"

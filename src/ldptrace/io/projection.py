@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ldptrace.core.plane import transform
+from ldptrace.core.crs import transform
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from ldptrace.core.plane import EARTH_RADIUS
+from ldptrace.core import ragged
+from ldptrace.core.crs import step_lengths
 from ldptrace.core.times import DAY, iso
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
-from ldptrace.io.report import count
+from ldptrace.core.words import count
+from ldptrace.io.clean import FASTEST
 
 # A step longer than this share of the map's diagonal is called a jump.
 JUMP_SHARE = 0.25
-# Metres per second that no airliner reaches: about the speed of sound.
-FASTEST = 340.0
 BINS = 12
 
 
@@ -86,18 +86,19 @@ def summarise(trajectories: Trajectories) -> Summary:
     >>> seen.points, seen.distance.max, seen.bounds
     (3, 5.0, (0.0, 0.0, 3.0, 4.0))
     """
-    inner = _inner_steps(trajectories)
+    inner = ragged.inner_steps(trajectories.offsets)
     if trajectories.is_geographic and np.any(np.abs(np.diff(trajectories.x)[inner]) > 180):
         # They cross the antimeridian: the map goes on beyond 180 degrees.
         trajectories = replace(trajectories, x=np.mod(trajectories.x, 360))
-    steps = step_distances(trajectories)
-    distance = np.bincount(_owners(trajectories)[:-1][inner], steps[inner], minlength=len(trajectories))
+    steps = step_lengths(trajectories.x, trajectories.y, trajectories.crs)
+    distance = np.bincount(
+        ragged.owners(trajectories.offsets)[:-1][inner], steps[inner], minlength=len(trajectories)
+    )
     diagonal = 0.0
     bounds = trajectories.bounds() if trajectories.points else None
     if bounds is not None:
         x0, y0, x1, y1 = bounds
-        corners = Trajectories.from_lists([[(x0, y0), (x1, y1)]], crs=trajectories.crs)
-        diagonal = float(step_distances(corners)[0])
+        diagonal = float(step_lengths(np.array([x0, x1]), np.array([y0, y1]), trajectories.crs)[0])
     intervals = durations = None
     first_time = last_time = None
     if trajectories.t is not None and trajectories.points:
@@ -158,29 +159,6 @@ def _impossible(
     if trajectories.has_dates and (iso(float(t.min())) is None or iso(float(t.max())) is None):
         found.append(f"times from {t.min():g} to {t.max():g} s are no dates")
     return found
-
-
-def step_distances(trajectories: Trajectories) -> Floats:
-    """Distance from each point to the next, as the crow flies; metres where the points are degrees."""
-    if not trajectories.is_geographic:
-        return np.hypot(np.diff(trajectories.x), np.diff(trajectories.y))
-    longitude, latitude = np.radians(trajectories.x), np.radians(trajectories.y)
-    # The haversine formula stays exact for the small steps of a GPS log.
-    across = np.cos(latitude[1:]) * np.cos(latitude[:-1]) * np.sin(np.diff(longitude) / 2) ** 2
-    half = np.sin(np.diff(latitude) / 2) ** 2 + across
-    return 2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
-
-
-def _owners(trajectories: Trajectories) -> Ints:
-    return np.repeat(np.arange(len(trajectories)), trajectories.sizes)
-
-
-def _inner_steps(trajectories: Trajectories) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which steps stay within a trajectory."""
-    inner = np.ones(max(trajectories.points - 1, 0), dtype=np.bool_)
-    borders = trajectories.offsets[(trajectories.offsets > 0) & (trajectories.offsets < trajectories.points)]
-    inner[borders - 1] = False
-    return inner
 
 
 def _histogram(sizes: Ints) -> tuple[Ints, Ints]:

@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from ldptrace.core.points import gather
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.io.report import Parsed, Reading
+from ldptrace.io.account import Parsed
+from ldptrace.io.reading import Reading
 
 
 def from_points(table: pa.Table, reading: Reading, *, place: str = "row", first: int = 1) -> Parsed:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Land
+from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, place, respace
-from ldptrace.core.plane import scale_of
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path

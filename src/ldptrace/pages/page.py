@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from ldptrace.core.plane import METRES_PER_DEGREE, is_geographic
+from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame

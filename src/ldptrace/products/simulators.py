@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.plane import LocalPlane
+from ldptrace.core.crs import LocalPlane
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -149,7 +149,7 @@ def _projected(
     start: tuple[Floats, Floats], end: tuple[Floats, Floats]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], str]:
     """Degrees as metres of the UTM zone of their middle, and its name."""
-    from ldptrace.core.plane import WGS84, transform
+    from ldptrace.core.crs import WGS84, transform
 
     middle = LocalPlane.around(np.concatenate((start[0], end[0])), np.concatenate((start[1], end[1])))
     zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.plane import WGS84, is_geographic, transform
+from ldptrace.core.crs import WGS84, is_geographic, transform
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Bounds
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ldptrace.core.plane import LocalPlane, is_geographic, transform
+from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
 from ldptrace.roads.report import RoadReport
 

@@ -119,7 +119,7 @@ def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any
 
 def _placed(x: NDArray[np.float64], y: NDArray[np.float64], crs: str | None, plan: Plan) -> tuple[Ints, Ints]:
     """Coordinates of the network in steps of the plan's bounds."""
-    from ldptrace.core.plane import is_geographic, transform
+    from ldptrace.core.crs import is_geographic, transform
 
     same = (
         crs is None or plan.crs is None or crs == plan.crs or (is_geographic(crs) and is_geographic(plan.crs))

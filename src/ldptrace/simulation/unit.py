@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
+Ints = NDArray[np.int64]
 UnitName = Literal["user", "trip"]
 UNITS: tuple[UnitName, ...] = ("user", "trip")
 
@@ -25,6 +27,8 @@ class Unit:
 def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tuple[Trajectories, Unit]:
     """One trajectory per device: of each user one at random, unless every trip is to count.
 
+    Of a trip that was cut, one piece is drawn.
+
     >>> from dataclasses import replace
     >>> import pyarrow as pa
     >>> trips = Trajectories.from_lists([[(0, 0)], [(1, 1)], [(2, 2)]])
@@ -33,10 +37,10 @@ def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tup
     2
     """
     whose = unit_of(unit, real.user)
-    if whose.name != "user":
+    chosen = one_each(real.users if whose.name == "user" else None, real.trips, rng)
+    if chosen is None or (len(chosen) == len(real) and real.trips is None):
         return real, whose
-    chosen = one_each(real.users, rng)
-    return real if len(chosen) == len(real) else real.take(chosen), whose
+    return replace(real.take(chosen), trips=None), whose
 
 
 def unit_of(unit: str, user: str | None) -> Unit:
@@ -54,10 +58,26 @@ def unit_of(unit: str, user: str | None) -> Unit:
     return Unit("user", f"The unit is the user (column {user}): one trajectory of each, drawn at random.")
 
 
-def one_each(
-    users: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Numbers of trajectories, one of each user, every one of a user's equally likely; in their order."""
+def one_each(users: Ints | None, trips: Ints | None, rng: np.random.Generator) -> Ints | None:
+    """Numbers of trajectories, in their order: one trip of each user, every one equally likely, and a piece of it.
+
+    Without users every trip counts, and without trips every trajectory is one; without both, None: all of them.
+    Pieces of one trip lie side by side.
+
+    >>> one_each(None, np.array([0, 0, 1]), np.random.default_rng(1)).tolist()
+    [1, 2]
+    """
+    if trips is None:
+        return None if users is None else _one_trip_each(users, rng)
+    first = np.flatnonzero(np.diff(trips, prepend=-1))
+    pieces = np.diff(first, append=len(trips))
+    if users is not None:
+        chosen = _one_trip_each(users[first], rng)
+        first, pieces = first[chosen], pieces[chosen]
+    return first + rng.integers(pieces)
+
+
+def _one_trip_each(users: Ints, rng: np.random.Generator) -> Ints:
     shuffled = rng.permutation(len(users))
     _, first = np.unique(users[shuffled], return_index=True)
     return np.sort(shuffled[first])

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import (
+from ldptrace.cli.common import console, note, random_source
+from ldptrace.cli.reading import (
     BoundsOption,
     CrsOption,
     FormatOption,
     Outside,
     OutsideOption,
-    console,
-    note,
-    parse_bounds,
-    random_source,
     read_input,
+    reading_of,
 )
 
 if TYPE_CHECKING:
+    from ldptrace.io.reading import Reading
     from ldptrace_lab.reproduce import DataSet, Report, Setup
 
 
@@ -100,6 +99,7 @@ def reproduce(
     bounds: BoundsOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
+    # As the published numbers were measured.
     outside: OutsideOption = Outside.drop,
 ) -> None:
     """Measure a table or figure of the paper again: CSV, JSON and a plot, published values beside the measured ones."""
@@ -116,7 +116,8 @@ def reproduce(
         }
         sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
     else:
-        sets = (_own(data, places, beside, bounds, grid, users, seed, format, crs, outside),)
+        reading = reading_of(bounds=bounds, format=format, crs=crs, outside=outside, min_points=1)
+        sets = (_own(data, reading, places, beside, grid, users, seed),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
     names = list(EXPERIMENTS) if name is Name.all_ else [name.value]
     reports = [_run(each, setup, out) for each in names]
@@ -167,30 +168,26 @@ def _run(name: str, setup: Setup, out: Path) -> Report:
 
 def _own(
     path: Path,
+    reading: Reading,
     places: Path | None,
     beside: Beside | None,
-    bounds: str | None,
     grid: int | None,
     users: int | None,
     seed: int,
-    format: str | None,
-    crs: str | None,
-    outside: Outside,
 ) -> DataSet:
     from ldptrace_lab.ngram.recipes import places as read_places
     from ldptrace_lab.reproduce import own
 
-    box = parse_bounds(bounds)
-    trajectories = read_input(path, format=format, crs=crs, bounds=box, outside=outside)
+    trajectories = read_input(path, reading)
     if users is not None and users < len(trajectories):
         trajectories = trajectories.take(random_source(seed).permutation(len(trajectories))[:users])
-    if box is None:
+    if reading.bounds is None:
         note("the bounds are those of the data, as in the paper; in a real collection they must be public")
-    table = places if places is not None else path if format == "checkins" else None
+    table = places if places is not None else path if reading.format == "checkins" else None
     return own(
         trajectories,
         path,
-        bounds=box,
+        bounds=reading.bounds,
         grid=grid,
         pois=None if table is None else read_places(table),
         beside=None if beside is None else beside.value,

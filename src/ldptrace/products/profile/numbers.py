@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.plane import METRES_PER_DEGREE
+from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.products.departures import Departures

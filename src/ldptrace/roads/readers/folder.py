@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core.arrow import pc
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import limit_kmh
 from ldptrace.roads.network import Floats, Nodes

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode, limit_kmh
 from ldptrace.roads.network import Floats

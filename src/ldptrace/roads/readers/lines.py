@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ldptrace.core.plane import LocalPlane, is_geographic
+from ldptrace.core.crs import LocalPlane, is_geographic
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode, limit_kmh
 from ldptrace.roads.network import Floats, Nodes, Offsets

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.readers.lines import Lines

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ldptrace.core.plane import WGS84
+from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.network import Floats, Offsets

@@ -1,4 +1,4 @@
-"""Degrees and metres: the one place that turns one into the other."""
+"""Coordinate systems: degrees and metres, and the one place that turns one into the other."""
 
 from __future__ import annotations
 
@@ -27,6 +27,21 @@ def is_geographic(crs: str | None) -> bool:
     (True, False, False)
     """
     return crs is not None and crs.upper() in GEOGRAPHIC
+
+
+def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:
+    """Distance from each point to the next, as the crow flies; metres where the points are degrees.
+
+    >>> step_lengths(np.array([0.0, 3.0]), np.array([0.0, 4.0]), None).tolist()
+    [5.0]
+    """
+    if not is_geographic(crs):
+        return np.hypot(np.diff(x, axis=0), np.diff(y, axis=0))
+    lon, lat = np.radians(x), np.radians(y)
+    # The haversine formula stays exact for the small steps of a GPS log.
+    across = np.cos(lat[1:]) * np.cos(lat[:-1]) * np.sin(np.diff(lon, axis=0) / 2) ** 2
+    half = np.sin(np.diff(lat, axis=0) / 2) ** 2 + across
+    return 2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
 
 
 def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.core.plane import METRES_PER_DEGREE, LocalPlane, transform
+from ldptrace.core.crs import METRES_PER_DEGREE, LocalPlane, step_lengths, transform
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import DEGREE
 
@@ -70,3 +70,10 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyproj", None)
     with pytest.raises(InputError, match=r"pip install 'ldptrace\[geo\]'"):
         transform(np.zeros(1), np.zeros(1), "EPSG:4326", "EPSG:3857")
+
+
+def test_steps_of_degrees_are_measured_in_metres() -> None:
+    # A degree of latitude is 111.2 km; at 60 degrees north one of longitude is half of that.
+    steps = step_lengths(np.array([0.0, 1, 1]), np.array([60.0, 60, 61]), "EPSG:4326")
+    assert steps == pytest.approx([55_597, 111_195], rel=1e-3)
+    assert step_lengths(np.array([0.0, 3]), np.array([0.0, 4]), None).tolist() == [5]

@@ -1,4 +1,4 @@
-"""What a reader found: the trajectories of a file, and an account of every row that was left out."""
+"""What a reader found: the trajectories of a file, and an account of everything that was omitted."""
 
 from __future__ import annotations
 
@@ -11,23 +11,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core.columns import Names
+from ldptrace.core.outside import Crossings
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.words import by_reason, count, total
 from ldptrace.errors import FormatError, InputError
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the user said about a file: names of columns, the zone of its clocks, one log or many trips."""
-
-    names: Names = field(default_factory=Names)
-    timezone: str | None = None
-    single: bool = False
+from ldptrace.io.reading import Reading
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """Trajectories as a format's reader found them, before rows that cannot be used are left out.
+    """Trajectories as a format's reader found them, before rows that cannot be used are omitted.
 
     `rows` counts the rows of the file: points in a long table, trajectories elsewhere.
     """
@@ -37,12 +30,13 @@ class Parsed:
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    # Points that were moved to the border of the bounds, and trajectories that had some.
-    clamped: Mapping[str, int] = field(default_factory=dict)
+    crossings: Crossings = field(default_factory=Crossings)
+    # What looks wrong and was kept, by what it is.
+    doubts: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
     def concat(parts: Sequence[Parsed]) -> Parsed:
-        """One file after the other; identifiers that repeat between files are left away."""
+        """One file after the other; identifiers that repeat between files are omitted."""
         trajectories, repeated = unique_ids(
             Trajectories.concat([part.trajectories for part in parts]), len(parts)
         )
@@ -56,27 +50,49 @@ class Parsed:
 
 
 @dataclass(frozen=True)
-class ReadReport:
-    """How many rows a file has, what was kept, and what was left out and why.
+class Account:
+    """How many rows a file has, what was kept, and what was omitted and why.
 
-    >>> report = ReadReport("trips.csv", "csv", 90, 8, 80, {"leaves the bounds": 1}, {"infinite": 3})
-    >>> report.line()
-    'trips.csv: 8 trajectories, 80 points; left out 1 trajectory (leaves the bounds) and 3 points (infinite)'
+    >>> found = Account("trips.csv", "csv", 90, 8, 80, {"fewer than 2 points": 1}, {"infinite": 3})
+    >>> found.line()
+    'trips.csv: 8 trajectories, 80 points; omitted 1 trajectory (fewer than 2 points) and 3 points (infinite)'
     """
 
     source: str
     format: str
     rows: int
+    # Trips (pieces of one trip count once), and points, of what was kept.
     trajectories: int
     points: int
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    clamped: Mapping[str, int] = field(default_factory=dict)
+    crossings: Crossings = field(default_factory=Crossings)
+    doubts: Mapping[str, int] = field(default_factory=dict)
+    # Trips that had no points before the bounds cut any.
+    empty: int = 0
 
-    def __add__(self, other: ReadReport) -> ReadReport:
+    @staticmethod
+    def of(source: str, format: str, parsed: Parsed) -> Account:
+        """The account of what was cleaned."""
+        kept = parsed.trajectories
+        return Account(
+            source,
+            format,
+            parsed.rows,
+            kept.trip_count,
+            kept.points,
+            parsed.dropped,
+            parsed.dropped_points,
+            parsed.notes,
+            parsed.crossings,
+            parsed.doubts,
+            int(np.count_nonzero(kept.sizes == 0)) - parsed.crossings.empty,
+        )
+
+    def __add__(self, other: Account) -> Account:
         """Of two parts of one source; what both say is said once."""
-        return ReadReport(
+        return Account(
             self.source,
             self.format,
             self.rows + other.rows,
@@ -85,57 +101,60 @@ class ReadReport:
             total([self.dropped, other.dropped]),
             total([self.dropped_points, other.dropped_points]),
             tuple(dict.fromkeys(self.notes + other.notes)),
-            total([self.clamped, other.clamped]),
+            self.crossings + other.crossings,
+            total([self.doubts, other.doubts]),
+            self.empty + other.empty,
         )
 
     def line(self) -> str:
-        """One line for a person."""
+        """One line for a person; that most of the data is lost comes first."""
         kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
-        left_out = self.left_out()
-        moved = " of ".join(count(number, noun) for noun, number in self.clamped.items())
-        said = [f"left out {' and '.join(left_out)}" if left_out else "", *self.notes]
-        parts = [kept, *said, f"clamped {moved}" if moved else ""]
-        parts = [part for part in parts if part]
-        return f"{self.source}: {'; '.join(parts)}"
+        omitted = self.omitted()
+        said = [
+            self.mostly_lost(),
+            kept,
+            f"omitted {' and '.join(omitted)}" if omitted else "",
+            f"{count(self.empty, 'trajectory')} without points answer{'s' if self.empty == 1 else ''} nothing"
+            if self.empty
+            else "",
+            self.crossings.sentence,
+            *(f"{number:,} {what}" for what, number in self.doubts.items()),
+            *self.notes,
+        ]
+        return f"{self.source}: {'; '.join(part for part in said if part)}"
 
-    def left_out(self) -> list[str]:
-        """What was left out, with the reasons, in words."""
+    def omitted(self) -> list[str]:
+        """What was omitted wherever the bounds are, with the reasons, in words."""
         return [
             f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
             for reasons, noun in ((self.dropped, "trajectory"), (self.dropped_points, "point"))
             if reasons
         ]
 
+    @property
+    def nothing_left(self) -> bool:
+        """Whether there were points, and none of them can be used."""
+        if self.crossings.policy == "clamp" and self.crossings.points == self.points > 0:
+            return True
+        lost = self.dropped or self.dropped_points or self.crossings.trips
+        return self.trajectories == 0 or (self.points == 0 and bool(lost))
+
+    def mostly_lost(self) -> str:
+        """That more than half of the trips or of the points are lost, where it is so."""
+        crossings = self.crossings
+        trips = sum(self.dropped.values()) + crossings.dropped
+        empty = crossings.empty
+        had = self.trajectories + trips
+        if 2 * (trips + empty) > had:
+            return f"MOST OF IT IS LOST: {had - trips - empty:,} of {count(had, 'trajectory')} are left"
+        points = sum(self.dropped_points.values()) + (crossings.points if crossings.policy == "cut" else 0)
+        if 2 * points > self.points + points:
+            return f"MOST OF IT IS LOST: {self.points:,} of {count(self.points + points, 'point')} are left"
+        return ""
+
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return asdict(self)
-
-
-def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count(1, "trajectory"), count(2000, "trajectory"), count(0, "point")
-    ('1 trajectory', '2,000 trajectories', '0 points')
-    """
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
-def by_reason(reasons: Mapping[str, int]) -> str:
-    """Reasons with their counts; a single one needs none."""
-    if len(reasons) == 1:
-        return next(iter(reasons))
-    return ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-
-
-def total(parts: list[Mapping[str, int]]) -> dict[str, int]:
-    """Counts by reason, added up; reasons that never occurred are left away."""
-    summed: dict[str, int] = {}
-    for part in parts:
-        for reason, number in part.items():
-            if number:
-                summed[reason] = summed.get(reason, 0) + number
-    return summed
 
 
 @contextmanager

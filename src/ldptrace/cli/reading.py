@@ -1,0 +1,163 @@
+"""The options of reading, which every command that reads trajectories takes, as one group."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ldptrace.cli.common import note
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Bounds, checked_bounds
+
+if TYPE_CHECKING:
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.io.reading import Reading
+
+
+class Outside(StrEnum):
+    """What happens to a trip that leaves the bounds."""
+
+    cut = "cut"
+    drop = "drop"
+    clamp = "clamp"
+
+
+BoundsOption = Annotated[
+    str | None,
+    typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units."),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help="Format of the input; else its extension or its content says it."),
+]
+CrsOption = Annotated[
+    str | None, typer.Option("--crs", help='Coordinate system of the input, for example "EPSG:4326".')
+]
+OutsideOption = Annotated[
+    Outside,
+    typer.Option(
+        "--outside", help="Trips that leave the bounds: cut them there, omit them, or clamp their points."
+    ),
+]
+XOption = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column of x, or longitude.")]
+YOption = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column of y, or latitude.")]
+TOption = Annotated[str | None, typer.Option("--t", metavar="COL", help="Column of the times.")]
+IdOption = Annotated[str | None, typer.Option("--id", metavar="COL", help="Column of the trajectories.")]
+UserOption = Annotated[
+    str | None, typer.Option("--user", metavar="COL", help="Column that says whose a trajectory is.")
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option("--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; else UTC."),
+]
+SplitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--split-gap", metavar="SECONDS", help="Cut trajectories where time jumps by more than this."
+    ),
+]
+OPTIONS: dict[str, tuple[Any, Any]] = {
+    "bounds": (BoundsOption, None),
+    "outside": (OutsideOption, Outside.cut),
+    "format": (FormatOption, None),
+    "crs": (CrsOption, None),
+    "x": (XOption, None),
+    "y": (YOption, None),
+    "t": (TOption, None),
+    "id": (IdOption, None),
+    "user": (UserOption, None),
+    "timezone": (ZoneOption, None),
+    "split_gap": (SplitOption, None),
+}
+
+
+def with_reading(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of reading in place of its parameter `reading`, which is made of them."""
+    options = {name: option for name, option in OPTIONS.items() if name not in without}
+
+    def grouped(command: Callable[..., None]) -> Callable[..., None]:
+        # What a command reads loads with its first file, so its type is not there yet.
+        kinds = get_type_hints(command, localns={"Reading": object}, include_extras=True)
+        own = [
+            (name, kinds[name], parameter.default)
+            for name, parameter in inspect.signature(command).parameters.items()
+            if name != "reading"
+        ]
+        group = [(name, kind, default) for name, (kind, default) in options.items()]
+
+        @wraps(command)
+        def called(**given: Any) -> None:
+            reading = reading_of(**{name: given.pop(name) for name in options})
+            command(reading=reading, **given)
+
+        # What typer reads the options from.
+        called.__annotations__ = {name: kind for name, kind, _ in own + group}
+        called.__dict__["__signature__"] = inspect.Signature(
+            [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+                for name, kind, default in own + group
+            ]
+        )
+        return called
+
+    return grouped
+
+
+def reading_of(
+    *,
+    bounds: str | None = None,
+    outside: Outside = Outside.cut,
+    x: str | None = None,
+    y: str | None = None,
+    t: str | None = None,
+    id: str | None = None,
+    user: str | None = None,
+    **others: Any,
+) -> Reading:
+    """The options of a command as one value."""
+    from ldptrace.core.columns import Names
+    from ldptrace.io.reading import Reading
+
+    names = Names(x, y, t, id, user)
+    return Reading(names=names, bounds=parse_bounds(bounds), outside=outside.value, **others)
+
+
+def parse_bounds(text: str | None) -> Bounds | None:
+    """Numbers of `--bounds`.
+
+    >>> parse_bounds("-8.7, 41, -8.4, 41.4")
+    (-8.7, 41.0, -8.4, 41.4)
+    """
+    if text is None:
+        return None
+    try:
+        x0, y0, x1, y1 = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--bounds takes four numbers X0,Y0,X1,Y1 joined by commas, got {text!r}") from None
+    try:
+        return checked_bounds((x0, y0, x1, y1))
+    except InputError as error:
+        raise InputError(f"--bounds X0,Y0,X1,Y1: {error}") from None
+
+
+def read_input(path: Path, reading: Reading) -> Trajectories:
+    """Read a trajectory file and say on stderr, in one line, what was kept and what was omitted."""
+    from ldptrace.io import read_with_account
+
+    trajectories, account = read_with_account(path, reading)
+    note(account.line())
+    return trajectories
+
+
+def unnamed(reading: Reading) -> Reading:
+    """As the first file is read, for another file: its columns have their usual names, and it is cut already."""
+    from ldptrace.core.columns import Names
+
+    return replace(reading, names=Names(), split_gap=None)

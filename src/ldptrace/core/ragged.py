@@ -1,0 +1,90 @@
+"""Ragged columns: the values of many lists in one array; those of list `k` are `offsets[k]:offsets[k + 1]`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def offsets_of(sizes: ArrayLike) -> Ints:
+    """Offsets of lists of these sizes.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    counts = np.asarray(sizes)
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def owners(offsets: Ints) -> Ints:
+    """The list that each value belongs to.
+
+    >>> owners(np.array([0, 2, 2, 5])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def places(offsets: Ints) -> Ints:
+    """The place of each value in its list, from 0.
+
+    >>> places(np.array([0, 2, 2, 5])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+
+
+def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
+    """Offsets of the picked lists, and where their values are.
+
+    >>> [found.tolist() for found in taken(np.array([0, 2, 2, 5]), np.array([2, 0]))]
+    [[0, 3, 5], [2, 3, 4, 0, 1]]
+    """
+    sizes = np.diff(offsets)[picked]
+    new = offsets_of(sizes)
+    return new, np.repeat(offsets[:-1][picked] - new[:-1], sizes) + np.arange(new[-1])
+
+
+def kept(offsets: Ints, mask: Mask) -> Ints:
+    """Offsets of the same lists when only these values stay.
+
+    >>> kept(np.array([0, 2, 2, 5]), np.array([True, False, True, True, False])).tolist()
+    [0, 1, 1, 3]
+    """
+    return offsets_of(mask)[offsets]
+
+
+def holders(offsets: Ints, mask: Mask) -> Mask:
+    """Lists that hold at least one of these values.
+
+    >>> holders(np.array([0, 2, 2, 5]), np.array([False, False, False, True, True])).tolist()
+    [False, False, True]
+    """
+    found = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    found[np.searchsorted(offsets, np.flatnonzero(mask), side="right") - 1] = True
+    return found
+
+
+def first_values(offsets: Ints) -> Mask:
+    """Which values are the first of their list.
+
+    >>> first_values(np.array([0, 2, 2, 5])).tolist()
+    [True, False, True, False, False]
+    """
+    found = np.zeros(offsets[-1], dtype=np.bool_)
+    found[offsets[:-1][np.diff(offsets) > 0]] = True
+    return found
+
+
+def inner_steps(offsets: Ints) -> Mask:
+    """Which steps from one value to the next stay within a list.
+
+    >>> inner_steps(np.array([0, 2, 2, 5])).tolist()
+    [True, False, True, True]
+    """
+    return ~first_values(offsets)[1:]

@@ -1,0 +1,40 @@
+"""Numbers with their nouns, and counts by reason, as every message writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "trajectory"), count(2000, "trajectory"), count(0, "point")
+    ('1 trajectory', '2,000 trajectories', '0 points')
+    """
+    plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def by_reason(reasons: Mapping[str, int]) -> str:
+    """Reasons with their counts; a single one needs none.
+
+    >>> by_reason({"infinite": 3}), by_reason({"infinite": 3, "not a number": 1})
+    ('infinite', '3 infinite, 1 not a number')
+    """
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+
+
+def total(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Counts by reason, added up, without reasons that never occurred.
+
+    >>> total([{"infinite": 1, "broken": 0}, {"infinite": 2}])
+    {'infinite': 3}
+    """
+    summed: dict[str, int] = {}
+    for part in parts:
+        for reason, number in part.items():
+            if number:
+                summed[reason] = summed.get(reason, 0) + number
+    return summed

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.io.reading import Reading
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"outside": "keep"}, "outside is one of cut, drop, clamp, got 'keep'"),
+        ({"min_points": -1}, "min_points must not be negative, got -1"),
+        ({"split_gap": 0.0}, "a gap to cut at must be longer than 0 s, got 0.0"),
+        ({"split_gap": float("nan")}, "a gap to cut at must be longer"),
+        ({"timezone": "Mars/Olympus"}, "Mars/Olympus"),
+        ({"bounds": (1, 1, 0, 0)}, "bounds"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_read(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Reading(**wrong)
+
+
+def test_a_gap_makes_one_log_of_points_without_an_id() -> None:
+    assert not Reading().single
+    assert Reading(split_gap=900).single
+    assert Reading(bounds=(0, 0, 1, 1)).bounds == (0.0, 0.0, 1.0, 1.0)
