@@ -28,10 +28,11 @@ from ldptrace.models.markov import MarkovModel
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import DEFAULT_SHARES, Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
 from ldptrace.protocol.randomizers import OUE, PrivSet
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.shares import DEFAULT_SHARES
 from ldptrace.simulation import collect
 from ldptrace.synthesis import synthesize
 

@@ -40,7 +40,7 @@ def drawn(count: int) -> np.ndarray:
     some = [reporter.report(rng.uniform(0, 6, size=(4, 2)).tolist()) for _ in range(2_000)]
     rows = np.frombuffer(b"".join(some), dtype=np.uint8).reshape(len(some), -1)
     many = np.tile(rows, (-(-count // len(rows)), 1))[:count]
-    many[:, 19:35] = np.frombuffer(os.urandom(16 * count), dtype=np.uint8).reshape(count, 16)
+    many[:, 23:39] = np.frombuffer(os.urandom(16 * count), dtype=np.uint8).reshape(count, 16)
     return many
 
 

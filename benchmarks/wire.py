@@ -48,7 +48,7 @@ def made_reports(plan: Plan, number: int, count: int) -> np.ndarray:
     some = [reporter.draw(rng.uniform(0, 6, size=(4, 2)).tolist(), number) for _ in range(min(count, 5000))]
     rows = np.frombuffer(b"".join(some), dtype=np.uint8).reshape(len(some), -1)
     many = np.tile(rows, (-(-count // len(rows)), 1))[:count]
-    many[:, 19:35] = rng.integers(0, 256, size=(count, 16), dtype=np.uint8)
+    many[:, 23:39] = rng.integers(0, 256, size=(count, 16), dtype=np.uint8)
     return many
 
 

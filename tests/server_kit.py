@@ -67,7 +67,7 @@ POSTGRES_WORDS = {
 
 def telling_report(value: int) -> bytes:
     """A report of the plan `TELLING` that names this item."""
-    return Report(plan_prefix(TELLING), 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
+    return Report(plan_prefix(TELLING), 0, 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
 
 
 def texts() -> dict[str, Any]:

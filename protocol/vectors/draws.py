@@ -108,3 +108,9 @@ def replayed(run: Callable[[Source], Any], recorder: Recorder, result: Any) -> s
     assert run(Source(reader)) == result
     assert reader.position == len(recorder.read)
     return recorder.read.hex()
+
+
+def number_text(value: float) -> str:
+    """A number as vectors write it, in a string: JSON has no `NaN` and no `Infinity`."""
+    names = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+    return names.get(repr(value), repr(value))

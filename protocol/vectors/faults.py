@@ -11,28 +11,30 @@ from ldptrace.device import Reporter
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem, ReportRejected
 from ldptrace.protocol.randomizers import GRR, PrivSet, Randomizer
-from ldptrace.protocol.reports import HEADER_BYTES, Report, plan_prefix, read_report
+from ldptrace.protocol.reports import HEADER_BYTES, WINDOW_AT, Report, plan_prefix, read_report
 
 
-def rejected(made: dict[str, Plan]) -> list[dict[str, Any]]:
-    vectors = []
+def rejected(made: dict[str, Plan]) -> dict[str, list[dict[str, Any]]]:
+    """Reports with one fault each, by the name of their plan."""
+    vectors: dict[str, list[dict[str, Any]]] = {}
 
     def add(name: str, plan: str, number: int, data: bytes, problem: Problem, zeros: int = 0) -> None:
         if rejection_of(data + bytes(zeros), made[plan], number) is not problem:
             raise AssertionError(f"{name} is not {problem.code}")
         told = {"report": data.hex(), "zeros": zeros, "problem": problem.code}
-        vectors.append({"name": name, "plan": plan, "round": number} | told)
+        vectors.setdefault(plan, []).append({"name": name, "round": number} | told)
 
     largest, full = made["most payload"], made["most payload"].rounds[0].payload_bytes
-    head = Report(plan_prefix(largest), 0, 0, bytes(16), b"").encode()
+    head = Report(plan_prefix(largest), 0, 0, 0, bytes(16), b"").encode()
     for name, zeros in (("as few", 0), ("one byte short", full - 1), ("one byte long", full + 1)):
         add(f"the largest report, {name}", "most payload", 0, head, Problem.WRONG_SIZE, zeros)
 
     for plan in (
-        "every question, privset",
-        "every question, grr",
-        "every question, oue",
+        "many questions, privset",
+        "many questions, grr",
+        "many questions, oue",
         "paper, second round",
+        "standing",
     ):
         number = len(made[plan].rounds) - 1
         good = Reporter(made[plan]).draw([], number, Ordinary(f"rejected {plan}"))
@@ -50,6 +52,9 @@ def rejected(made: dict[str, Plan]) -> list[dict[str, Any]]:
         groups = len(made[plan].rounds[number].asks) if number == 0 else 1
         for group in (groups, 255):
             add(f"group {group}", plan, number, changed_byte(good, 18, group), Problem.UNKNOWN_GROUP)
+        for value in () if made[plan].standing else (1, 1 << 24, (1 << 32) - 1):
+            other = good[: WINDOW_AT.start] + value.to_bytes(4, "big") + good[WINDOW_AT.stop :]
+            add(f"window {value}", plan, number, other, Problem.WRONG_WINDOW)
         round_ = made[plan].rounds[number]
         for group, ask in enumerate(round_.asks if number == 0 else ()):
             end = HEADER_BYTES + ask.payload_bytes

@@ -7,6 +7,7 @@ draws, and with parameters at both ends of their ranges. The output depends on n
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from itertools import accumulate
@@ -14,27 +15,24 @@ from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
-from draws import FirstDraw, InGroup, Ordinary, Recorder, replayed, sources
-from faults import changed_byte, flipped_bit, rejected
+from draws import FirstDraw, Ordinary, Recorder, number_text, replayed, sources
+from faults import rejected
 from ledgers import scenarios
-from material import EXAMPLES, middle_question, plans, trajectories
+from material import EXAMPLES, middle_question, plans
 from refusals import refused
+from windows import occasions, window_scenarios
 
-from ldptrace.device import Reporter, trip_of
+from ldptrace.device import trip_of
 from ldptrace.errors import PlanError
-from ldptrace.protocol.canonical import dumps
-from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most
+from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, moves
 from ldptrace.protocol.limits import MAX_CAPACITY, MAX_COUNT, MAX_N
-from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.problems import Problem, ReportRejected
 from ldptrace.protocol.questions import QUESTIONS, Links, Question, Steps, Turns
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import BytesReader, Source
-from ldptrace.protocol.reports import Report, plan_prefix, read_report, report_bytes
-from ldptrace.protocol.round import Round
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import NO_TRIP, Occasion, Trip
+from wire import plan_vectors, reports, tallies
 
 HERE = Path(__file__).parent / "v1"
 
@@ -160,6 +158,12 @@ def discretised() -> list[dict[str, Any]]:
             "far outside": [(-1e300, 1e300), (float("inf"), float("-inf")), (float("nan"), float("nan"))],
             "repeats": [inside[0], inside[0], inside[1], inside[1]],
             "with times": [(*point, 1.7e9 + 15.25 * k) for k, point in enumerate(inside)],
+            "more points than are kept": [
+                (x0 + (x1 - x0) * (k * k % 97) / 97, y0 + (y1 - y0) * (k * 31 % 89) / 89, 1.7e9 + k)
+                for k in range(4100)
+            ]
+            if number == 2
+            else inside,
             "a time at one end only": [(*inside[0], 0.0), inside[1]],
             "times that are not numbers": [(*inside[0], float("nan")), (*inside[1], 5.0)],
             "times in milliseconds": [(*inside[0], 1e12), (*inside[1], 1e12 + 1)],
@@ -171,7 +175,7 @@ def discretised() -> list[dict[str, Any]]:
                     "name": name,
                     "bounds": [repr(value) for value in grid.bounds],
                     "n": grid.n,
-                    "points": [[_number(value) for value in point] for point in points],
+                    "points": [[number_text(value) for value in point] for point in points],
                     "path": trip_of(points, grid).path,
                     "departure": _time(trip_of(points, grid).departure),
                     "arrival": _time(trip_of(points, grid).arrival),
@@ -180,9 +184,11 @@ def discretised() -> list[dict[str, Any]]:
     return vectors
 
 
-def answers() -> list[dict[str, Any]]:
-    vectors = []
+def answers() -> dict[str, list[dict[str, Any]]]:
+    """Vectors of every question, by its name."""
+    made = {}
     for name, kind in QUESTIONS.items():
+        vectors = []
         questions = []
         for n in (2, 3, 6):
             if name in EXAMPLES:
@@ -191,16 +197,18 @@ def answers() -> list[dict[str, Any]]:
             low, high = question_range(kind, n)
             questions += [low, middle_question(kind, n)] + [high] * (high.slots < 100)
         for question in dict.fromkeys(questions):
-            for label, trip in (trips if name in EXAMPLES else untimed)(question.n).items():
+            for label, occasion in _occasions(name, question.n).items():
+                trip = occasion.trip
                 for luck, recorder in sources(f"question {name} {question} {label}", ordinary=1):
-                    slots = question.answer(trip, recorder)
-                    random = replayed(lambda s, a=question, t=trip: a.answer(t, s), recorder, slots)
+                    slots = question.answer(occasion, recorder)
+                    random = replayed(lambda s, a=question, o=occasion: a.answer(o, s), recorder, slots)
                     vectors.append(
                         {
                             "name": f"{label}, {luck}",
                             "n": question.n,
                             "question": question.parameters(),
                             "path": list(trip.path),
+                            "trips": occasion.trips,
                             **(_times(trip) if name in EXAMPLES else {}),
                             "random": random,
                             "domain": question.domain,
@@ -208,11 +216,27 @@ def answers() -> list[dict[str, Any]]:
                             "slots": slots,
                         }
                     )
-    return _without_repeats([*vectors, *_every_move()])
+        made[name] = _without_repeats([*vectors, *_every_move(name)])
+    return made
 
 
-def _every_move() -> Iterator[dict[str, Any]]:
+def _occasions(name: str, n: int) -> dict[str, Occasion]:
+    """What a question is asked about."""
+    if name == "trips":
+        counts = {f"one of {count}": Occasion(Trip([0]), count) for count in (1, 2, 3, 4, 5, 6, 7, 100)}
+        return counts | {"no trip": NO_TRIP}
+    about = trips if name in EXAMPLES else untimed
+    return {label: Occasion(trip, min(len(trip.path), 1)) for label, trip in about(n).items()}
+
+
+def _every_move(name: str) -> Iterator[dict[str, Any]]:
     """Each turn between two of the eight directions, each move and each link of a small grid: no table has a gap."""
+    for vector in _moves_and_turns():
+        if vector["question"]["name"] == name:
+            yield vector
+
+
+def _moves_and_turns() -> Iterator[dict[str, Any]]:
     n, centre = 5, (2, 2)
     for before in range(8):
         for after in range(8):
@@ -232,10 +256,11 @@ def _answered(name: str, question: Question, path: list[int]) -> dict[str, Any]:
         "n": question.n,
         "question": question.parameters(),
         "path": path,
+        "trips": 1,
         "random": "",
         "domain": question.domain,
         "capacity": question.capacity,
-        "slots": question.answer(Trip(path), Source(BytesReader(b""))),
+        "slots": question.answer(Occasion(Trip(path)), Source(BytesReader(b""))),
     }
 
 
@@ -303,130 +328,6 @@ def _borders(channel: Randomizer, items: tuple[int, ...]) -> Iterator[tuple[str,
                 yield f"first draw {value}", FirstDraw(f"border {channel} {items} {value}", value)
 
 
-def plan_vectors(made: dict[str, Plan]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "document": plan.to_json(),
-            "id": plan.id,
-            "root": plan.root,
-            "chain": list(plan.chain),
-            "report_bytes": [report_bytes(round_) for round_ in plan.rounds],
-            "epsilon": decimal_text(plan.epsilon),
-            "spent": f"{plan.spent:.40f}",
-            "private": plan.is_private,
-        }
-        for name, plan in made.items()
-    ]
-
-
-def reports(made: dict[str, Plan]) -> list[dict[str, Any]]:
-    """Every group of every round, for trajectories of all kinds."""
-    vectors = []
-    for name, plan in made.items():
-        if not plan.is_private or name.startswith("most"):
-            continue
-        reporter, number = Reporter(plan), len(plan.rounds) - 1
-        for label, points in trajectories(plan.grid).items():
-            for luck, recorder in _lots(f"report {name} {label}", plan.rounds[number]):
-                data = reporter.draw(points, number, recorder)
-                random = replayed(lambda s, r=reporter, p=points, k=number: r.draw(p, k, s), recorder, data)
-                vectors.append(
-                    {
-                        "name": f"{label}, {luck}",
-                        "plan": name,
-                        "round": number,
-                        "points": [[_number(value) for value in point] for point in points],
-                        "random": random,
-                        "report": data.hex(),
-                    }
-                )
-    return vectors
-
-
-def _lots(name: str, round_: Round) -> Iterator[tuple[str, Recorder]]:
-    yield from sources(name, ordinary=1)
-    drawn = 0
-    for group, ask in enumerate(round_.asks if round_.assignment == "partition" else ()):
-        yield f"group {group}, its first number", InGroup(f"{name} {group}", drawn)
-        drawn += ask.share
-
-
-def tallies(made: dict[str, Plan]) -> list[dict[str, Any]]:
-    """Batches with good, damaged and repeated reports; the tally by the plain reader, report by report."""
-    vectors = []
-    for name in (
-        "every question, privset",
-        "every question, grr",
-        "every question, oue",
-        "paper, second round",
-        "combtran",
-    ):
-        plan = made[name]
-        number, reporter = len(plan.rounds) - 1, Reporter(plan)
-        lottery, batch = Ordinary(f"batch {name}"), []
-        for points in trajectories(plan.grid).values():
-            batch += [reporter.draw(points, number, lottery) for _ in range(6)]
-        batch[3] = batch[2]
-        batch[5] = changed_byte(batch[5], 0, 2)
-        batch[7] = flipped_bit(batch[7], 9)
-        batch[9] = changed_byte(batch[9], 17, number + 1)
-        batch[11] = changed_byte(batch[11], 18, 200)
-        batch.append(batch[1])
-        batch.append(batch[4][:-1])
-        vectors.append(_counted(name, plan, number, batch))
-        vectors.append(_counted(name, plan, number, []))
-        vectors.append(_counted(name, plan, number, [batch[0][:1]]))
-        vectors.append(_counted(name, plan, number, [b"\2"]))
-        # A report that is not counted leaves no trace: its id may come again. Ids of zeros are ids.
-        spoilt = changed_byte(batch[0], 18, 200)
-        zero = batch[2][:19] + bytes(16) + batch[2][35:]
-        vectors.append(_counted(name, plan, number, [spoilt, batch[0], batch[0], zero, batch[2], zero]))
-    largest = made["most payload"]
-    head = Report(plan_prefix(largest), 0, 0, bytes(16), b"").encode()
-    full = largest.rounds[0].payload_bytes
-    for zeros in (0, full - 1, full):
-        codes, document = _plain_tally(largest, 0, [head + bytes(zeros)])
-        told = {"batch": head.hex(), "zeros": zeros, "problems": codes, "tally": document}
-        vectors.append({"plan": "most payload", "round": 0} | told)
-    return vectors
-
-
-def _counted(name: str, plan: Plan, number: int, batch: list[bytes]) -> dict[str, Any]:
-    codes, document = _plain_tally(plan, number, batch)
-    told = {"batch": b"".join(batch).hex(), "zeros": 0, "problems": codes, "tally": document}
-    return {"plan": name, "round": number} | told
-
-
-def _plain_tally(plan: Plan, number: int, batch: list[bytes]) -> tuple[list[int], str]:
-    asks = plan.rounds[number].asks
-    counts = [[0] * ask.randomizer.outputs for ask in asks]
-    users = [0] * len(asks)
-    seen, codes = set(), []
-    for data in batch:
-        try:
-            read = read_report(data, plan, number)
-            if data[19:35] in seen:
-                raise ReportRejected(Problem.DUPLICATE)
-        except ReportRejected as rejection:
-            codes.append(rejection.problem.number)
-            continue
-        codes.append(0)
-        seen.add(data[19:35])
-        for ask, slots in read:
-            place = asks.index(ask)
-            users[place] += 1
-            for named in slots:
-                for item in named:
-                    counts[place][item] += 1
-    entries = [
-        {"counts": c, "reports": u * ask.question.slots, "users": u}
-        for ask, c, u in zip(asks, counts, users, strict=True)
-    ]
-    tally = {"format": "ldptrace-tally", "version": 1, "plan": plan.id, "round": number, "asks": entries}
-    return codes, dumps(tally).decode()
-
-
 # -- small things ------------------------------------------------------------------------------------------
 
 
@@ -435,17 +336,12 @@ def _randomizer(channel: Randomizer) -> dict[str, Any]:
     return {**channel.parameters(), "domain": channel.domain, "capacity": channel.capacity, "ratio": ratio}
 
 
-def _number(value: float) -> str:
-    names = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
-    return names.get(repr(value), repr(value))
-
-
 def _time(value: float | None) -> str | None:
-    return None if value is None else _number(value)
+    return None if value is None else number_text(value)
 
 
 def _times(trip: Trip) -> dict[str, Any]:
-    points = [[_number(value) for value in point] for point in trip.points]
+    points = [[number_text(value) for value in point] for point in trip.points]
     return {"points": points, "departure": _time(trip.departure), "arrival": _time(trip.arrival)}
 
 
@@ -458,32 +354,55 @@ def _without_repeats(vectors: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def files() -> dict[str, list[dict[str, Any]]]:
-    """All vector files by name."""
+def files() -> dict[str, Any]:
+    """All vector files by name: lists, and for each plan an object."""
     made = plans()
-    return {
+    faults = rejected(made)
+    found: dict[str, Any] = {
         "integers": integers(),
         "paths": discretised(),
-        "questions": answers(),
         "randomizers": perturbed(),
-        "plans": plan_vectors(made),
-        "reports": reports(made),
-        "tallies": tallies(made),
         "refused_plans": refused(made),
-        "rejected_reports": rejected(made),
+        "occasions": occasions(),
         "ledgers": scenarios(),
+        "windows": window_scenarios(),
     }
+    found |= {f"questions/{name}": vectors for name, vectors in answers().items()}
+    for name, about in plan_vectors(made).items():
+        plan = made[name]
+        found[f"plans/{slug(name)}"] = about | {
+            "reports": reports(name, plan),
+            "tallies": tallies(name, plan),
+            "rejected_reports": faults.get(name, []),
+        }
+    return found | {"index": sorted(f"{name}.json" for name in found)}
 
 
-def written(vectors: list[dict[str, Any]]) -> str:
+def slug(name: str) -> str:
+    """A name of a plan as the name of its file.
+
+    >>> slug("most rounds, at once")
+    'most-rounds-at-once'
+    """
+    return re.sub("[^a-z0-9]+", "-", name)
+
+
+def written(vectors: Any) -> str:
     """One vector per line: differences between versions stay readable."""
-    return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors) + "\n]\n"
+    if isinstance(vectors, list):
+        return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors) + "\n]\n"
+    lines = [
+        f"{json.dumps(key)}: {written(value).strip() if isinstance(value, list) and value else json.dumps(value)}"
+        for key, value in vectors.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def main(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, vectors in files().items():
-        (folder / f"{name}.json").write_text(written(vectors), encoding="ascii")
+        path = folder / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(written(vectors), encoding="ascii")
 
 
 if __name__ == "__main__":

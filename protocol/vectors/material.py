@@ -7,13 +7,24 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.limits import MAX_COUNT, MAX_N, MAX_ROUNDS, MAX_WORK, RATIO_BITS
+from ldptrace.protocol.limits import (
+    MAX_COUNT,
+    MAX_EVERY,
+    MAX_LIFETIME,
+    MAX_N,
+    MAX_ROUNDS,
+    MAX_START,
+    MAX_WORK,
+    RATIO_BITS,
+)
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import QUESTIONS, CombinedSteps, Length, Moves, Question, Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.standing import Standing
 
 Points = list[tuple[float, ...]]
 # Parameters to try where one value for all of them, from the lowest to the highest, will not do.
@@ -33,8 +44,16 @@ EXAMPLES: dict[str, list[dict[str, int]]] = {
 }
 
 
+# Questions of the plans that ask many at once. It stays as it is: a new question has a plan of its own, so that no
+# vector of another changes.
+MANY = (
+    *("length", "start", "end", "cut-end", "terminals", "visits", "moves", "links", "turns"),
+    *("departure", "pace", "tides"),
+)
+
+
 def plans() -> dict[str, Plan]:
-    """Plans that ask every question with every randomizer, and plans at the limits."""
+    """A plan for every question, plans that ask many with every randomizer, standing ones, and plans at the limits."""
     square, city = Grid((0, 0, 6, 6), 6), Grid((-8.7, 41.0, -8.4, 41.4), 6)
     made = {
         "paper, first round": Plan.paper(square, 1),
@@ -57,13 +76,31 @@ def plans() -> dict[str, Plan]:
     )
     for label, channel in kinds.items():
         asks = []
-        for kind in QUESTIONS.values():
+        for kind in (QUESTIONS[name] for name in MANY):
             question = middle_question(kind, city.n)
-            if question.slots == 1 and (question.capacity == 1 or label.startswith("privset")):
+            if question.capacity == 1 or label.startswith("privset"):
                 asks.append((question, channel(question)))
         shares = _shares(len(asks))
         round_ = Round(tuple(Ask(*ask, share) for ask, share in zip(asks, shares, strict=True)), "partition")
-        made[f"every question, {label}"] = Plan("vectors", city, Fraction(3, 2), (round_,), crs="EPSG:4326")
+        made[f"many questions, {label}"] = Plan("vectors", city, Fraction(3, 2), (round_,), crs="EPSG:4326")
+    for name, kind in QUESTIONS.items():
+        question = middle_question(kind, square.n)
+        each = ratio_at_most(Fraction(3, 2) / question.slots)
+        best = PrivSet.best(question.domain, question.capacity, each)
+        made[f"question {name}"] = _one("vectors", square, "1.5", question, best)
+    spring = CampaignName("spring-2026", "00112233445566778899aabbccddeeff")
+    made["campaign"] = made["question start"].changed(campaign=spring)
+    made["another nonce"] = made["question start"].changed(
+        campaign=CampaignName(spring.name, "f" + spring.nonce[1:])
+    )
+    week = Standing(604_800, 604_800, 345_600, Fraction(10), 86_400)
+    made["standing"] = made["three questions"].changed(campaign=spring, standing=week)
+    made["standing, shortest windows"] = made["question trips"].changed(
+        standing=Standing(60, 1, 0, Fraction(3, 2), 0)
+    )
+    made["standing, longest windows"] = made["question trips"].changed(
+        standing=Standing(MAX_EVERY, MAX_EVERY, MAX_START, Fraction(MAX_LIFETIME), MAX_EVERY)
+    )
     tiny = ratio_at_most(epsilon_fraction("0.00001"))
     longest = Steps(2, MAX_COUNT)
     made["most slots"] = _one("vectors", Grid((0, 0, 1, 1), 2), 1, longest, OUE(longest.domain, 1, tiny))

@@ -14,7 +14,7 @@ from typing import Any
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.limits import MAX_COUNT, MAX_DOCUMENT, MAX_N, RATIO_BITS
+from ldptrace.protocol.limits import MAX_COUNT, MAX_DOCUMENT, MAX_EVERY, MAX_N, MAX_START, RATIO_BITS
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import (
@@ -45,6 +45,8 @@ def refused(made: dict[str, Plan]) -> list[dict[str, Any]]:
     vectors = _Vectors()
     _canonical(vectors)
     _heads(vectors)
+    _campaigns(vectors, made)
+    _standing(vectors, made)
     _grids(vectors)
     _rounds(vectors, made)
     _questions(vectors)
@@ -112,7 +114,7 @@ def _canonical(vectors: _Vectors) -> None:
         "a space inside": text.replace('"crs":', '"crs": '),
         "a line break at the end": text + "\n",
         "an escape": text.replace("vectors", "vector\\u0073"),
-        "a key twice": text.replace('{"epsilon"', '{"epsilon":"4","epsilon"', 1),
+        "a key twice": text.replace('"epsilon":"4"', '"epsilon":"4","epsilon":"4"', 1),
         "keys not sorted": text.replace('"crs":"EPSG:4326","n":6', '"n":6,"crs":"EPSG:4326"'),
         "a fraction": text.replace('"n":6', '"n":6.0'),
         "an exponent": text.replace('"n":6', '"n":6e0'),
@@ -147,7 +149,7 @@ def _heads(vectors: _Vectors) -> None:
         Problem.PLAN_UNKNOWN_VERSION,
     )
     vectors.edit("without format", plan, lambda d: d.pop("format"))
-    for key in ("epsilon", "extends", "grid", "method", "rounds"):
+    for key in ("campaign", "epsilon", "extends", "grid", "method", "rounds", "standing"):
         vectors.edit(f"without {key}", plan, lambda d, k=key: d.pop(k))
         vectors.edit(f"{key} a list", plan, lambda d, k=key: d.update({k: []}))
         vectors.edit(f"{key} an object", plan, lambda d, k=key: d.update({k: {}}))
@@ -160,6 +162,49 @@ def _heads(vectors: _Vectors) -> None:
         vectors.edit(f"epsilon {value!r}", plan, lambda d, v=value: d.update(epsilon=v))
     for value in ("", "Vectors", "a b", "a\n", "x" * 33, 7, None):
         vectors.edit(f"method {value!r}", plan, lambda d, v=value: d.update(method=v))
+
+
+def _campaigns(vectors: _Vectors, made: dict[str, Plan]) -> None:
+    def of(name: str, change: Change) -> None:
+        vectors.edit(f"campaign: {name}", made["campaign"], lambda d: change(d["campaign"]))
+
+    for value in ("", "-a", "a-", "A", "a b", "a\n", "a_b", "x" * 65, 7, None):
+        of(f"name {value!r}", lambda c, v=value: c.update(name=v))
+    for value in ("", "0" * 31, "0" * 33, "0" * 31 + "F", "0" * 31 + "g", 0, None):
+        of(f"nonce {value!r}", lambda c, v=value: c.update(nonce=v))
+    of("without a name", lambda c: c.pop("name"))
+    of("without a nonce", lambda c: c.pop("nonce"))
+    of("an unknown key", lambda c: c.update(person="me"))
+    vectors.edit("campaign: a text", made["campaign"], lambda d: d.update(campaign="spring-2026"))
+
+
+def _standing(vectors: _Vectors, made: dict[str, Plan]) -> None:
+    plan = made["standing"]
+
+    def of(name: str, change: Change) -> None:
+        vectors.edit(f"standing: {name}", plan, lambda d: change(d["standing"]))
+
+    # Where every is changed, what may not be longer goes with it.
+    for value in (0, 59, MAX_EVERY + 1, -60, "604800", True, None, []):
+        of(f"every {value!r}", lambda s, v=value: s.update(every=v, recent=1, grace=0))
+    for key, values in {
+        "recent": (0, -1, 604_801, "1", True, None),
+        "grace": (-1, 604_801, "1", True, None),
+        "start": (-1, MAX_START + 1, "0", True, None, "1970-01-05T00:00Z"),
+        "lifetime": ("0", "1.4", "1.499999999999999999", "1000", "10.0", "010", "1e1", " 10", "", 10, None),
+    }.items():
+        for value in values:
+            of(f"{key} {value!r}", lambda s, k=key, v=value: s.update({k: v}))
+    of("lifetime above 999", lambda s: s.update(lifetime="999.5"))
+    for key in ("every", "recent", "start", "lifetime", "grace"):
+        of(f"without {key}", lambda s, k=key: s.pop(k))
+    of("an unknown key", lambda s: s.update(phase=5))
+    vectors.edit("standing: true", plan, lambda d: d.update(standing=True))
+    both, first = made["most rounds, at once"], made["standing, shortest windows"].standing
+    assert first is not None
+    vectors.edit("standing: two rounds", both, lambda d: d.update(standing=first.document()))
+    chain = made["most rounds, one after another"]
+    vectors.edit("standing: extends", chain, lambda d: d.update(standing=first.document()))
 
 
 def _grids(vectors: _Vectors) -> None:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from audit_kit import GRID, SINGLE, TrueBitNeverCleared, with_channel
 from ldptrace.audit.black_box import _log_ratio, black_box, worst_inputs
-from ldptrace.audit.trajectories import Points
 from ldptrace.device import Reporter
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Occasion
 
 
 @pytest.mark.slow
@@ -41,13 +41,13 @@ def test_worst_inputs_differ_and_cover_the_ends_of_the_domain() -> None:
 @pytest.mark.slow
 def test_black_box_sees_a_leak_in_any_bit_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the named items do not show it: the last bit of the padding."""
-    honest = Reporter.draw
+    honest = Reporter.draw_about
 
-    def leaky(self: Reporter, points: Points, number: int, source: Source | None = None) -> bytes:
-        report = honest(self, points, number, source)
+    def leaky(self: Reporter, occasion: Occasion, *rest: Any, **options: Any) -> bytes:
+        report, points = honest(self, occasion, *rest, **options), list(occasion.trip.points)
         return report[:-1] + bytes([report[-1] | 128 * (len(points) > 1)])
 
-    monkeypatch.setattr(Reporter, "draw", leaky)
+    monkeypatch.setattr(Reporter, "draw_about", leaky)
     attacks = black_box(Plan.single_report(GRID, "0.5"), 400)
     assert any(not attack.stands for attack in attacks if attack.looked_at == "the bytes")
 

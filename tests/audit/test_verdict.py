@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,11 @@ from audit_kit import GRID, ONE_GRR, ONE_OUE, SINGLE, LastBitKept, TrueBitNeverC
 from ldptrace.audit import Audit, audit
 from ldptrace.audit.exact import exact_findings
 from ldptrace.audit.structure import structural_findings
-from ldptrace.audit.trajectories import Points
 from ldptrace.device import Reporter
 from ldptrace.device import reporter as reporter_module
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import OUE
-from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.trips import Occasion
 
 TRIALS = 200
 
@@ -79,15 +79,15 @@ def test_broken_bits_fall(broken: type[OUE]) -> None:
 @pytest.mark.parametrize("leak", ["size", "padding"])
 def test_bytes_that_tell_beside_the_payload_fall(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The device pads only some messages, or pads with something that depends on the path."""
-    honest = Reporter.draw
+    honest = Reporter.draw_about
 
-    def leaky(self: Reporter, points: Points, number: int, source: Source | None = None) -> bytes:
-        report = honest(self, points, number, source)
+    def leaky(self: Reporter, occasion: Occasion, *rest: Any, **options: Any) -> bytes:
+        report, points = honest(self, occasion, *rest, **options), list(occasion.trip.points)
         if leak == "size":
             return report if points else report.rstrip(b"\0")
         return report[:-1] + bytes([len(points) % 2])
 
-    monkeypatch.setattr(Reporter, "draw", leaky)
+    monkeypatch.setattr(Reporter, "draw_about", leaky)
     found = audit(SINGLE, trials=200)
     assert not found.stands
     assert any(not finding.stands for finding in found.structure)

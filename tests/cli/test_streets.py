@@ -16,7 +16,8 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import MAP_SHARES, Plan
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shares import MAP_SHARES
 from ldptrace.roads import write_roads
 from ldptrace.roads.library import Library
 from ldptrace.simulation import collect

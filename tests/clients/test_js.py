@@ -23,9 +23,7 @@ SCRIPT = """
 async () => {
   const check = await import("/clients/js/test/check.js");
   const properties = await import("/clients/js/test/properties.js");
-  const load = async (file) => (await fetch(`/protocol/vectors/v1/${file}.json`)).json();
-  const vectors = {};
-  for (const file of check.FILES) vectors[file] = await load(file);
+  const vectors = await check.gather(async (file) => (await fetch(`/protocol/vectors/v1/${file}`)).json());
   const failed = await check.deviceFailures(vectors);
   for (const file of check.FILES) failed.push(...(await check.failures(file, vectors)));
   failed.push(...(await properties.sourceFailures(vectors)));
@@ -78,7 +76,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 14" in done.stdout
+    assert "# pass 16" in done.stdout
 
 
 def tabs(browser: Any, count: int) -> list[Any]:

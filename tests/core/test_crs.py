@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ldptrace.core.crs import METRES_PER_DEGREE, LocalPlane, step_lengths, transform
 from ldptrace.errors import InputError
-from ldptrace.protocol.plan import DEGREE
+from ldptrace.protocol.units import DEGREE
 
 
 @given(st.floats(-180, 180), st.floats(-89, 89), st.floats(-0.2, 0.2), st.floats(-0.2, 0.2))

@@ -87,7 +87,7 @@ def test_one_bad_report_costs_only_itself() -> None:
         5: (batch[5][:1] + b"\0" * 16 + batch[5][17:], Problem.WRONG_PLAN),
         8: (batch[8][:17] + b"\1" + batch[8][18:], Problem.WRONG_ROUND),
         13: (batch[13][:18] + b"\xc8" + batch[13][19:], Problem.UNKNOWN_GROUP),
-        21: (batch[21][:18] + b"\0" + batch[21][19:35] + b"\xff" * len(batch[21][35:]), Problem.BAD_PADDING),
+        21: (batch[21][:18] + b"\0" + batch[21][19:39] + b"\xff" * len(batch[21][39:]), Problem.BAD_PADDING),
         34: (batch[2], Problem.DUPLICATE),
     }
     for place, (data, _) in bad.items():
@@ -124,7 +124,7 @@ def test_ids_that_look_alike_are_told_apart(ids: list[bytes]) -> None:
     """Ids of zeros and nearly zeros too: an empty place of the table is not an id."""
     (report,) = reports(SINGLE, 0, 1)
     receiver = Receiver(SINGLE)
-    codes = receiver.receive(b"".join(report[:19] + id_ + report[35:] for id_ in ids))
+    codes = receiver.receive(b"".join(report[:23] + id_ + report[39:] for id_ in ids))
     assert int((codes == 0).sum()) == len(set(ids))
     known = {receiver.ids[at : at + 16] for at in range(0, len(receiver.ids), 16)}
     assert known == set(ids)
@@ -149,7 +149,7 @@ def test_counts_beyond_a_byte() -> None:
     """Bits are counted in bytes for 255 reports at a time; the same report many times overflows no byte."""
     plan, number = PLANS["paper"]
     (report,) = reports(plan, number, 1)
-    many = [report[:19] + k.to_bytes(16, "big") + report[35:] for k in range(1, 1021)]
+    many = [report[:23] + k.to_bytes(16, "big") + report[39:] for k in range(1, 1021)]
     receiver = Receiver(plan, number)
     receiver.receive(b"".join(many))
     one = plain_tally(plan, number, [report])
@@ -198,7 +198,7 @@ def test_simulation_and_wire_agree(name: str, rng: np.random.Generator) -> None:
 def numbered(plan: Plan, number: int, ids: Iterable[bytes]) -> bytes:
     """The same valid report again and again, each time with another id."""
     (report,) = reports(plan, number, 1)
-    return b"".join(report[:19] + id_ + report[35:] for id_ in ids)
+    return b"".join(report[:23] + id_ + report[39:] for id_ in ids)
 
 
 def test_duplicates_are_known_after_the_table_has_grown() -> None:
@@ -247,7 +247,7 @@ def test_a_rejected_id_may_come_again_validly(name: str, at: int) -> None:
     first, *rest = receiver.receive(bytes(spoilt) + report + report + bytes(spoilt)).tolist()
     assert first not in (0, Problem.DUPLICATE.number)
     assert rest == [0, Problem.DUPLICATE.number, first]
-    assert receiver.ids == report[19:35]
+    assert receiver.ids == report[23:39]
 
 
 @pytest.mark.slow

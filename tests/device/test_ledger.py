@@ -105,7 +105,12 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
     def crash(*_: object, **__: object) -> None:
         raise Crash
 
-    real_fsync, calls = os.fsync, []
+    real_open, real_fsync, calls = os.open, os.fsync, []
+
+    def open_only_folders(name: str, flags: int, *rest: int) -> int:
+        if flags & os.O_CREAT:
+            raise Crash
+        return real_open(name, flags, *rest)
 
     def fsync(handle: int) -> None:
         calls.append(handle)
@@ -115,9 +120,9 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
 
     with monkeypatch.context() as patch:
         if step == "open":
-            patch.setattr(os, "open", crash)
+            patch.setattr(os, "open", open_only_folders)
         elif step == "write":
-            patch.setattr(json, "dump", crash)
+            patch.setattr(json, "dumps", crash)
         elif step == "replace":
             patch.setattr(os, "replace", crash)
         else:
@@ -131,7 +136,7 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
     assert report == drawn[-1]
     assert (len(drawn) == 1) is (step == "fsync of the folder")
     assert Reporter(FIRST, after).report([]) == before
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["ledger.json", "ledger.json.lock"]
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["ledger.json"]
 
 
 @pytest.mark.parametrize(
@@ -141,10 +146,14 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
         "{",
         "[]",
         "null",
-        '{"format":"ldptrace-ledger","version":2,"limit":"5","entries":[]}',
-        '{"format":"ldptrace-ledger","version":1,"limit":"none","entries":[]}',
-        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[{"root":"a"}]}',
-        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":7}',
+        '{"format":"ldptrace-ledger","version":2,"limit":"5","entries":[],"standing":[]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"none","entries":[],"standing":[]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[{"root":"a"}],"standing":[]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":7,"standing":[]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[],"standing":[{"plan":"a","epsilon":"1"}]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[],"standing":[{"plan":"a","epsilon":"1",'
+        '"phase":0.5,"accepted":0,"window":1}]}',
         "[" * 100_000,
         "\xff",
     ],
@@ -161,7 +170,7 @@ def test_only_the_person_can_read_it(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("limit", [0, -1, "much", 21])
+@pytest.mark.parametrize("limit", [0, -1, "much", 1000, "nan", "1e-99999"])
 def test_a_limit_is_a_number(path: Path, limit: float | str) -> None:
     with pytest.raises(InputError):
         Ledger(path, limit=limit)
@@ -169,15 +178,15 @@ def test_a_limit_is_a_number(path: Path, limit: float | str) -> None:
 
 def _answer(path: str, meeting: Barrier, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
     """Answer when all are there, and with the answer drawn but not yet written wait for the others once more."""
-    draw = Reporter.draw
+    draw = Reporter.draw_about
 
-    def unhurried(*arguments: Any) -> bytes:
-        drawn = draw(*arguments)
+    def unhurried(*arguments: Any, **options: Any) -> bytes:
+        drawn = draw(*arguments, **options)
         with suppress(BrokenBarrierError):
             meeting.wait(1.0)
         return drawn
 
-    Reporter.draw = unhurried  # type: ignore[method-assign]
+    Reporter.draw_about = unhurried  # type: ignore[method-assign]
     meeting.wait()
     results.put(Reporter(PLAN, Ledger(path)).report([(1.0, 1.0)]))
 

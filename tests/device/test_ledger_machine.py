@@ -161,7 +161,7 @@ class LedgerMachine(RuleBasedStateMachine):
             raise Crash
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json if step == "write" else os, "dump" if step == "write" else "replace", stop)
+            patch.setattr(json if step == "write" else os, "dumps" if step == "write" else "replace", stop)
             with pytest.raises(Crash):
                 Reporter(plan, self.ledger).report([], number)
         self.restart()

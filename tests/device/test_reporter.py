@@ -24,7 +24,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import Departure
 from ldptrace.protocol.randomizers import PrivSet
-from ldptrace.protocol.reports import HEADER_BYTES, Report, plan_prefix, read_report, report_bytes
+from ldptrace.protocol.reports import ID_AT, Report, plan_prefix, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from statistics_kit import assert_proportions
 
@@ -142,7 +142,7 @@ def test_groups_follow_the_shares_whatever_the_trajectory() -> None:
 def test_report_ids_and_draws_are_fresh() -> None:
     reporter = Reporter(PLANS["single report"])
     reports = [reporter.report([(1.0, 1.0)]) for _ in range(200)]
-    assert len({report[19:HEADER_BYTES] for report in reports}) == 200
+    assert len({report[ID_AT] for report in reports}) == 200
 
 
 def test_a_plan_that_leaks_is_refused_unless_it_is_measured() -> None:

@@ -147,6 +147,8 @@ def largest(question: dict[str, Any], domain: int, capacity: int, size: int) -> 
         "method": "large",
         "grid": {"bounds": ["0", "0", "1", "1"], "crs": None, "n": 256},
         "epsilon": "1",
+        "campaign": None,
+        "standing": None,
         "extends": None,
         "rounds": [round_] * 16,
     }

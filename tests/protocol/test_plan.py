@@ -12,12 +12,13 @@ from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_WORK
-from ldptrace.protocol.plan import TIME_SHARES, Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet
 from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import Ask, Round
+from ldptrace.protocol.shares import TIME_SHARES
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
 HALF = ratio_at_most(Fraction(1, 2))

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from ldptrace.curator.receive import Receiver
-from ldptrace.device import Ledger, Reporter, trip_of
+from ldptrace.device import Ledger, Recording, Reporter, trip_of
+from ldptrace.device.track import occasion_among
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import MAX_DOCUMENT, MAX_PAYLOAD, MAX_WORK
 from ldptrace.protocol.plan import Plan
@@ -21,15 +22,26 @@ from ldptrace.protocol.problems import PlanRefused, Problem, ReportRejected
 from ldptrace.protocol.questions import QUESTIONS, question_from
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import BytesReader, Source
-from ldptrace.protocol.reports import read_report, report_bytes
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.reports import read_report, report_bytes, window_of
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.trips import Occasion, Trip
 
 PROTOCOL = Path(__file__).parents[2] / "protocol"
 VECTORS = PROTOCOL / "vectors" / "v1"
 
 
+# What the file of a plan holds besides the plan.
+OF_PLANS = ("reports", "tallies", "rejected_reports")
+
+
 @cache
 def load(name: str) -> list[dict[str, Any]]:
+    """Vectors of one kind: of one file, of the files of all questions, or of those of all plans."""
+    if name in ("questions", "plans"):
+        found = [json.loads(path.read_text()) for path in sorted((VECTORS / name).iterdir())]
+        return found if name == "plans" else [vector for vectors in found for vector in vectors]
+    if name in OF_PLANS:
+        return [{"plan": plan["name"]} | vector for plan in load("plans") for vector in plan[name]]
     vectors: list[dict[str, Any]] = json.loads((VECTORS / f"{name}.json").read_text())
     return vectors
 
@@ -53,8 +65,10 @@ class Replay(Source):
 @pytest.mark.slow
 def test_the_generator_still_writes_these_files(tmp_path: Path) -> None:
     subprocess.run([sys.executable, PROTOCOL / "vectors" / "generate.py", tmp_path], check=True, timeout=120)
-    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
-    kept = {path.name: path.read_text() for path in VECTORS.iterdir()}
+    written, kept = (
+        {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.json")}
+        for folder in (tmp_path, VECTORS)
+    )
     assert written.keys() == kept.keys()
     changed = [name for name in kept if kept[name] != written[name]]
     assert not changed, f"run python protocol/vectors/generate.py, these files changed: {changed}"
@@ -91,7 +105,7 @@ def test_questions() -> None:
         question, source = question_from(vector["n"], vector["question"]), Replay(vector["random"])
         assert (question.domain, question.capacity) == (vector["domain"], vector["capacity"])
         trip = Trip(vector["path"], points_of(vector), *times_of(vector))
-        assert question.answer(trip, source) == vector["slots"]
+        assert question.answer(Occasion(trip, vector["trips"]), source) == vector["slots"]
         source.assert_used_up()
     assert {vector["question"]["name"] for vector in load("questions")} == set(QUESTIONS)
 
@@ -128,8 +142,9 @@ def test_plans() -> None:
 def test_reports() -> None:
     for vector in load("reports"):
         source = Replay(vector["random"])
-        points = points_of(vector)
-        report = Reporter(plan_named(vector["plan"])).draw(points, vector["round"], source)
+        plan = plan_named(vector["plan"])
+        occasion = Occasion(trip_of(points_of(vector), plan.grid), vector["trips"])
+        report = Reporter(plan).draw_about(occasion, vector["round"], source, window=vector["window"])
         source.assert_used_up()
         assert report.hex() == vector["report"]
 
@@ -149,7 +164,7 @@ def test_every_question_and_randomizer_is_on_the_wire() -> None:
 @pytest.mark.counted
 def test_tallies() -> None:
     for vector in load("tallies"):
-        receiver = Receiver(plan_named(vector["plan"]), vector["round"])
+        receiver = Receiver(plan_named(vector["plan"]), vector["round"], window=vector["window"])
         assert (
             receiver.receive(bytes.fromhex(vector["batch"]) + bytes(vector["zeros"])).tolist()
             == vector["problems"]
@@ -196,6 +211,57 @@ def test_ledgers(vector: dict[str, Any], tmp_path: Path) -> None:
                 found = refusal.problem.code
             assert found == step["result"], step
         assert ledger.spent == Fraction(step["spent"])
+
+
+def test_occasions() -> None:
+    for vector in load("occasions"):
+        standing = Standing.from_document(vector["standing"])
+        arrivals = [float(text) for text in vector["arrivals"]]
+        places = standing.eligible(arrivals, vector["window"], vector["phase"], vector["accepted"])
+        assert places == vector["eligible"], vector["name"]
+        source = Replay(vector["random"])
+        recordings = [Recording([(place, 0.0)]) for place in places]
+        occasion = occasion_among(recordings, Grid((0, 0, 60, 60), 60), source)
+        source.assert_used_up()
+        assert occasion.trips == vector["trips"]
+        assert [x for x, _ in occasion.trip.points] == (
+            [] if vector["chosen"] is None else [vector["chosen"]]
+        )
+
+
+@pytest.mark.parametrize("vector", load("windows"), ids=lambda vector: vector["name"])
+def test_windows(vector: dict[str, Any], tmp_path: Path) -> None:
+    plans = {name: Plan.from_json(document) for name, document in vector["plans"].items()}
+    path = tmp_path / "ledger.json"
+    ledger, reports = Ledger(path, vector["limit"]), list[bytes | None]()
+    for step in vector["steps"]:
+        reports.append(None)
+        if step["do"] in ("restart", "limit"):
+            ledger = Ledger(path, step.get("limit"))
+        elif step["do"] == "sent":
+            Reporter(plans[step["plan"]], ledger).sent(window=step["window"])
+        elif step["do"] == "accept":
+            reader = BytesReader(bytes.fromhex(step["random"]))
+            row = ledger.accept(plans[step["plan"]], float(step["now"]), Source(reader))
+            assert (row.phase, row.window) == (step["phase"], step["window"])
+        else:
+            assert asked(Reporter(plans[step["plan"]], ledger), float(step["now"]), reports) == step["result"]
+        assert Ledger(path).spent == Fraction(step["spent"])
+
+
+def asked(reporter: Reporter, now: float, reports: list[bytes | None]) -> str:
+    """What asking for a report gives, in the words of the vectors."""
+    try:
+        if reporter.plan.standing is None:
+            report = reporter.report([(0.5, 0.5)])
+        else:
+            report = reporter.report_window([Recording([(0.5, 0.5)], 1.7e9)], now)
+    except PlanRefused as refusal:
+        return refusal.problem.code
+    if report in reports:
+        return str(reports.index(report))
+    reports[-1] = report
+    return f"fresh:{window_of(report)}"
 
 
 def test_problems_are_listed() -> None:
@@ -253,6 +319,13 @@ SHAPELESS = {
     "ratio: a denominator above 2^40",
     "ratio: a numerator of 2^70",
     "reach of speeds 13",
+    "campaign: name 'a\\n'",
+    "standing: recent 604801",
+    "standing: grace 604801",
+    "standing: lifetime '1.4'",
+    "standing: lifetime '1.499999999999999999'",
+    "standing: lifetime '0'",
+    "standing: lifetime above 999",
     "extends nothing",
     "extends itself",
     "extends another plan",

@@ -187,7 +187,7 @@ def test_nothing_of_a_report_is_kept(tmp_path: Path) -> None:
         # The newest ids are there in sorted lists, so not in the order in which they came.
         with database.reading() as session:
             fresh = [bytes(ids) for (ids,) in session.rows("SELECT ids FROM fresh")]
-        assert sorted(b"".join(fresh)) == sorted(b"".join(report[19:35] for report in reports))
+        assert sorted(b"".join(fresh)) == sorted(b"".join(report[23:39] for report in reports))
         assert all(list(split(ids)) == sorted(split(ids)) for ids in fresh)
         said = server.log.read_text()
         assert "127.0.0.1" not in said.replace("http://127.0.0.1:", "")
@@ -198,7 +198,7 @@ def test_nothing_of_a_report_is_kept(tmp_path: Path) -> None:
         kept = [bytes(row[0]) for row in session.rows("SELECT id FROM ids")]
         assert session.rows("SELECT * FROM fresh") == []
         stored = session.rows("SELECT * FROM audit")
-    assert kept == sorted(report[19:35] for report in reports)
+    assert kept == sorted(report[23:39] for report in reports)
     assert len(stored) == 3
     database.close()
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

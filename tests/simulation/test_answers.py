@@ -28,7 +28,7 @@ from ldptrace.protocol.questions import (
     Visits,
 )
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 from ldptrace.simulation.answers import _as_on_the_device, answers
 from statistics_kit import assert_proportion, assert_same_categories
 
@@ -54,7 +54,7 @@ def test_compiled_answers_equal_the_device(
     rows = answers(question, paths, users, rng).reshape(len(paths), question.slots, question.capacity)
     for user in users:
         path = paths.cells[paths.offsets[user] : paths.offsets[user + 1]].tolist()
-        expected = question.answer(Trip(path), Source())
+        expected = question.answer(Occasion(Trip(path)), Source())
         got = [sorted(int(item) for item in slot if item >= 0) for slot in rows[user]]
         assert got == [sorted(slot) for slot in expected]
 
@@ -70,7 +70,7 @@ def test_random_choices_have_the_device_distribution(question: Question, rng: np
     paths = CellPaths.from_lists([walk] * 20_000, Grid((0, 0, 1, 1), 4))
     rows = np.sort(answers(question, paths, np.arange(len(paths)), rng), axis=1)
     source = Source(np.random.default_rng(5).bytes)
-    drawn = [tuple(question.answer(Trip(walk), source)[0]) for _ in range(20_000)]
+    drawn = [tuple(question.answer(Occasion(Trip(walk)), source)[0]) for _ in range(20_000)]
     simulated = [tuple(item for item in row if item >= 0) for row in rows.tolist()]
     assert_same_categories(simulated, drawn)
 
@@ -117,7 +117,7 @@ def test_compiled_answers_about_time_equal_the_device(question: Question, rng: n
     for k, row in enumerate(rows.tolist()):
         part = slice(offsets[k], offsets[k + 1])
         trip = trip_of(list(zip(x[part].tolist(), y[part].tolist(), t[part].tolist(), strict=True)), grid)
-        assert question.answer(trip, Source()) == [sorted(item for item in row if item >= 0)]
+        assert question.answer(Occasion(trip), Source()) == [sorted(item for item in row if item >= 0)]
         seen.add(row[0])
     assert -1 in seen
     assert len(seen) > 5

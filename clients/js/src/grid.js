@@ -18,7 +18,9 @@ function index(value, { origin, step }, n) {
   return found > 0 && value <= origin + step * (found - 1) + step ? found - 1 : found;
 }
 
-const LAST_CLOCK = 1e12;
+export const LAST_CLOCK = 1e12;
+// Points of a trajectory that a device looks at.
+const MOST_POINTS = 4096;
 
 /** x, y or t of a point as a double, NaN for what is no number: whatever is wrong with it, a device answers. */
 function part(point, place) {
@@ -39,6 +41,20 @@ function listed(points) {
   }
 }
 
+/** At most 4,096 of the points, from the first to the last. */
+function kept(points) {
+  if (points.length <= MOST_POINTS) return points;
+  const place = (i) => Math.floor((i * (points.length - 1)) / (MOST_POINTS - 1));
+  return Array.from({ length: MOST_POINTS }, (_, i) => points[place(i)]);
+}
+
+/** One of these lists of points, drawn at random, and how many there are. What has no points is no trip. */
+export function occasionAmong(trajectories, grid, source) {
+  const trips = trajectories.map(listed).filter((points) => points.length > 0);
+  if (trips.length === 0) return { trip: tripOf([], grid), trips: 0 };
+  return { trip: tripOf(trips[source.index(trips.length)], grid), trips: trips.length };
+}
+
 /** A time as the device's clock showed it, or null for what cannot be one. */
 function clock(point) {
   const seconds = part(point, 2);
@@ -47,7 +63,7 @@ function clock(point) {
 
 /** What the questions may look at: cells, points, and the device's clock at both ends where both are known. */
 export function tripOf(points, grid) {
-  const track = listed(points);
+  const track = kept(listed(points));
   const [departure, arrival] = [clock(track[0]), clock(track.at(-1))];
   const known = departure !== null && arrival !== null;
   const places = track.map((point) => [part(point, 0), part(point, 1)]);

@@ -1,7 +1,10 @@
 // Section 9 of the protocol: what this person has said, and what it cost.
-// Plans of one root share one budget, which is safe only while all answers are rounds of one chain.
+// Plans of one root share one budget, which is safe only while all answers are rounds of one chain. A standing plan has
+// one row: the phase that was drawn once, the last window, the number of answers.
 
 import { PlanRefused } from "./problems.js";
+import { Source } from "./randomness.js";
+import { end, latest, shown } from "./standing.js";
 import { changing } from "./storage.js";
 
 const KEY = "ldptrace-ledger";
@@ -20,65 +23,130 @@ export class Ledger {
     this.limit = limit;
   }
 
-  /** All answers that were given. */
+  /** All rounds that were answered. */
   entries() {
-    return this.storage.change(KEY, (text) => [undefined, entriesIn(text)]);
+    return this.#change((book) => [undefined, book.entries]);
   }
 
-  /** Epsilon given away so far, a decimal: every root costs its epsilon once. */
+  /** All standing plans that were accepted. */
+  standing() {
+    return this.#change((book) => [undefined, book.standing]);
+  }
+
+  /** Epsilon given away so far, a decimal: every root costs its epsilon once, every answer to a standing plan its own. */
   async spent() {
-    return decimal(spentUnits(await this.entries()));
+    return decimal(await this.#change((book) => [undefined, spentUnits(book)]));
   }
 
   /** The report for this round: the one drawn before, or a new one that is stored before it is returned. */
   answer(plan, round, draw) {
     // One change from reading to writing: two tabs that both found the round open would give two answers.
-    return this.storage.change(KEY, (text) => {
-      const entries = entriesIn(text);
-      const earlier = entries.filter((entry) => entry.root === plan.root);
+    return this.#change((book) => {
+      const earlier = book.entries.filter((entry) => entry.root === plan.root);
       const known = earlier.find((entry) => entry.round === round);
       if (known !== undefined) {
         if (known.report === null || known.plan !== plan.id) throw new PlanRefused("plan-answered");
         return [undefined, Uint8Array.from(known.report)];
       }
       if (earlier.some((entry) => !plan.chain.includes(entry.plan))) throw new PlanRefused("plan-forked");
-      const cost = earlier.length > 0 ? 0n : units(plan.epsilon);
-      if (spentUnits(entries) + cost > units(this.limit)) throw new PlanRefused("plan-over-limit");
+      this.#checkLimit(book, earlier.length > 0 ? 0n : units(plan.epsilon));
       const report = draw();
       const entry = { root: plan.root, epsilon: plan.epsilon, plan: plan.id, round, report: Array.from(report) };
-      return [textOf([...entries, entry]), report];
+      return [{ ...book, entries: [...book.entries, entry] }, report];
+    });
+  }
+
+  /** Takes part in a standing plan from `now` on. The phase is drawn here, once and never again. */
+  accept(plan, now, source = new Source()) {
+    return this.#change((book) => {
+      const known = book.standing.find((row) => row.plan === plan.id);
+      if (known !== undefined) return [undefined, known];
+      const { start, every } = plan.standing;
+      const phase = source.index(every);
+      const accepted = shown(now, plan.standing);
+      // Windows that ended before now are over: nothing could be said about them.
+      const window = Math.max(-1, Math.floor((accepted - start - phase) / every));
+      const row = { plan: plan.id, epsilon: plan.epsilon, phase, accepted, window, answers: 0, report: null };
+      return [withRow(book, row), row];
+    });
+  }
+
+  /** The report about the latest window that has ended by `now`; `draw` gets the row with that window. */
+  async answerWindow(plan, now, draw) {
+    await this.accept(plan, now);
+    return this.#change((book) => {
+      const row = book.standing.find((one) => one.plan === plan.id);
+      const window = latest(plan.standing, now, row.phase);
+      if (window <= row.window) {
+        if (row.report !== null) return [undefined, Uint8Array.from(row.report)];
+        throw new PlanRefused("plan-not-due", `due at Unix time ${end(plan.standing, row.window + 1, row.phase)}`);
+      }
+      if (BigInt(row.answers + 1) * units(plan.epsilon) > units(plan.standing.lifetime)) {
+        throw new PlanRefused("plan-lifetime");
+      }
+      this.#checkLimit(book, units(plan.epsilon));
+      const due = { ...row, window, answers: row.answers + 1 };
+      const report = draw(due);
+      return [withRow(book, { ...due, report: Array.from(report) }), report];
     });
   }
 
   /** The report has arrived: its bytes are forgotten, that it was given is kept. */
-  sent(plan, round) {
+  sent(plan, round, window = null) {
     const arrived = (entry) => entry.plan === plan.id && entry.round === round;
-    return this.storage.change(KEY, (text) => [
-      textOf(entriesIn(text).map((entry) => (arrived(entry) ? { ...entry, report: null } : entry))),
+    const answered = (row) => row.plan === plan.id && (window === null || row.window === window);
+    const forgotten = (list, which) => list.map((one) => (which(one) ? { ...one, report: null } : one));
+    return this.#change((book) => [
+      { entries: forgotten(book.entries, arrived), standing: forgotten(book.standing, answered) },
     ]);
+  }
+
+  #checkLimit(book, cost) {
+    if (spentUnits(book) + cost > units(this.limit)) throw new PlanRefused("plan-over-limit");
+  }
+
+  /** `work` gets the book and returns [book to keep, result]; undefined keeps what is there. */
+  #change(work) {
+    return this.storage.change(KEY, (text) => {
+      const [book, result] = work(bookIn(text));
+      return [book === undefined ? undefined : JSON.stringify({ format: KEY, version: 1, ...book }), result];
+    });
   }
 }
 
-/** The answers in a ledger's text. What cannot be read is an error: an empty ledger would spend twice. */
-function entriesIn(text) {
-  if (text === null) return [];
+/** What a ledger's text says. What cannot be read is an error: an empty ledger would spend twice. */
+function bookIn(text) {
+  if (text === null) return { entries: [], standing: [] };
   const book = JSON.parse(text);
-  const known = book?.format === KEY && book.version === 1 && Array.isArray(book.entries);
-  if (!known || !book.entries.every(isEntry)) throw new Error("the ledger cannot be read");
-  return book.entries;
+  const known = book?.format === KEY && book.version === 1 && Array.isArray(book.entries) && Array.isArray(book.standing);
+  if (!known || !book.entries.every(isEntry) || !book.standing.every(isRow)) throw new Error("the ledger cannot be read");
+  return { entries: book.entries, standing: book.standing };
 }
 
-const textOf = (entries) => JSON.stringify({ format: KEY, version: 1, entries });
+function withRow(book, row) {
+  const others = book.standing.filter((one) => one.plan !== row.plan);
+  return { ...book, standing: [...others, row] };
+}
+
+const isReport = (report) =>
+  report === null || (Array.isArray(report) && report.every((byte) => Number.isInteger(byte) && byte >= 0 && byte < 256));
 
 function isEntry(entry) {
   const { root, epsilon, plan, round, report } = entry ?? {};
-  const bytes = report === null || (Array.isArray(report) && report.every((byte) => byte >= 0 && byte < 256));
-  return typeof root === "string" && units(epsilon) !== null && typeof plan === "string" && Number.isInteger(round) && bytes;
+  const named = typeof root === "string" && typeof plan === "string";
+  return named && units(epsilon) !== null && Number.isInteger(round) && isReport(report);
 }
 
-function spentUnits(entries) {
+function isRow(row) {
+  const { plan, epsilon, phase, accepted, window, answers, report } = row ?? {};
+  const whole = [phase, accepted, window, answers].every(Number.isInteger) && phase >= 0 && answers >= 0;
+  return typeof plan === "string" && units(epsilon) !== null && whole && isReport(report);
+}
+
+function spentUnits({ entries, standing }) {
   const costs = new Map(entries.map((entry) => [entry.root, units(entry.epsilon)]));
-  return [...costs.values()].reduce((sum, cost) => sum + cost, 0n);
+  const given = standing.map((row) => units(row.epsilon) * BigInt(row.answers));
+  return [...costs.values(), ...given].reduce((sum, cost) => sum + cost, 0n);
 }
 
 /** A decimal as an integer of 10^-18, or null if it is none. */

@@ -10,6 +10,11 @@ const MAX_DOCUMENT = 65536;
 const MAX_PAYLOAD = 262144;
 const MAX_WORK = 16777216;
 const SHARES = 65536;
+const KEYS = ["campaign", "epsilon", "extends", "format", "grid", "method", "rounds", "standing", "version"];
+const LIFETIME = /^(0|[1-9][0-9]{0,2})(\.[0-9]{0,17}[1-9])?$/;
+const MAX_LIFETIME = "999";
+const MAX_EVERY = 31622400;
+const MAX_START = 253402300799;
 const EPSILON = /^(0|[1-9][0-9]?)(\.[0-9]{0,17}[1-9])?$/;
 
 /**
@@ -34,7 +39,7 @@ export async function readPlan(document, { planId } = {}) {
 function checked(data) {
   if (!isObject(data) || data.format !== "ldptrace-plan") malformed("the format is not ldptrace-plan");
   if (data.version !== 1) throw new PlanRefused("plan-unknown-version");
-  keys(data, ["epsilon", "extends", "format", "grid", "method", "rounds", "version"], "the plan");
+  keys(data, KEYS, "the plan");
   if (!matches(data.method, /^[a-z0-9-]{1,32}$/)) malformed("method");
   if (!matches(data.epsilon, EPSILON) || !isBudget(data.epsilon)) malformed("epsilon");
   const grid = gridOf(data.grid);
@@ -43,14 +48,43 @@ function checked(data) {
   const work = asks.reduce((sum, { question, randomizer }) => sum + question.slots * randomizer.outputs, 0);
   if (work > MAX_WORK) throw new PlanRefused("plan-too-large");
   if (overspends(rounds, data.epsilon)) throw new PlanRefused("plan-overspends");
+  const standing = data.standing === null ? null : standingOf(data.standing, data.epsilon);
+  if (standing !== null && (rounds.length !== 1 || data.extends !== null)) malformed("a standing plan has one round");
+  const campaign = data.campaign === null ? null : campaignOf(data.campaign);
   if (data.extends !== null && !matches(data.extends, /^[0-9a-f]{64}$/)) malformed("extends");
-  return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, rounds };
+  return { method: data.method, grid, crs: data.grid.crs, epsilon: data.epsilon, campaign, standing, rounds };
 }
 
 /** Above 0 and at most 20, exactly. */
 function isBudget(epsilon) {
   const [numerator, denominator] = fraction(epsilon);
   return numerator > 0n && numerator <= 20n * denominator;
+}
+
+/** Whether a decimal is at most another. */
+function atMost(small, large) {
+  const [[a, b], [c, d]] = [fraction(small), fraction(large)];
+  return a * d <= c * b;
+}
+
+/** Section 3.4. */
+function campaignOf(data) {
+  keys(data, ["name", "nonce"], "campaign");
+  if (!matches(data.name, /^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/)) malformed("the name of the campaign");
+  if (!matches(data.nonce, /^[0-9a-f]{32}$/)) malformed("nonce");
+  return Object.freeze({ ...data });
+}
+
+/** Section 3.5. */
+function standingOf(data, epsilon) {
+  keys(data, ["every", "grace", "lifetime", "recent", "start"], "standing");
+  integer(data.every, 60, MAX_EVERY, "every");
+  integer(data.recent, 1, data.every, "recent");
+  integer(data.grace, 0, data.every, "grace");
+  integer(data.start, 0, MAX_START, "start");
+  const { lifetime } = data;
+  if (!matches(lifetime, LIFETIME) || !atMost(epsilon, lifetime) || !atMost(lifetime, MAX_LIFETIME)) malformed("lifetime");
+  return Object.freeze({ ...data });
 }
 
 function gridOf(data) {

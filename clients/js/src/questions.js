@@ -1,4 +1,4 @@
-// Section 5 of the protocol: what is asked of a trip.
+// Section 5 of the protocol: what is asked of an occasion.
 
 import { linkItem, moveCount, moveItem, turn } from "./grid.js";
 import { ascending } from "./randomness.js";
@@ -27,6 +27,9 @@ const ROOTS = [1.0, 1.189207115002721, 1.4142135623730951, 1.681792830507429];
 // Night, morning, midday, evening.
 const PART_OF_HOUR = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 0, 0, 0, 0];
 
+// Trips from which each class begins.
+const TRIP_CLASSES = [1, 2, 3, 4, 6];
+
 const modulo = (a, b) => ((a % b) + b) % b;
 const hoursOf = (departure) => Math.floor(Math.floor(departure) / 3600);
 const distance = (cell, centre, n) =>
@@ -49,7 +52,7 @@ function way(points, xScale, yScale) {
 }
 
 // parameters: [name, lowest, highest, others refused]; domain, capacity and slots from n and the parameters; the
-// answer from a path, n, the first parameter, the source, and for questions about time the trip and all parameters.
+// answer from a path, n, the first parameter, the source, and for some the trip, all parameters and the number of trips.
 const KINDS = {
   length: {
     parameters: [["cap", 2, () => COUNT]],
@@ -159,6 +162,12 @@ const KINDS = {
       return [[2 * part + (after > before ? 1 : 0)]];
     },
   },
+  trips: {
+    domain: () => TRIP_CLASSES.length,
+    answer: (path, n, _, source, trip, parameters, trips) => [
+      trips > 0 ? [TRIP_CLASSES.filter((first) => first <= trips).length - 1] : [],
+    ],
+  },
 };
 
 /** The question that a document describes, or null if it does not describe one. */
@@ -179,9 +188,9 @@ export function question(n, document) {
     domain: kind.domain(n, value, document),
     capacity: kind.capacity?.(value, document) ?? 1,
     slots,
-    answer: (trip, source) =>
+    answer: ({ trip, trips }, source) =>
       trip.path.length === 0
         ? Array.from({ length: slots }, () => [])
-        : kind.answer(trip.path, n, value, source, trip, document),
+        : kind.answer(trip.path, n, value, source, trip, document, trips),
   };
 }

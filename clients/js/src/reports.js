@@ -2,9 +2,12 @@
 
 import { PROBLEMS, ReportRejected } from "./problems.js";
 
-export const HEADER_BYTES = 35;
+export const HEADER_BYTES = 39;
 export const ID_BYTES = 16;
 const VERSION = 1;
+// First bytes of the fields of a header.
+const [PLAN, ROUND, GROUP, WINDOW, ID] = [1, 17, 18, 19, 23];
+const PLAN_BYTES = 16;
 
 const hexBytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
@@ -14,13 +17,14 @@ export function askedOf(round, group) {
 }
 
 /** A report from its parts; the payload is filled up with zeros. */
-export function assemble(plan, number, group, id, payload) {
+export function assemble(plan, number, { group, window, id, payload }) {
   const report = new Uint8Array(HEADER_BYTES + plan.rounds[number].payloadBytes);
   report[0] = VERSION;
-  report.set(hexBytes(plan.id).subarray(0, 16), 1);
-  report[17] = number;
-  report[18] = group;
-  report.set(id, 19);
+  report.set(hexBytes(plan.id).subarray(0, PLAN_BYTES), PLAN);
+  report[ROUND] = number;
+  report[GROUP] = group;
+  view(report).setUint32(WINDOW, window);
+  report.set(id, ID);
   let position = HEADER_BYTES;
   for (const piece of payload) {
     report.set(piece, position);
@@ -29,17 +33,24 @@ export function assemble(plan, number, group, id, payload) {
   return report;
 }
 
-/** What a report names, ask by ask and slot by slot; throws ReportRejected with the first problem. */
-export function readReport(report, plan, number) {
+const view = (report) => new DataView(report.buffer, report.byteOffset, report.byteLength);
+
+/**
+ * What a report names, ask by ask and slot by slot; throws ReportRejected with the first problem. Of a standing plan
+ * reports of one `window` are read, or with null those of any.
+ */
+export function readReport(report, plan, number, window = null) {
   const round = plan.rounds[number];
   if (report.length > 0 && report[0] !== VERSION) throw new ReportRejected("unknown-version");
   if (report.length < HEADER_BYTES) throw new ReportRejected("wrong-size");
-  if (hexBytes(plan.id).subarray(0, 16).some((byte, at) => report[1 + at] !== byte)) {
+  if (hexBytes(plan.id).subarray(0, PLAN_BYTES).some((byte, at) => report[PLAN + at] !== byte)) {
     throw new ReportRejected("wrong-plan");
   }
-  if (report[17] !== number) throw new ReportRejected("wrong-round");
+  if (report[ROUND] !== number) throw new ReportRejected("wrong-round");
   if (report.length !== HEADER_BYTES + round.payloadBytes) throw new ReportRejected("wrong-size");
-  const group = report[18];
+  const wanted = plan.standing === null ? 0 : window;
+  if (wanted !== null && view(report).getUint32(WINDOW) !== wanted) throw new ReportRejected("wrong-window");
+  const group = report[GROUP];
   if (group >= (round.assignment === "everyone" ? 1 : round.asks.length)) throw new ReportRejected("unknown-group");
   const asks = askedOf(round, group);
   const used = asks.reduce((sum, ask) => sum + ask.question.slots * ask.randomizer.payloadBytes, HEADER_BYTES);
@@ -59,7 +70,7 @@ export function readReport(report, plan, number) {
 }
 
 /** Counts of a batch, and for each of its reports the number of its problem (0: counted). */
-export function tally(batch, plan, number) {
+export function tally(batch, plan, number, window = null) {
   const round = plan.rounds[number];
   const counts = round.asks.map((ask) => new Array(ask.randomizer.outputs).fill(0));
   const users = round.asks.map(() => 0);
@@ -68,8 +79,8 @@ export function tally(batch, plan, number) {
   for (let start = 0; start < batch.length; start += size) {
     const report = batch.subarray(start, start + size);
     try {
-      const answers = readReport(report, plan, number);
-      const id = report.subarray(19, 35).join();
+      const answers = readReport(report, plan, number, window);
+      const id = report.subarray(ID, ID + ID_BYTES).join();
       if (seen.has(id)) throw new ReportRejected("duplicate");
       seen.add(id);
       for (const { ask, slots } of answers) {
@@ -88,5 +99,5 @@ export function tally(batch, plan, number) {
     reports: users[place] * ask.question.slots,
     users: users[place],
   }));
-  return { problems, tally: { asks, format: "ldptrace-tally", plan: plan.id, round: number, version: 1 } };
+  return { problems, tally: { asks, format: "ldptrace-tally", plan: plan.id, round: number, version: 1, window } };
 }

@@ -8,12 +8,26 @@ const STORE = "texts";
  * which the writes of other tabs come later.
  */
 export class BrowserStorage {
+  #asked = false;
+
   constructor({ name = "ldptrace" } = {}) {
     this.name = name;
   }
 
+  /** Asks the browser never to clear this data by itself; whether it agreed. A ledger that is gone draws anew. */
+  async persist() {
+    this.#asked = true;
+    try {
+      return (await globalThis.navigator?.storage?.persist?.()) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
   /** `work` gets the text under the key (null: none) and returns [text to keep, result]; undefined keeps what is there. */
   async change(key, work) {
+    // Not waited for: some browsers ask the person first.
+    if (!this.#asked) this.persist();
     const database = await this.#open();
     try {
       return await new Promise((resolve, reject) => {

@@ -1,9 +1,10 @@
 // Every vector of protocol/vectors/v1 against the module; the same file runs in Node and in a browser.
 
 import { canonical } from "../src/canonical.js";
-import { moveItem } from "../src/grid.js";
+import { moveItem, occasionAmong } from "../src/grid.js";
 import { question } from "../src/questions.js";
 import { randomizer } from "../src/randomizers.js";
+import { eligible } from "../src/standing.js";
 import * as ldptrace from "../index.js";
 
 export const FILES = [
@@ -17,7 +18,26 @@ export const FILES = [
   "refused_plans",
   "rejected_reports",
   "ledgers",
+  "occasions",
+  "windows",
 ];
+
+/** All vectors by their kind; `load` reads a file of protocol/vectors/v1. */
+export async function gather(load) {
+  const vectors = Object.fromEntries(FILES.map((kind) => [kind, []]));
+  for (const file of await load("index.json")) {
+    const [folder, name] = file.includes("/") ? file.split("/") : [null, file];
+    const found = await load(file);
+    if (folder === "questions") vectors.questions.push(...found);
+    else if (folder === "plans") {
+      vectors.plans.push(found);
+      for (const kind of ["reports", "tallies", "rejected_reports"]) {
+        vectors[kind].push(...found[kind].map((vector) => ({ plan: found.name, ...vector })));
+      }
+    } else vectors[name.replace(".json", "")].push(...found);
+  }
+  return vectors;
+}
 
 export const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 export const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -67,7 +87,8 @@ const checks = {
     const points = numbers(v.points ?? []);
     const trip = { path: v.path, points, departure: time(v.departure), arrival: time(v.arrival) };
     const { source, used } = replay(v.random);
-    return same([asked.domain, asked.capacity, asked.answer(trip, source)], [v.domain, v.capacity, v.slots]) && used();
+    const slots = asked.answer({ trip, trips: v.trips }, source);
+    return same([asked.domain, asked.capacity, slots], [v.domain, v.capacity, v.slots]) && used();
   },
   randomizers(v) {
     const [numerator, denominator] = v.randomizer.ratio.map(BigInt);
@@ -78,7 +99,7 @@ const checks = {
   },
   async plans(v) {
     const plan = await ldptrace.readPlan(v.document, { planId: v.id });
-    const sizes = plan.rounds.map((round) => 35 + round.payloadBytes);
+    const sizes = plan.rounds.map((round) => 39 + round.payloadBytes);
     const answered = await problemOf(() => new ldptrace.Reporter(plan));
     const allowed = v.private ? answered === null : answered === "plan-not-private";
     return same([plan.root, plan.chain, plan.epsilon, sizes], [v.root, v.chain, v.epsilon, v.report_bytes]) && allowed;
@@ -86,10 +107,11 @@ const checks = {
   async reports(v, vectors) {
     const reporter = new ldptrace.Reporter(await planOf(v.plan, vectors));
     const { source, used } = replay(v.random);
-    return hex(reporter.draw(numbers(v.points), v.round, source)) === v.report && used();
+    const occasion = { trip: ldptrace.tripOf(numbers(v.points), reporter.plan.grid), trips: v.trips };
+    return hex(reporter.drawAbout(occasion, v.round, source, v.window)) === v.report && used();
   },
   async tallies(v, vectors) {
-    const found = ldptrace.tally(padded(v.batch, v.zeros), await planOf(v.plan, vectors), v.round);
+    const found = ldptrace.tally(padded(v.batch, v.zeros), await planOf(v.plan, vectors), v.round, v.window);
     return same([found.problems, canonical(found.tally)], [v.problems, v.tally]);
   },
   async refused_plans(v) {
@@ -120,7 +142,54 @@ const checks = {
     }
     return true;
   },
+  occasions(v) {
+    const arrivals = v.arrivals.map(Number);
+    const places = eligible(v.standing, arrivals, v);
+    const { source, used } = replay(v.random);
+    const grid = { bounds: [0, 0, 60, 60], n: 60 };
+    const { trip, trips } = occasionAmong(places.map((place) => [[place, 0]]), grid, source);
+    const chosen = trip.points[0]?.[0] ?? null;
+    return same([places, chosen, trips], [v.eligible, v.chosen, v.trips]) && used();
+  },
+  async windows(v) {
+    const documents = Object.entries(v.plans).map(async ([name, document]) => [name, await ldptrace.readPlan(document)]);
+    const read = Object.fromEntries(await Promise.all(documents));
+    const storage = memory();
+    let limit = v.limit;
+    const ledger = () => new ldptrace.Ledger(storage, { limit });
+    const reports = [];
+    for (const step of v.steps) {
+      reports.push(null);
+      const reporter = step.plan && new ldptrace.Reporter(read[step.plan], { ledger: ledger() });
+      if (step.do === "limit") limit = step.limit;
+      else if (step.do === "sent") await reporter.sent(0, step.window);
+      else if (step.do === "accept") {
+        const { source, used } = replay(step.random);
+        const row = await ledger().accept(read[step.plan], Number(step.now), source);
+        const first = v.steps.find((one) => one.do === "accept" && one.plan === step.plan) === step;
+        if (!same([row.phase, row.window, used()], [step.phase, step.window, first])) return false;
+      } else if (step.do === "report") {
+        if ((await asked(reporter, Number(step.now), reports)) !== step.result) return false;
+      }
+      if ((await ledger().spent()) !== step.spent) return false;
+    }
+    return true;
+  },
 };
+
+/** What asking for a report gives, in the words of the vectors. */
+async function asked(reporter, now, reports) {
+  let report = null;
+  const problem = await problemOf(async () => {
+    const trips = [{ points: [[0.5, 0.5]], arrival: 1.7e9 }];
+    const standing = reporter.plan.standing !== null;
+    report = hex(await (standing ? reporter.reportWindow(trips, now) : reporter.report(trips[0].points)));
+  });
+  if (problem !== null) return problem;
+  if (reports.includes(report)) return String(reports.indexOf(report));
+  reports[reports.length - 1] = report;
+  return `fresh:${parseInt(report.slice(38, 46), 16)}`;
+}
 
 /** A storage of this program alone. */
 export function memory() {
@@ -164,7 +233,7 @@ export async function deviceFailures(vectors) {
   const storage = memory();
   const first = await planOf("paper, first round", vectors);
   const second = await planOf("paper, second round", vectors);
-  const other = await planOf("every question, privset", vectors);
+  const other = await planOf("many questions, privset", vectors);
   const ledger = new ldptrace.Ledger(storage, { limit: "1" });
   const one = new ldptrace.Reporter(first, { ledger });
   const report = await one.report([[1, 1]]);
@@ -172,7 +241,7 @@ export async function deviceFailures(vectors) {
   await one.sent();
   expect("answered", (await problemOf(() => one.report([]))) === "plan-answered");
   const two = new ldptrace.Reporter(second, { ledger });
-  expect("a later round is covered", (await two.report([[1, 1]])).length === 35 + second.rounds[1].payloadBytes);
+  expect("a later round is covered", (await two.report([[1, 1]])).length === 39 + second.rounds[1].payloadBytes);
   expect("an earlier round is not answered twice", (await problemOf(() => two.report([], 0))) === "plan-answered");
   expect("no such round", (await problemOf(() => two.report([], 2))) === "plan-no-such-round");
   const three = new ldptrace.Reporter(other, { ledger });

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { PROBLEMS } from "../index.js";
-import { deviceFailures, failures, FILES } from "./check.js";
+import { deviceFailures, failures, FILES, gather } from "./check.js";
 import { ledgerFailures, sourceFailures } from "./properties.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
-const vectors = Object.fromEntries(FILES.map((file) => [file, load(`vectors/v1/${file}.json`)]));
+const vectors = await gather((file) => load(`vectors/v1/${file}`));
 
 for (const file of FILES) {
   test(file, async () => assert.deepEqual(await failures(file, vectors), []));

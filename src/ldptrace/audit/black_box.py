@@ -19,11 +19,11 @@ from scipy import stats
 
 from ldptrace.audit.system import answered, in_group
 from ldptrace.audit.trajectories import Points, extreme_trajectories
-from ldptrace.device import Reporter, trip_of
+from ldptrace.device import Reporter, occasion_of
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES, asked_of, read_report
+from ldptrace.protocol.reports import HEADER_BYTES, ID_AT, asked_of, read_report
 from ldptrace.protocol.round import Ask
 
 # Chance that the attacks on a private plan together find more than its epsilon.
@@ -101,9 +101,9 @@ def worst_inputs(plan: Plan, number: int, group: int) -> list[tuple[str, Points,
     for name, points in extreme_trajectories(plan.grid).items():
         if len(points) > LONGEST:
             continue
-        trip = trip_of(points, plan.grid)
+        occasion = occasion_of(points, plan.grid)
         draws = {
-            tuple(tuple(items) for ask in asks for items in ask.question.answer(trip, Source()))
+            tuple(tuple(items) for ask in asks for items in ask.question.answer(occasion, Source()))
             for _ in range(3)
         }
         # An answer that is itself drawn at random is never the worst case.
@@ -135,7 +135,7 @@ def _bits(messages: list[bytes]) -> Floats:
     size = max(map(len, messages))
     joined = b"".join(message.ljust(size, b"\0") for message in messages)
     rows = np.frombuffer(joined, dtype=np.uint8).reshape(len(messages), size)
-    told = np.delete(rows, np.s_[HEADER_BYTES - ID_BYTES : HEADER_BYTES], axis=1)
+    told = np.delete(rows, ID_AT, axis=1)
     sizes = np.array([len(message) for message in messages])[:, None] > np.arange(HEADER_BYTES, size)
     return np.concatenate([np.unpackbits(told, axis=1), sizes], axis=1).astype(np.float64)
 

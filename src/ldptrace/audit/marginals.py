@@ -16,7 +16,7 @@ from scipy import stats
 
 from ldptrace.audit.system import answered, in_group
 from ldptrace.audit.trajectories import Points
-from ldptrace.device import Reporter, trip_of
+from ldptrace.device import Reporter, occasion_of
 from ldptrace.errors import ProtocolError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -130,7 +130,7 @@ def _trajectory(
 
 def _certain(ask: Ask, points: Points, grid: Grid) -> Slots | None:
     try:
-        return ask.question.answer(trip_of(points, grid), Source(BytesReader(b"")))
+        return ask.question.answer(occasion_of(points, grid), Source(BytesReader(b"")))
     except ProtocolError:
         return None
 

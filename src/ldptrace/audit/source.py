@@ -21,7 +21,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Steps
 from ldptrace.protocol.randomizers import RANDOMIZERS, PrivSet
 from ldptrace.protocol.randomness import BytesReader, Source
-from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES
+from ldptrace.protocol.reports import ID_AT
 from ldptrace.protocol.round import Ask, Round
 
 # Reports of each round, and of each probe, that are watched.
@@ -81,7 +81,7 @@ def _finding(
         wrong = _unlike(reporter, points, number, message, handed)
         if wrong:
             return SourceFinding(target, draw + 1, total, False, wrong)
-        ids.add(message[HEADER_BYTES - ID_BYTES : HEADER_BYTES])
+        ids.add(message[ID_AT])
     if len(ids) < reports:
         return SourceFinding(target, reports, total, False, "two reports have one id")
     detail = "each report follows from fresh bytes of the system alone"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
-from ldptrace.protocol.plan import GEOGRAPHIC
+from ldptrace.protocol.units import GEOGRAPHIC
 
 Floats = NDArray[np.float64]
 

@@ -23,9 +23,10 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Bounds, Grid, checked_cells
 from ldptrace.protocol.lattice import move_count
-from ldptrace.protocol.plan import DEFAULT_SHARES, Plan
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.shares import DEFAULT_SHARES
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5

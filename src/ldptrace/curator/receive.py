@@ -16,7 +16,19 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.randomizers import GRR, PrivSet, Randomizer
-from ldptrace.protocol.reports import HEADER_BYTES, ID_BYTES, VERSION, asked_of, plan_prefix, report_bytes
+from ldptrace.protocol.reports import (
+    GROUP_AT,
+    HEADER_BYTES,
+    ID_AT,
+    ID_BYTES,
+    PLAN_AT,
+    ROUND_AT,
+    VERSION,
+    WINDOW_AT,
+    asked_of,
+    plan_prefix,
+    report_bytes,
+)
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.uint8]
@@ -34,6 +46,12 @@ _UNKNOWN_GROUP = Problem.UNKNOWN_GROUP.number
 _BAD_PADDING = Problem.BAD_PADDING.number
 _BAD_PAYLOAD = Problem.BAD_PAYLOAD.number
 _DUPLICATE = Problem.DUPLICATE.number
+_WRONG_WINDOW = Problem.WRONG_WINDOW.number
+# First bytes of the fields of a report's header.
+_PLAN, _ROUND, _GROUP = PLAN_AT.start, ROUND_AT.start, GROUP_AT.start
+_WINDOW, _WINDOW_BYTES, _ID = WINDOW_AT.start, WINDOW_AT.stop - WINDOW_AT.start, ID_AT.start
+# In place of a window: reports of any.
+_ANY = -1
 
 
 # A byte's eight bits in the eight bytes of a word: adding words counts eight items at once, 255 reports long.
@@ -45,7 +63,8 @@ _LANES = np.array(
 class Receiver:
     """Counts the reports of one round. It remembers the id of every report it counted, and nothing else.
 
-    `ids` are the ids of reports counted by an earlier receiver.
+    `ids` are the ids of reports counted by an earlier receiver. Of a standing plan only reports of one `window` are
+    counted, or with None those of any.
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -57,12 +76,15 @@ class Receiver:
     1
     """
 
-    def __init__(self, plan: Plan, round_number: int = 0, ids: bytes = b"") -> None:
+    def __init__(
+        self, plan: Plan, round_number: int = 0, ids: bytes = b"", window: int | None = None
+    ) -> None:
         if not plan.is_private:
             raise PlanRefused(Problem.PLAN_NOT_PRIVATE)
         self.plan = plan
         self.round = round_number
-        self._zero = Tally.zero(plan, round_number)
+        self.window = window
+        self._zero = Tally.zero(plan, round_number, window)
         self._counts = np.concatenate(self._zero.counts)
         self._members = np.zeros(len(self._zero.counts), dtype=np.int64)
         self._layout = _layout(plan, round_number)
@@ -84,6 +106,7 @@ class Receiver:
             size,
             np.frombuffer(plan_prefix(self.plan), dtype=np.uint8),
             self.round,
+            0 if self.plan.standing is None else _ANY if self.window is None else self.window,
             *self._layout,
             self._counts,
             self._members,
@@ -110,6 +133,7 @@ class Receiver:
             tuple(part.copy() for part in np.split(self._counts, ends)),
             tuple(int(n) * ask.question.slots for n, ask in zip(users, round_.asks, strict=True)),
             tuple(int(n) for n in users),
+            self.window,
         )
 
     @property
@@ -283,16 +307,18 @@ def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # type: ignore[no-untyped-def]
+def _problem(data, start, size, prefix, round_number, window, slots, groups, ends):  # type: ignore[no-untyped-def]
     """Number of the first problem of a report, 0 if it has none; the order is the protocol's."""
     if data[start] != VERSION:
         return _UNKNOWN_VERSION
     for at in range(len(prefix)):
-        if data[start + 1 + at] != prefix[at]:
+        if data[start + _PLAN + at] != prefix[at]:
             return _WRONG_PLAN
-    if data[start + 17] != round_number:
+    if data[start + _ROUND] != round_number:
         return _WRONG_ROUND
-    group = data[start + 18]
+    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:
+        return _WRONG_WINDOW
+    group = data[start + _GROUP]
     if group >= len(ends):
         return _UNKNOWN_GROUP
     for at in range(start + ends[group], start + size):
@@ -307,25 +333,28 @@ def _problem(data, start, size, prefix, round_number, slots, groups, ends):  # t
 
 
 @kernel
-def _receive(data, size, prefix, round_number, slots, groups, ends, counts, members, table, zero, key, codes):  # type: ignore[no-untyped-def]
+def _receive(  # type: ignore[no-untyped-def]
+    data, size, prefix, round_number, window, slots, groups, ends, counts, members, table, zero, key, codes
+):
     """Check and count every whole report; returns how many were counted."""
     counted = 0
     lanes = np.zeros((len(slots), max(1, slots[:, _LENGTH].max())), dtype=np.uint64)
     for row in range(len(data) // size):
         start = row * size
-        problem = _problem(data, start, size, prefix, round_number, slots, groups, ends)
-        if problem == 0 and not _insert(_word(data, start + 19), _word(data, start + 27), table, zero, key):
+        problem = _problem(data, start, size, prefix, round_number, window, slots, groups, ends)
+        first, second = _word(data, start + _ID), _word(data, start + _ID + 8)
+        if problem == 0 and not _insert(first, second, table, zero, key):
             problem = _DUPLICATE
         codes[row] = problem
         if problem == 0:
             counted += 1
-            group = data[start + 18]
+            group = data[start + _GROUP]
             members[group] += 1
             for part in range(groups[group], groups[group + 1]):
                 at, length = slots[part, _AT], slots[part, _LENGTH]
-                how, first = slots[part, _HOW], slots[part, _FIRST]
+                how, counter = slots[part, _HOW], slots[part, _FIRST]
                 wide, width = slots[part, _SIZE], slots[part, _WIDTH]
-                _count_slot(data, start + at, length, how, wide, width, counts, first, lanes[part])
+                _count_slot(data, start + at, length, how, wide, width, counts, counter, lanes[part])
             if counted % 255 == 0:
                 _empty_lanes(slots, counts, lanes)
     _empty_lanes(slots, counts, lanes)

@@ -22,7 +22,8 @@ VERSION = 1
 class Tally:
     """For each question of one round: how often each item was named, by how many reports, of how many users.
 
-    A user fills several slots where the question has several, so `reports` can be more than `users`.
+    A user fills several slots where the question has several, so `reports` can be more than `users`. Of a standing plan
+    a tally is about one `window`, or about several (None).
     """
 
     plan_id: str
@@ -30,13 +31,16 @@ class Tally:
     counts: tuple[NDArray[np.int64], ...]
     reports: tuple[int, ...]
     users: tuple[int, ...]
+    window: int | None = None
 
     @staticmethod
-    def zero(plan: Plan, round_number: int = 0) -> Tally:
+    def zero(plan: Plan, round_number: int = 0, window: int | None = None) -> Tally:
         """Nothing counted yet."""
         asks = _round(plan, round_number).asks
         zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
-        return Tally(plan.id, round_number, zeros, (0,) * len(asks), (0,) * len(asks))
+        if plan.standing is None and window is not None:
+            raise InputError(f"the plan has no windows, so there is no window {window}")
+        return Tally(plan.id, round_number, zeros, (0,) * len(asks), (0,) * len(asks), window)
 
     def __add__(self, other: Tally) -> Tally:
         if (self.plan_id, self.round) != (other.plan_id, other.round):
@@ -47,6 +51,7 @@ class Tally:
             tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
             tuple(a + b for a, b in zip(self.reports, other.reports, strict=True)),
             tuple(a + b for a, b in zip(self.users, other.users, strict=True)),
+            self.window if self.window == other.window else None,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -65,6 +70,7 @@ class Tally:
             "version": VERSION,
             "plan": self.plan_id,
             "round": self.round,
+            "window": self.window,
             "asks": [
                 {"counts": counts.tolist(), "reports": reports, "users": users}
                 for counts, reports, users in zip(self.counts, self.reports, self.users, strict=True)
@@ -89,6 +95,7 @@ class Tally:
                 tuple(np.array(ask["counts"], dtype=np.int64) for ask in asks),
                 tuple(int(ask["reports"]) for ask in asks),
                 tuple(int(ask["users"]) for ask in asks),
+                None if data["window"] is None else int(data["window"]),
             )
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             if isinstance(error, FormatError):

@@ -10,6 +10,6 @@ True
 
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.reporter import Reporter
-from ldptrace.device.track import Point, trip_of
+from ldptrace.device.track import Point, Recording, occasion_of, trip_of
 
-__all__ = ["Ledger", "Point", "Reporter", "trip_of"]
+__all__ = ["Ledger", "Point", "Recording", "Reporter", "occasion_of", "trip_of"]

@@ -1,4 +1,4 @@
-"""What this person has already said, and to which plan: a small file that is always whole.
+"""What this person has already said, and to which plan.
 
 A report is written here before anyone can send it. After a crash the same bytes are there to be sent again;
 a fresh draw would be a second answer, and two answers tell more than one.
@@ -7,6 +7,9 @@ Plans of one chain share one budget: the first answer costs the whole epsilon, l
 is safe only while all answers are rounds of one plan, whose rounds together spend at most its epsilon. A curator
 can publish several continuations of one plan, each within its epsilon; so a plan is answered only when every
 earlier answer under its root was given to a plan of its own chain.
+
+A standing plan has one row here, however many of its windows were answered: the phase that was drawn once, the last
+window, and the number of answers, each of which costs epsilon.
 """
 
 from __future__ import annotations
@@ -15,21 +18,19 @@ import base64
 import binascii
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 
-from ldptrace.errors import FormatError
-from ldptrace.protocol.exact import decimal_text, epsilon_fraction
+from ldptrace.device.storage import LedgerFile
+from ldptrace.errors import FormatError, InputError
+from ldptrace.protocol.exact import budget_fraction, decimal_text, epsilon_fraction
+from ldptrace.protocol.limits import MAX_LIFETIME
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.trips import clock
 
 FORMAT = "ldptrace-ledger"
 VERSION = 1
@@ -46,26 +47,67 @@ class Entry(Record):
     report: str | None
 
 
+class Acceptance(Record):
+    """A standing plan that this person takes part in. `window` is the last one that is over for this device."""
+
+    plan: str
+    epsilon: str
+    phase: int
+    accepted: int
+    window: int
+    answers: int = 0
+    report: str | None = None
+
+    def __post_init__(self) -> None:
+        whole = (self.phase, self.accepted, self.window, self.answers)
+        if any(type(value) is not int for value in whole) or self.phase < 0 or self.answers < 0:
+            raise ValueError(f"phase, accepted, window and answers must be whole numbers, got {whole}")
+
+    @property
+    def given(self) -> Fraction:
+        """Epsilon of all answers so far."""
+        return Fraction(self.epsilon) * self.answers
+
+
 class _Book(Record):
     limit: Fraction
     entries: tuple[Entry, ...] = ()
+    standing: tuple[Acceptance, ...] = ()
 
     @property
     def spent(self) -> Fraction:
-        """Every chain of plans costs its epsilon once."""
-        return sum(
-            (Fraction(epsilon) for epsilon in {e.root: e.epsilon for e in self.entries}.values()), Fraction(0)
-        )
+        """Every chain of plans costs its epsilon once, every answer to a standing plan its epsilon."""
+        once = {entry.root: Fraction(entry.epsilon) for entry in self.entries}
+        return sum((*once.values(), *(row.given for row in self.standing)), Fraction(0))
 
     def under(self, root: str) -> tuple[Entry, ...]:
         """The answers to plans with this root: rounds of one chain."""
         return tuple(entry for entry in self.entries if entry.root == root)
 
+    def accepted(self, plan: Plan) -> Acceptance | None:
+        return next((row for row in self.standing if row.plan == plan.id), None)
+
+    def with_standing(self, new: Acceptance) -> _Book:
+        """The book with this row, in place of an earlier one for the same plan."""
+        if all(row.plan != new.plan for row in self.standing):
+            return self.changed(standing=(*self.standing, new))
+        return self.changed(standing=tuple(new if row.plan == new.plan else row for row in self.standing))
+
+    def check_limit(self, cost: Fraction) -> None:
+        if self.spent + cost > self.limit:
+            left = decimal_text(max(self.limit - self.spent, Fraction(0)))
+            raise PlanRefused(
+                Problem.PLAN_OVER_LIMIT,
+                f"the plan costs epsilon {decimal_text(cost)}, {left} is left of the limit "
+                f"{decimal_text(self.limit)}",
+            )
+
 
 class Ledger:
     """The ledger in the file `path`. `limit` is the most epsilon this person gives away in all.
 
-    A new ledger has the limit 5 unless told otherwise; `limit` of an existing one is changed only when given.
+    A new ledger has the limit 5 unless another is given; that of an existing one is changed, up or down, only when
+    `limit` is given.
 
     >>> import tempfile
     >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit="2.5")
@@ -74,12 +116,12 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str], limit: float | str | Fraction | None = None) -> None:
-        self.path = os.fspath(path)
-        self.new_limit = None if limit is None else epsilon_fraction(limit)
+        self.file = LedgerFile(path)
+        self.new_limit = None if limit is None else budget_fraction(limit, MAX_LIFETIME, "a limit")
 
     @property
-    def _folder(self) -> str:
-        return os.path.dirname(os.path.abspath(self.path))
+    def path(self) -> str:
+        return self.file.path
 
     @property
     def limit(self) -> Fraction:
@@ -92,14 +134,26 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
+        """Answered rounds."""
         return self._read().entries
+
+    @property
+    def standing(self) -> tuple[Acceptance, ...]:
+        """Standing plans that were accepted."""
+        return self._read().standing
+
+    def acceptance(self, plan: Plan) -> Acceptance | None:
+        """What is remembered of this standing plan; None where it was never accepted."""
+        return self._read().accepted(plan)
 
     def answer(self, plan: Plan, round_number: int, draw: Callable[[], bytes]) -> bytes:
         """The report for this round: the one drawn before if it was not sent yet, a fresh draw if allowed.
 
         The file is on the disk before the bytes are returned.
         """
-        with self._locked():
+        if plan.standing is not None:
+            raise InputError("a standing plan is answered window by window: its reports depend on the clock")
+        with self.file.locked():
             book = self._read()
             earlier = book.under(plan.root)
             for entry in earlier:
@@ -109,96 +163,121 @@ class Ledger:
                     return base64.b64decode(entry.report)
             if any(entry.plan not in plan.chain for entry in earlier):
                 raise PlanRefused(Problem.PLAN_FORKED)
-            cost = Fraction(0) if earlier else plan.epsilon
-            if book.spent + cost > book.limit:
-                left = decimal_text(max(book.limit - book.spent, Fraction(0)))
-                raise PlanRefused(
-                    Problem.PLAN_OVER_LIMIT,
-                    f"the plan costs epsilon {decimal_text(cost)}, {left} is left of the limit "
-                    f"{decimal_text(book.limit)}",
-                )
+            book.check_limit(Fraction(0) if earlier else plan.epsilon)
             report = draw()
-            text = base64.b64encode(report).decode("ascii")
-            new = Entry(plan.root, decimal_text(plan.epsilon), plan.id, round_number, text)
+            new = Entry(plan.root, decimal_text(plan.epsilon), plan.id, round_number, _text(report))
             self._write(book.changed(entries=(*book.entries, new)))
             return report
 
-    def sent(self, plan: Plan, round_number: int) -> None:
-        """The report of this round has arrived: forget its bytes, keep that it was given."""
-        with self._locked():
+    def accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
+        """Take part in a standing plan from `now` (a Unix time) on. The phase is drawn here, once and never again."""
+        with self.file.locked():
+            return self._accept(plan, now, source)
+
+    def answer_window(self, plan: Plan, now: float, draw: Callable[[Acceptance], bytes]) -> bytes:
+        """The report about the latest window that has ended by the clock's `now`, a Unix time.
+
+        `draw` gets the row with that window. The row is on the disk before the bytes are returned.
+        """
+        standing = _standing(plan)
+        with self.file.locked():
+            row = self._accept(plan, now)
+            window = standing.latest(now, row.phase)
+            if window <= row.window:
+                if row.report is None:
+                    raise PlanRefused(
+                        Problem.PLAN_NOT_DUE,
+                        f"the next answer is due at Unix time {standing.end(row.window + 1, row.phase)}",
+                    )
+                return base64.b64decode(row.report)
+            if (row.answers + 1) * plan.epsilon > standing.lifetime:
+                raise PlanRefused(
+                    Problem.PLAN_LIFETIME,
+                    f"{row.answers} answers were given, epsilon {decimal_text(row.given)} of the lifetime "
+                    f"{decimal_text(standing.lifetime)}",
+                )
             book = self._read()
-            entries = tuple(
-                entry.changed(report=None) if (entry.plan, entry.round) == (plan.id, round_number) else entry
-                for entry in book.entries
-            )
-            if entries != book.entries:
-                self._write(book.changed(entries=entries))
+            book.check_limit(plan.epsilon)
+            due = row.changed(window=window, answers=row.answers + 1, report=None)
+            report = draw(due)
+            self._write(book.with_standing(due.changed(report=_text(report))))
+            return report
+
+    def sent(self, plan: Plan, round_number: int, window: int | None = None) -> None:
+        """The report has arrived: forget its bytes, keep that it was given. Of a standing plan, that of this window."""
+        with self.file.locked():
+            book = self._read()
+            row = book.accepted(plan)
+            if row is not None and window in (None, row.window):
+                changed = book.with_standing(row.changed(report=None))
+            else:
+                changed = book.changed(
+                    entries=tuple(
+                        entry.changed(report=None)
+                        if (entry.plan, entry.round) == (plan.id, round_number)
+                        else entry
+                        for entry in book.entries
+                    )
+                )
+            if changed != book:
+                self._write(changed)
+
+    def _accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
+        """The row of this plan; a new one, with its phase, is on the disk before anything else happens."""
+        standing, book = _standing(plan), self._read()
+        known = book.accepted(plan)
+        if known is not None:
+            return known
+        phase = (source or Source()).below(standing.every)
+        shown = clock(now)
+        accepted = standing.start - 1 if shown is None else int(shown // 1)
+        # Windows that ended before now are over: nothing could be said about them.
+        over = max((accepted - standing.start - phase) // standing.every, -1)
+        new = Acceptance(plan.id, decimal_text(plan.epsilon), phase, accepted, over)
+        self._write(book.with_standing(new))
+        return new
 
     def _read(self) -> _Book:
         """The book on the disk. What cannot be read is an error: an empty book would spend twice."""
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                text = file.read()
-        except FileNotFoundError:
+        text = self.file.read()
+        if text is None:
             return _Book(self.new_limit or epsilon_fraction(DEFAULT_LIMIT))
-        except UnicodeDecodeError as error:
-            raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
         try:
             data = json.loads(text)
             if (data["format"], data["version"]) != (FORMAT, VERSION):
                 raise ValueError(f"expected format {FORMAT!r} version {VERSION}")
             entries = tuple(Entry(**item) for item in data["entries"])
-            for entry in entries:
-                epsilon_fraction(entry.epsilon)
-                base64.b64decode(entry.report or "", validate=True)
-            limit = epsilon_fraction(data["limit"]) if self.new_limit is None else self.new_limit
-            return _Book(limit, entries)
+            standing = tuple(Acceptance(**item) for item in data["standing"])
+            for epsilon, report in [(row.epsilon, row.report) for row in entries] + [
+                (row.epsilon, row.report) for row in standing
+            ]:
+                epsilon_fraction(epsilon)
+                base64.b64decode(report or "", validate=True)
+            stored = budget_fraction(data["limit"], MAX_LIFETIME, "a limit")
+            return _Book(stored if self.new_limit is None else self.new_limit, entries, standing)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, binascii.Error) as error:
             raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
 
     def _write(self, book: _Book) -> None:
-        """Replace the file as a whole: new bytes on the disk, then the name, then the folder."""
         data = {
             "format": FORMAT,
             "version": VERSION,
             "limit": decimal_text(book.limit),
-            "entries": [{name: getattr(entry, name) for name in entry.fields} for entry in book.entries],
+            "entries": [_plain(entry) for entry in book.entries],
+            "standing": [_plain(row) for row in book.standing],
         }
-        temporary = f"{self.path}.{os.urandom(4).hex()}"
-        try:
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(data, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise
-        _sync_folder(self._folder)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One process at a time; the system releases the lock of a process that dies."""
-        os.makedirs(self._folder, exist_ok=True)
-        with open(self.path + ".lock", "a+b") as file:
-            if sys.platform == "win32":
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                try:
-                    yield
-                finally:
-                    file.seek(0)
-                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-            else:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield
+        self.file.write(json.dumps(data, indent=1))
 
 
-def _sync_folder(folder: str) -> None:
-    if sys.platform != "win32":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _standing(plan: Plan) -> Standing:
+    if plan.standing is None:
+        raise InputError("the plan has no windows: it is answered round by round")
+    return plan.standing
+
+
+def _text(report: bytes) -> str:
+    return base64.b64encode(report).decode("ascii")
+
+
+def _plain(record: Record) -> dict[str, object]:
+    return {name: getattr(record, name) for name in record.fields}

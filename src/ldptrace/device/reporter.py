@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 
-from ldptrace.device.ledger import Ledger
-from ldptrace.device.track import Point, trip_of
+from ldptrace.device.ledger import Acceptance, Ledger
+from ldptrace.device.track import Point, Recording, occasion_among, occasion_of
+from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import ID_BYTES, Report, asked_of, plan_prefix
 from ldptrace.protocol.round import SHARES, Ask, Round
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Reporter:
-    """Answers the rounds of one plan.
+    """Answers the rounds of one plan, or the windows of a standing one.
 
-    With a ledger every round is answered once, within the person's limit, and the same bytes are returned
+    With a ledger every round and window is answered once, within the person's limit, and the same bytes are returned
     until they were sent. Without one each call is a fresh draw, which is for measurements only.
     `unpadded` accepts a plan that is not private, also for measurements only.
     """
@@ -45,29 +47,70 @@ class Reporter:
         return Reporter(plan, ledger)
 
     def report(self, points: Iterable[Point], round_number: int | None = None) -> bytes:
-        """The bytes to send for this trajectory; the newest round if none is named."""
-        number = self.number(round_number)
-        if self.ledger is None:
-            return self.draw(points, number)
-        return self.ledger.answer(self.plan, number, lambda: self.draw(points, number))
+        """The bytes to send for a person with this one trajectory; the newest round if none is named."""
+        return self.report_one_of([Recording(points)], round_number)
 
-    def sent(self, round_number: int | None = None) -> None:
-        """Tell the ledger that the report arrived: the round will not be answered again."""
+    def report_one_of(self, recordings: Sequence[Recording], round_number: int | None = None) -> bytes:
+        """The bytes to send for a person with these trajectories: one of them is drawn at random."""
+        number = self.number(round_number)
+        if self.plan.standing is not None:
+            raise InputError("a standing plan is answered window by window: use report_window")
+
+        def fresh() -> bytes:
+            return self.draw_about(occasion_among(recordings, self.plan.grid), number)
+
+        return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
+
+    def accept(self, now: float | None = None) -> Acceptance:
+        """Take part in a standing plan: its phase is drawn and stored, once. `now` is a Unix time."""
+        return self._needed_ledger.accept(self.plan, time.time() if now is None else now)
+
+    def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
+        """The bytes to send for the latest window of a standing plan that has ended; `plan-not-due` if it was answered.
+
+        One of the trips that arrived in that window is drawn at random; without any, the answer is about none. The
+        first call accepts the plan. `now`, a Unix time, is the system's clock unless given.
+        """
+
+        def fresh(row: Acceptance) -> bytes:
+            standing, arrivals = self.plan.standing, [one.arrival for one in recordings]
+            assert standing is not None
+            places = standing.eligible(arrivals, row.window, row.phase, row.accepted)
+            occasion = occasion_among([recordings[place] for place in places], self.plan.grid)
+            return self.draw_about(occasion, 0, window=row.window)
+
+        shown = time.time() if now is None else now
+        return self._needed_ledger.answer_window(self.plan, shown, fresh)
+
+    @property
+    def _needed_ledger(self) -> Ledger:
+        if self.ledger is None:
+            raise InputError("a standing plan needs a ledger: it holds the phase and what was answered")
+        return self.ledger
+
+    def sent(self, round_number: int | None = None, window: int | None = None) -> None:
+        """Tell the ledger that the report arrived: the round, or window, will not be answered again."""
         if self.ledger is not None:
-            self.ledger.sent(self.plan, self.number(round_number))
+            self.ledger.sent(self.plan, self.number(round_number), window)
 
     def draw(self, points: Iterable[Point], number: int, source: Source | None = None) -> bytes:
+        """A fresh report about one trajectory."""
+        return self.draw_about(occasion_of(points, self.plan.grid), number, source)
+
+    def draw_about(
+        self, occasion: Occasion, number: int, source: Source | None = None, *, window: int = 0
+    ) -> bytes:
         """A fresh report. The order of the draws is fixed: report id, group, then question by question."""
         # Bytes are read ahead for this one report only: a process that forks never shares any.
         source = source or Source(_ReadAhead())
-        round_, trip = self.plan.rounds[number], trip_of(points, self.plan.grid)
+        round_ = self.plan.rounds[number]
         report_id = source.take(ID_BYTES)
         group = _group(round_, source)
         asks = asked_of(round_, group)
-        payload = b"".join(_answer(ask, trip, source, padded=round_.padded) for ask in asks)
+        payload = b"".join(_answer(ask, occasion, source, padded=round_.padded) for ask in asks)
         if round_.padded:
             payload = payload.ljust(round_.payload_bytes, b"\0")
-        return Report(plan_prefix(self.plan), number, group, report_id, payload).encode()
+        return Report(plan_prefix(self.plan), number, group, window, report_id, payload).encode()
 
     def number(self, round_number: int | None) -> int:
         """The round that is meant: the newest if none is named."""
@@ -91,9 +134,9 @@ def _group(round_: Round, source: Source) -> int:
     return group
 
 
-def _answer(ask: Ask, trip: Trip, source: Source, *, padded: bool) -> bytes:
+def _answer(ask: Ask, occasion: Occasion, source: Source, *, padded: bool) -> bytes:
     """The randomised answer to one question, slot by slot."""
-    slots = ask.question.answer(trip, source)
+    slots = ask.question.answer(occasion, source)
     channel = ask.randomizer
     return b"".join(channel.encode(channel.perturb(items, source)) for items in slots if items or padded)
 

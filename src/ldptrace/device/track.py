@@ -6,11 +6,13 @@ The same path that `ldptrace.core.paths.CellPaths` computes for many trajectorie
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import axis_cell, towards
-from ldptrace.protocol.trips import Trip, clock
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.records import Record
+from ldptrace.protocol.trips import NO_TRIP, Occasion, Trip, clock, kept_places
 
 # Values that Python would read as numbers, and that are none.
 NO_NUMBERS = (bool, str, bytes, bytearray)
@@ -19,9 +21,38 @@ NO_NUMBERS = (bool, str, bytes, bytearray)
 Point = Sequence[float]
 
 
+class Recording(Record):
+    """A trajectory as this device recorded it.
+
+    `arrival` is the Unix time of its last point, recorded once and never changed: a standing plan asks about trips by
+    it. None where it is unknown.
+    """
+
+    points: Iterable[Point]
+    arrival: float | None = None
+
+
+def occasion_among(recordings: Sequence[Recording], grid: Grid, source: Source | None = None) -> Occasion:
+    """One of the trips, every one equally likely, and how many there are. What has no points is no trip.
+
+    >>> occasion_among([Recording([]), Recording([(0.5, 0.5)])], Grid((0, 0, 3, 3), 3))
+    Occasion(trip=Trip(path=[0], points=[(0.5, 0.5)], departure=None, arrival=None), trips=1)
+    """
+    trips = [points for points in map(_sized, recordings) if len(points) > 0]
+    if not trips:
+        return NO_TRIP
+    return Occasion(trip_of(trips[(source or Source()).below(len(trips))], grid), len(trips))
+
+
+def occasion_of(points: Iterable[Point], grid: Grid) -> Occasion:
+    """The occasion of a device that has one trajectory."""
+    return occasion_among([Recording(points)], grid)
+
+
 def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
     """All that the questions may look at. Without a time at both ends, or with a broken one, times are unknown.
 
+    At most 4,096 points are kept.
     Every trajectory has a trip, whatever is wrong with it: what cannot be read as points is no points.
 
     >>> trip_of([(0.5, 0.5, 30.0), (2.5, 2.5, 90.0)], Grid((0, 0, 3, 3), 3)).seconds
@@ -31,7 +62,8 @@ def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
     >>> trip_of([(0.5, 0.5), (2.5, 2.5)], Grid((0, 0, 3, 3), 3)).seconds is None
     True
     """
-    track = _listed(points)
+    everything = _listed(points)
+    track = [everything[place] for place in kept_places(len(everything))]
     times = [clock(_part(point, 2)) for point in (track[:1] + track[-1:])]
     departure, arrival = times if times and None not in times else (None, None)
     places = [(coordinate(_part(point, 0)), coordinate(_part(point, 1))) for point in track]
@@ -58,6 +90,15 @@ def _listed(points: Iterable[Point]) -> list[Point]:
     """The points; none where they cannot be had, because a device that was asked answers."""
     try:
         return list(points)
+    except Exception:
+        return []
+
+
+def _sized(recording: Recording) -> Sequence[Point]:
+    """The points of a recording, uncopied where their number is known."""
+    points = recording.points
+    try:
+        return points if isinstance(points, Sized) and len(points) >= 0 else _listed(points)  # type: ignore[return-value]
     except Exception:
         return []
 

@@ -26,10 +26,9 @@ from ldptrace.engines.spark import (
 )
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.reports import ID_BYTES, report_bytes
+from ldptrace.protocol.reports import ID_AT, report_bytes
 
 # Where the id of a report is, after version, plan, round and group.
-_ID = slice(19, 19 + ID_BYTES)
 _REPORT = "file string, place long, id binary, report binary"
 # Reports that are handed on at a time.
 _ROWS = 1 << 15
@@ -88,10 +87,10 @@ def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
                 piece = content[first : first + _ROWS * size]
                 whole = len(piece) // size
                 data = np.frombuffer(piece, dtype=np.uint8, count=whole * size).reshape(whole, size)
-                reports, ids = _binary(data), _binary(data[:, _ID])
+                reports, ids = _binary(data), _binary(data[:, ID_AT])
                 if rest := piece[whole * size :]:
                     reports = pa.concat_arrays([reports, pa.array([rest], pa.binary())])
-                    ids = pa.concat_arrays([ids, pa.array([rest[_ID]], pa.binary())])
+                    ids = pa.concat_arrays([ids, pa.array([rest[ID_AT]], pa.binary())])
                 many = len(reports)
                 places = pa.array(first // size + np.arange(many))
                 names = pa.array([path]).take(pa.array(np.zeros(many, dtype=np.int64)))

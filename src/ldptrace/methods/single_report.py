@@ -17,7 +17,8 @@ from ldptrace.io import read
 from ldptrace.io.area import read_area
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.models import LatticeModel, MobilityModel, TimedModel, fit_model
-from ldptrace.protocol.plan import Plan, plan_crs
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.units import plan_crs
 
 if TYPE_CHECKING:
     from ldptrace.roads.network import RoadNetwork

@@ -22,7 +22,7 @@ from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match, Observation, match_table
 from ldptrace.models.smooth import Bend, Seen, Smooth, circle, line, smooth
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.questions import Departure, Pace, Question, Tides
+from ldptrace.protocol.questions import TIME_QUESTIONS, Departure, Pace, Question, Tides
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.questions.tides import PART_OF_HOUR, PARTS
 
@@ -250,9 +250,6 @@ class TimeModel:
         matches = tuple(Match(*match) for match in header["matches"])
         words = tuple(header["words"])
         return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, free, words, matches)
-
-
-TIME_QUESTIONS = (Departure.name, Pace.name, Tides.name)
 
 
 def _seen(estimate: Estimate, response: Floats | None = None) -> Seen:

@@ -14,9 +14,10 @@ from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
 from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
-from ldptrace.models.time import PILOT, TIME_QUESTIONS, Calendar, TimeModel
+from ldptrace.models.time import PILOT, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import TIME_QUESTIONS
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,13 +18,18 @@ def epsilon_fraction(epsilon: float | str | Decimal | Fraction) -> Fraction:
     >>> epsilon_fraction(0.1)
     Fraction(1, 10)
     """
+    return budget_fraction(epsilon, MAX_EPSILON, "epsilon")
+
+
+def budget_fraction(value: float | str | Decimal | Fraction, most: int, what: str) -> Fraction:
+    """An epsilon, a lifetime or a limit: the exact decimal that was written, above 0 and at most `most`."""
     try:
-        value = epsilon if isinstance(epsilon, Fraction) else _plain(Decimal(str(epsilon)))
+        budget = value if isinstance(value, Fraction) else _plain(Decimal(str(value)))
     except (InvalidOperation, ValueError, OverflowError):
-        raise InputError(f"epsilon must be a number, got {epsilon!r}") from None
-    if not 0 < value <= MAX_EPSILON:
-        raise InputError(f"epsilon must be above 0 and at most {MAX_EPSILON}, got {epsilon}")
-    return value
+        raise InputError(f"{what} must be a number, got {str(value)[:80]!r}") from None
+    if not 0 < budget <= most:
+        raise InputError(f"{what} must be above 0 and at most {most}, got {str(value)[:80]}")
+    return budget
 
 
 def _plain(number: Decimal) -> Fraction:

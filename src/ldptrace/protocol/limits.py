@@ -26,3 +26,12 @@ MAX_EPSILON = 20
 EPSILON_DIGITS = 18
 # Characters of a decimal number.
 MAX_DECIMAL = 40
+# Points of a trajectory that a device looks at.
+MAX_POINTS = 1 << 12
+# Standing plans: seconds from window to window, first and last start (the year 9999), largest number of a window,
+# budget of all answers together.
+MIN_EVERY = 60
+MAX_EVERY = 366 * 86_400
+MAX_START = 253_402_300_799
+MAX_WINDOW = (1 << 32) - 1
+MAX_LIFETIME = 999

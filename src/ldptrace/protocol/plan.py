@@ -9,14 +9,15 @@ plan of two rounds for everyone; one report per user is a plan of one partitione
 from __future__ import annotations
 
 import hashlib
-import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from ldptrace.errors import InputError, PlanError
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.canonical import (
     decimal_in,
     decimal_of,
@@ -29,77 +30,28 @@ from ldptrace.protocol.canonical import (
 )
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction, ratio_at_most, total
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.lattice import link_count
 from ldptrace.protocol.limits import EPSILON_DIGITS, MAX_DOCUMENT, MAX_N, MAX_ROUNDS, MAX_WORK
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.protocol.questions import (
-    CombinedSteps,
-    CutEnd,
-    Departure,
-    End,
-    Length,
-    Links,
-    Moves,
-    Pace,
-    Question,
-    Start,
-    Steps,
-    Terminals,
-    Tides,
-    Turns,
-    Visits,
-)
+from ldptrace.protocol.questions import CombinedSteps, CutEnd, Length, Question, Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.records import Record
-from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.round import Ask, Round
+from ldptrace.protocol.shares import Wanted
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.units import CRS_PATTERN
 
 FORMAT = "ldptrace-plan"
 VERSION = 1
 METHOD_PATTERN = r"[a-z0-9-]{1,32}"
-CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
-
-# Shares of the users per question of `Plan.single_report`.
-DEFAULT_SHARES = {
-    "length": 0.05,
-    "start": 0.02,
-    "end": 0.02,
-    "terminals": 0.10,
-    "visits": 0.46,
-    "moves": 0.06,
-    "links": 0.26,
-    "turns": 0.03,
-}
-# Shares where the curator has a street map: routes know the moves, so users say where trips begin, end and pass
-# (benchmarks/streets.py).
-MAP_SHARES = {
-    "length": 0.08,
-    "start": 0.05,
-    "end": 0.05,
-    "terminals": 0.20,
-    "visits": 0.45,
-    "moves": 0.02,
-    "links": 0.14,
-    "turns": 0.01,
-}
-# Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
-# of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
-# that the others keep exactly the proportions they have without.
-GIVEN, PARTS = 5, 64
-TIME_SHARES = {"departure": 0.60, "pace": 0.25, "tides": 0.15}
-GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
-# Millimetres of a degree of latitude and of a metre; metres per hour of the slowest edge, number of edges:
-# from 2 to 128 km/h.
-DEGREE, METRE = 111_195_080, 1000
-SLOWEST, SPEED_CLASSES = 2000, 26
-# Units of a map that can only be degrees.
-SMALL = 10
+KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing", "extends", "rounds")
 
 
 class Plan(Record):
     """A collection: grid, total epsilon, rounds.
 
     `extends` is the id of the plan without the last round, where that round was decided later. `crs` names
-    the coordinates of the bounds (None: planar, known to the participants).
+    the coordinates of the bounds (None: planar, known to the participants). `campaign` makes the id that of one
+    collection. A `standing` plan is answered in every window of time, each answer within epsilon.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
@@ -112,6 +64,8 @@ class Plan(Record):
     rounds: tuple[Round, ...]
     extends: str | None = None
     crs: str | None = None
+    campaign: CampaignName | None = None
+    standing: Standing | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", epsilon_fraction(self.epsilon))
@@ -125,6 +79,8 @@ class Plan(Record):
             raise PlanError(f"a coordinate system is named like {CRS_PATTERN}, got {self.crs!r}")
         if not 1 <= len(self.rounds) <= MAX_ROUNDS:
             raise PlanError(f"a plan needs 1 to {MAX_ROUNDS} rounds, got {len(self.rounds)}")
+        if self.standing is not None:
+            self._check_standing(self.standing)
         # The two are never equal, and `spent` has far more digits than they can have in common.
         if Fraction(self.spent) > self.epsilon:
             raise PlanRefused(
@@ -137,9 +93,18 @@ class Plan(Record):
                 "the plan does not extend the plan it names: earlier rounds must stay as they were"
             )
 
+    def _check_standing(self, standing: Standing) -> None:
+        if len(self.rounds) != 1 or self.extends is not None:
+            raise PlanError(f"a standing plan has one round and extends none, got {len(self.rounds)} rounds")
+        if standing.lifetime < self.epsilon:
+            raise PlanError(
+                f"a lifetime holds at least one answer of epsilon {decimal_text(self.epsilon)}, "
+                f"got {decimal_text(standing.lifetime)}"
+            )
+
     @property
     def spent(self) -> Decimal:
-        """Budget of all rounds together."""
+        """Budget of all rounds together, in a standing plan of one answer."""
         return total(round_.spent for round_ in self.rounds)
 
     @property
@@ -196,35 +161,20 @@ class Plan(Record):
         week: bool = False,
         centre: tuple[float, float] | None = None,
         for_map: bool = False,
+        questions: Sequence[str] | None = None,
     ) -> Plan:
         """One report per user: each answers one question with the whole of epsilon.
 
         A plan `for_map` has the same questions in other shares, for a curator who has a street map; devices know
         nothing of it. With `time` some are asked when they leave (and in a `week` on which day), how fast they are,
         and at what time of day they go towards a public `centre` or away from it (None: the middle of the map).
+        `questions` names the questions, `shares` the share of the users that each of them is asked of.
         """
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
-        n = grid.n
-        most = min(most_moves, link_count(n))
-        questions: list[Question] = [Length(n, cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
-        questions += [Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
-        usual = MAP_SHARES if for_map else DEFAULT_SHARES
-        tickets = [PARTS * share for share in _integer_shares(questions, usual, SHARES // PARTS)]
-        if time:
-            about_time = _about_time(grid, crs, week, centre)
-            given = [0, *(GIVEN * share // PARTS for share in tickets[1:])]
-            tickets = [share - part for share, part in zip(tickets, given, strict=True)]
-            tickets += _integer_shares(about_time, TIME_SHARES, sum(given))
-            questions += about_time
-        elif week or centre is not None:
-            raise InputError(
-                "a week and a centre belong to the questions about time, and none of these is asked"
-            )
-        if shares is not None:
-            tickets = _integer_shares(questions, shares, SHARES)
+        wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         asks = []
-        for question, share in zip(questions, tickets, strict=True):
+        for question, share in wanted.asked(grid, crs):
             randomizer: Randomizer = PrivSet.best(question.domain, question.capacity, ratio)
             if question.capacity == 1:
                 randomizer = min(
@@ -271,6 +221,8 @@ class Plan(Record):
                 "n": self.grid.n,
             },
             "epsilon": decimal_text(self.epsilon),
+            "campaign": None if self.campaign is None else self.campaign.document(),
+            "standing": None if self.standing is None else self.standing.document(),
             "extends": self.extends,
             "rounds": [round_.document() for round_ in self.rounds],
         }
@@ -309,7 +261,7 @@ def _plan(data: Any) -> Plan:
             Problem.PLAN_UNKNOWN_VERSION,
             f"this is a plan of version {str(data.get('version'))[:40]}, known is {VERSION}",
         )
-    object_in(data, ("format", "version", "method", "grid", "epsilon", "extends", "rounds"), "the plan")
+    object_in(data, KEYS, "the plan")
     area = object_in(data["grid"], ("bounds", "crs", "n"), "grid")
     x0, y0, x1, y1 = (decimal_in(value, "a bound") for value in list_in(area["bounds"], 4, 4, "bounds"))
     grid = Grid((x0, y0, x1, y1), integer_in(area["n"], 2, MAX_N, "n"))
@@ -324,6 +276,8 @@ def _plan(data: Any) -> Plan:
         ),
         extends=None if data["extends"] is None else text_in(data["extends"], r"[0-9a-f]{64}", "extends"),
         crs=None if area["crs"] is None else text_in(area["crs"], CRS_PATTERN, "crs"),
+        campaign=None if data["campaign"] is None else CampaignName.from_document(data["campaign"]),
+        standing=None if data["standing"] is None else Standing.from_document(data["standing"]),
     )
     if plan.work > MAX_WORK:
         raise PlanRefused(
@@ -333,62 +287,3 @@ def _plan(data: Any) -> Plan:
     if plan.document() != data:
         raise PlanError("numbers of the plan are not written in their canonical form")
     return plan
-
-
-def plan_crs(name: str | None) -> str | None:
-    """A coordinate system as a plan may name it; None for one that only its data can describe.
-
-    >>> plan_crs("EPSG:4326"), plan_crs("PROJCS[...]")
-    ('EPSG:4326', None)
-    """
-    return name if name is not None and re.fullmatch(CRS_PATTERN, name) else None
-
-
-def _millimetres(grid: Grid, crs: str | None) -> tuple[int, int]:
-    """Millimetres of a unit of x and of y: degrees in the middle of the map, or metres.
-
-    Where nobody names the coordinates, a map of a few units within the range of degrees is one of degrees: as metres it
-    would be smaller than a house.
-    """
-    x0, y0, x1, y1 = grid.bounds
-    small = max(x1 - x0, y1 - y0) <= SMALL and -180 <= x0 < x1 <= 180 and -90 <= y0 < y1 <= 90
-    if not (small if crs is None else crs.upper() in GEOGRAPHIC):
-        return METRE, METRE
-    latitude = math.radians((grid.bounds[1] + grid.bounds[3]) / 2)
-    return max(1, round(DEGREE * math.cos(latitude))), DEGREE
-
-
-def _about_time(
-    grid: Grid, crs: str | None, week: bool, centre: tuple[float, float] | None
-) -> list[Question]:
-    """The questions about time, for public facts of the map."""
-    x_scale, y_scale = _millimetres(grid, crs)
-    middle = grid.n // 2 * (grid.n + 1)
-    if centre is not None:
-        x0, y0, x1, y1 = grid.bounds
-        try:
-            x, y = (float(value) for value in centre)
-        except (TypeError, ValueError):
-            raise InputError(f"the centre must be two numbers x,y, got {centre!r}") from None
-        if not (x0 <= x <= x1 and y0 <= y <= y1):
-            raise InputError(
-                f"the centre must lie within the bounds {x0:g},{y0:g},{x1:g},{y1:g}, got {x:g},{y:g}"
-            )
-        middle = grid.cell(x, y)
-    return [
-        Departure(grid.n, 7 if week else 1, 1),
-        Pace(grid.n, x_scale, y_scale, SLOWEST, SPEED_CLASSES, 1),
-        Tides(grid.n, middle),
-    ]
-
-
-def _integer_shares(questions: list[Question], shares: dict[str, float], everyone: int) -> list[int]:
-    """Shares in whole numbers that add up to `everyone` exactly; the largest takes the rounding."""
-    names = [question.name for question in questions]
-    if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
-        raise PlanError(f"shares must be positive for exactly {names}, got {shares}")
-    parts = sum(shares.values())
-    whole = {name: max(1, round(everyone * shares[name] / parts)) for name in names}
-    largest = max(names, key=lambda name: whole[name])
-    whole[largest] += everyone - sum(whole.values())
-    return [whole[name] for name in names]

@@ -5,10 +5,12 @@
          1    16  first half of the plan's id
         17     1  round, from 0
         18     1  group: the number of the question that was drawn; 0 in a round for everyone
-        19    16  random report id
-        35     p  payload, followed by zeros up to the round's payload size
+        19     4  window of a standing plan; 0 in other plans
+        23    16  random report id
+        39     p  payload, followed by zeros up to the round's payload size
 
-A batch is reports of one plan and round one after the other, nothing else; one report is a batch too.
+A batch is reports of one plan and round one after the other, nothing else; one report is a batch too. The layout
+stands here and nowhere else: `PLAN_AT` to `ID_AT` are the slices of its fields.
 """
 
 from __future__ import annotations
@@ -25,8 +27,13 @@ VERSION = 1
 PLAN_BYTES = 16
 ID_BYTES = 16
 
-_HEADER = struct.Struct(f">B{PLAN_BYTES}sBB{ID_BYTES}s")
+_HEADER = struct.Struct(f">B{PLAN_BYTES}sBBI{ID_BYTES}s")
 HEADER_BYTES = _HEADER.size
+PLAN_AT = slice(1, 1 + PLAN_BYTES)
+ROUND_AT = slice(PLAN_AT.stop, PLAN_AT.stop + 1)
+GROUP_AT = slice(ROUND_AT.stop, ROUND_AT.stop + 1)
+WINDOW_AT = slice(GROUP_AT.stop, GROUP_AT.stop + 4)
+ID_AT = slice(WINDOW_AT.stop, HEADER_BYTES)
 
 # For each question that a report answers, what each of its slots names.
 Answers = list[tuple[Ask, list[tuple[int, ...]]]]
@@ -38,16 +45,17 @@ class Report(Record):
     plan: bytes
     round: int
     group: int
+    window: int
     id: bytes
     payload: bytes
 
     def encode(self) -> bytes:
         """The report's bytes.
 
-        >>> Report(bytes(16), 0, 2, bytes(16), b"xyz").encode().hex()[-20:]
+        >>> Report(bytes(16), 0, 2, 0, bytes(16), b"xyz").encode().hex()[-20:]
         '0000000000000078797a'
         """
-        return _HEADER.pack(VERSION, self.plan, self.round, self.group, self.id) + self.payload
+        return _HEADER.pack(VERSION, self.plan, self.round, self.group, self.window, self.id) + self.payload
 
     @staticmethod
     def decode(data: bytes) -> Report:
@@ -60,8 +68,8 @@ class Report(Record):
             raise ReportRejected(
                 Problem.WRONG_SIZE, f"a report has at least {HEADER_BYTES} bytes, this one has {len(data)}"
             )
-        _, plan, round_number, group, id_ = _HEADER.unpack_from(data)
-        return Report(plan, round_number, group, id_, data[HEADER_BYTES:])
+        _, plan, round_number, group, window, id_ = _HEADER.unpack_from(data)
+        return Report(plan, round_number, group, window, id_, data[HEADER_BYTES:])
 
 
 def plan_prefix(plan: Plan) -> bytes:
@@ -74,8 +82,16 @@ def report_bytes(round_: Round) -> int:
     return HEADER_BYTES + round_.payload_bytes
 
 
-def read_report(data: bytes, plan: Plan, round_number: int) -> Answers:
-    """What a report of this round says; raises `ReportRejected` with the first problem found."""
+def window_of(report: bytes) -> int:
+    """The window that a report names, of at least `HEADER_BYTES` bytes."""
+    return int.from_bytes(report[WINDOW_AT], "big")
+
+
+def read_report(data: bytes, plan: Plan, round_number: int, window: int | None = None) -> Answers:
+    """What a report of this round says; raises `ReportRejected` with the first problem found.
+
+    Of a standing plan, reports of one `window` only, or with None those of any.
+    """
     report = Report.decode(data)
     if report.plan != plan_prefix(plan):
         raise ReportRejected(Problem.WRONG_PLAN)
@@ -88,6 +104,11 @@ def read_report(data: bytes, plan: Plan, round_number: int) -> Answers:
         raise ReportRejected(
             Problem.WRONG_SIZE,
             f"a report of this round has {report_bytes(round_)} bytes, this one has {len(data)}",
+        )
+    wanted = window if plan.standing is not None else 0
+    if wanted is not None and report.window != wanted:
+        raise ReportRejected(
+            Problem.WRONG_WINDOW, f"the report answers window {report.window}, this is {wanted}"
         )
     if report.group >= (1 if round_.assignment == "everyone" else len(round_.asks)):
         raise ReportRejected(Problem.UNKNOWN_GROUP, f"the round has no group {report.group}")

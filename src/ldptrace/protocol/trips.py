@@ -1,10 +1,11 @@
-"""What a device knows of its trajectory, and all that a question may look at: cells, points and the clock."""
+"""What a question may look at: a trip (cells, points and the clock), and among how many trips it was drawn."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+from ldptrace.protocol.limits import MAX_POINTS
 from ldptrace.protocol.records import Record
 
 # Clocks beyond this many seconds, some thirty thousand years, are broken or tell another unit.
@@ -37,6 +38,31 @@ class Trip(Record):
     def hour(self) -> int | None:
         """Full hours since the beginning of 1970 when it left."""
         return None if self.departure is None else math.floor(self.departure) // 3600
+
+
+class Occasion(Record):
+    """What an answer is about: one trip, drawn from `trips` of them. Without a trip the path is empty.
+
+    >>> Occasion(Trip((7, 8)), 3).trip.path, NO_TRIP.trips
+    ((7, 8), 0)
+    """
+
+    trip: Trip
+    trips: int = 1
+
+
+NO_TRIP = Occasion(Trip(()), 0)
+
+
+def kept_places(points: int) -> Sequence[int]:
+    """Places of the points that a device looks at: all, or 4,096 from the first to the last, evenly.
+
+    >>> kept_places(3), kept_places(8191)[:3], kept_places(10**6)[-1]
+    (range(0, 3), [0, 2, 4], 999999)
+    """
+    if points <= MAX_POINTS:
+        return range(points)
+    return [i * (points - 1) // (MAX_POINTS - 1) for i in range(MAX_POINTS)]
 
 
 def clock(value: object) -> float | None:

@@ -17,7 +17,7 @@ from ldptrace.curator.receive import Receiver
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.protocol.reports import ID_BYTES, PLAN_BYTES, plan_prefix, report_bytes
+from ldptrace.protocol.reports import ID_AT, ID_BYTES, PLAN_AT, ROUND_AT, plan_prefix, report_bytes
 from ldptrace.server.problems import BY_NUMBER, ServerProblem
 from ldptrace.server.registry import no_such, plans_of
 from ldptrace.server.seen import SeenIds
@@ -25,7 +25,6 @@ from ldptrace.server.storage import Database, Session
 
 Codes = NDArray[np.uint8]
 _DUPLICATE = Problem.DUPLICATE.number
-_ID = slice(3 + PLAN_BYTES, 3 + PLAN_BYTES + ID_BYTES)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Counter:
         seen = self._seen.setdefault(round_.key, SeenIds(round_.key))
         size = report_bytes(round_.plan.rounds[round_.number])
         reports = [_pieces(submission.body, size) for submission in submissions]
-        ids = list({piece[_ID] for pieces in reports for piece in pieces if len(piece) == size})
+        ids = list({piece[ID_AT] for pieces in reports for piece in pieces if len(piece) == size})
         known = seen.known(session, ids, round_.groups, round_.generation)
         receiver = Receiver(round_.plan, round_.number, b"".join(known))
         codes = _received(receiver, submissions, size)
@@ -114,7 +113,7 @@ class Counter:
         for pieces, part, submission in zip(reports, codes, submissions, strict=True):
             for place in np.flatnonzero((part == 0) | (part == _DUPLICATE)).tolist():
                 piece = pieces[place]
-                report_id = piece[_ID]
+                report_id = piece[ID_AT]
                 if report_id in known:
                     continue
                 if report_id in accepted:
@@ -167,11 +166,7 @@ def _rounds(session: Session, campaign: str) -> list[_Round]:
 def _round_of(rounds: Sequence[_Round], body: bytes) -> int:
     """Which round a body answers: the one its first report names, or the newest, whose checks will tell."""
     for place, round_ in enumerate(rounds[:-1]):
-        named = bytes([round_.number])
-        if (
-            body[1 : 1 + PLAN_BYTES] == plan_prefix(round_.plan)
-            and body[1 + PLAN_BYTES : 2 + PLAN_BYTES] == named
-        ):
+        if body[PLAN_AT] == plan_prefix(round_.plan) and body[ROUND_AT] == bytes([round_.number]):
             return place
     return len(rounds) - 1
 

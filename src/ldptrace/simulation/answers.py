@@ -36,7 +36,7 @@ from ldptrace.protocol.questions import (
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.questions.tides import PART_OF_HOUR
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 
 Rows = NDArray[np.int32]
 
@@ -106,7 +106,7 @@ def _as_on_the_device(
     source = Source(rng.bytes)
     rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
     for number, user in enumerate(users.tolist()):
-        for slot, items in enumerate(question.answer(_trip(paths, user, timing), source)):
+        for slot, items in enumerate(question.answer(Occasion(_trip(paths, user, timing)), source)):
             rows[number * question.slots + slot, : len(items)] = items
     return rows
 

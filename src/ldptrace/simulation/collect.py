@@ -18,7 +18,7 @@ from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import Departure, Length, Pace, Tides
+from ldptrace.protocol.questions import Length
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
@@ -126,7 +126,7 @@ def _tickets(round_: Round) -> NDArray[np.int64]:
     what it costs, not luck.
     """
     shares = np.array([ask.share for ask in round_.asks])
-    timed = np.array([isinstance(ask.question, Departure | Pace | Tides) for ask in round_.asks])
+    timed = np.array([ask.question.about_time for ask in round_.asks])
     giving = ~timed & [not isinstance(ask.question, Length) for ask in round_.asks]
     widths = shares * ~timed + shares * giving * shares[timed].sum() // max(shares[giving].sum(), 1)
     tickets = np.full(SHARES, -1)

@@ -16,7 +16,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import direction, link_item, move_item, turn
 from ldptrace.protocol.questions import End, Length, Links, Moves, Question, Start, Terminals, Turns, Visits
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 
 N = 3
 PATHS = [[0], [0, 1], [0, 1, 0, 1, 2], [4, 0, 4, 8, 5, 4, 3], [8, 7, 6, 3, 0, 1, 2, 5, 8], [4, 4 - 3, 4]]
@@ -54,7 +54,7 @@ def test_questions_without_choice(question: Question) -> None:
     found = tables().answers(question.name, question.capacity).toarray()
     for row, path in enumerate(PATHS):
         expected = np.zeros(question.domain)
-        expected[question.answer(Trip(path), Source())[0]] = 1
+        expected[question.answer(Occasion(Trip(path)), Source())[0]] = 1
         assert np.array_equal(found[row], expected)
 
 

@@ -11,7 +11,7 @@ from ldptrace.errors import PlanError
 from ldptrace.protocol.questions import QUESTIONS, Departure, Pace, Question, Tides
 from ldptrace.protocol.questions.base import at_random_positions, cell_words, move_items, move_words, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import LAST_CLOCK, Trip
+from ldptrace.protocol.trips import LAST_CLOCK, Occasion, Trip
 from statistics_kit import assert_frequencies
 
 
@@ -74,7 +74,7 @@ def test_every_trip_has_an_answer_about_time_in_the_domain(
 ) -> None:
     trip = Trip(path, points, departure, arrival)
     for question in TIMED:
-        (items,) = question.answer(trip, Source())
+        (items,) = question.answer(Occasion(trip), Source())
         assert len(set(items)) == len(items) <= question.capacity
         assert all(0 <= item < question.domain for item in items)
         if not path or departure is None:

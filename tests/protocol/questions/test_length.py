@@ -5,16 +5,16 @@ import pytest
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 
 
 @pytest.mark.parametrize(("cells", "item"), [(1, 0), (2, 1), (5, 4), (6, 4), (99, 4)])
 def test_long_paths_count_as_the_longest(cells: int, item: int) -> None:
-    assert Length(9, cap=5).answer(Trip(([0, 1] * 50)[:cells]), Source()) == [[item]]
+    assert Length(9, cap=5).answer(Occasion(Trip(([0, 1] * 50)[:cells])), Source()) == [[item]]
 
 
 def test_no_path_is_a_null_answer() -> None:
-    assert Length(9, cap=5).answer(Trip([]), Source()) == [[]]
+    assert Length(9, cap=5).answer(Occasion(Trip([])), Source()) == [[]]
 
 
 def test_words_name_the_last_item_as_open() -> None:

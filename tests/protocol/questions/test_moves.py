@@ -6,24 +6,28 @@ from ldptrace.errors import PlanError
 from ldptrace.protocol.lattice import link_count, move_count
 from ldptrace.protocol.questions import Links, Moves
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 from statistics_kit import assert_proportion
 
 
 def test_a_step_back_is_another_move_and_the_same_link() -> None:
     there_and_back = Trip([0, 1, 0])
-    assert len(Moves(2, 3).answer(there_and_back, Source())[0]) == 2
-    assert len(Links(2, 3).answer(there_and_back, Source())[0]) == 1
+    assert len(Moves(2, 3).answer(Occasion(there_and_back), Source())[0]) == 2
+    assert len(Links(2, 3).answer(Occasion(there_and_back), Source())[0]) == 1
 
 
 def test_one_cell_makes_no_move() -> None:
-    assert Moves(3, 2).answer(Trip([4]), Source()) == Links(3, 2).answer(Trip([]), Source()) == [[]]
+    assert (
+        Moves(3, 2).answer(Occasion(Trip([4])), Source())
+        == Links(3, 2).answer(Occasion(Trip([])), Source())
+        == [[]]
+    )
 
 
 def test_each_step_is_as_likely_to_be_drawn() -> None:
     source, path = Source(), Trip([0, 1, 2, 5, 8])
-    first = Moves(3, 4).answer(Trip([0, 1]), source)[0][0]
-    named = sum(first in Moves(3, 1).answer(path, source)[0] for _ in range(6000))
+    first = Moves(3, 4).answer(Occasion(Trip([0, 1])), source)[0][0]
+    named = sum(first in Moves(3, 1).answer(Occasion(path), source)[0] for _ in range(6000))
     assert_proportion(named, 6000, 1 / 4)
 
 

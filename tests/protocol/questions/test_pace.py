@@ -8,7 +8,7 @@ from itertools import pairwise
 from ldptrace.protocol.questions import Pace
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 
 SPEEDS = Pace(4, 1000, 1000, 2000, 26, 0)
 
@@ -20,11 +20,11 @@ def test_speed_classes_begin_at_their_edges() -> None:
         for way, item in ((metres, k + 1), (math.nextafter(metres, 0.0), k)):
             # 3.6 * way in millimetres over 3600 seconds is the speed in metres per hour.
             trip = Trip([0], [(0.0, 0.0), (way, 0.0)], 0.0, 3600.0)
-            assert abs(SPEEDS.answer(trip, Source())[0][0] - item) <= (
+            assert abs(SPEEDS.answer(Occasion(trip), Source())[0][0] - item) <= (
                 0 if k % 4 == 0 and item == k + 1 else 1
             )
-    assert SPEEDS.answer(Trip([0], [(5.0, 5.0)], 0.0, 60.0), Source()) == [[0]]
-    assert SPEEDS.answer(Trip([0], [(0.0, 0.0), (1e7, 0.0)], 0.0, 60.0), Source()) == [[25]]
+    assert SPEEDS.answer(Occasion(Trip([0], [(5.0, 5.0)], 0.0, 60.0)), Source()) == [[0]]
+    assert SPEEDS.answer(Occasion(Trip([0], [(0.0, 0.0), (1e7, 0.0)], 0.0, 60.0)), Source()) == [[25]]
     assert SPEEDS.words(0) == "slower than 2 km/h"
     assert SPEEDS.words(25) == "128 km/h or faster"
 

@@ -1,4 +1,4 @@
-"""What can be asked of a trip. A question is one class in one file here; standard library only: devices run this.
+"""What can be asked of an occasion. A question is one class in one file here; standard library only: devices run this.
 
 The simulator has compiled counterparts of the common ones (`ldptrace.simulation.answers`), tested to agree, and
 runs the others as they are.
@@ -17,6 +17,7 @@ from ldptrace.protocol.questions.pace import Pace
 from ldptrace.protocol.questions.steps import CombinedSteps, Steps
 from ldptrace.protocol.questions.terminals import CutEnd, End, Start, Terminals
 from ldptrace.protocol.questions.tides import Tides
+from ldptrace.protocol.questions.trips import Trips
 from ldptrace.protocol.questions.turns import Turns
 from ldptrace.protocol.questions.visits import Visits
 
@@ -24,9 +25,11 @@ QUESTIONS: dict[str, type[Question]] = {
     kind.name: kind
     for kind in (
         *(Length, Start, End, CutEnd, Terminals, Visits, Moves, Links, Turns, Steps, CombinedSteps),
-        *(Departure, Pace, Tides),
+        *(Departure, Pace, Tides, Trips),
     )
 }
+
+TIME_QUESTIONS = tuple(name for name, kind in QUESTIONS.items() if kind.about_time)
 
 
 def question_from(n: int, parameters: dict[str, Any]) -> Question:
@@ -42,6 +45,7 @@ def question_from(n: int, parameters: dict[str, Any]) -> Question:
 
 __all__ = [
     "QUESTIONS",
+    "TIME_QUESTIONS",
     "CombinedSteps",
     "CutEnd",
     "Departure",
@@ -56,6 +60,7 @@ __all__ = [
     "Steps",
     "Terminals",
     "Tides",
+    "Trips",
     "Turns",
     "Visits",
     "question_from",

@@ -15,19 +15,21 @@ from ldptrace.errors import PlanError
 from ldptrace.protocol.lattice import move_item, move_of
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 Slots = list[list[int]]
 
 
 class Question(Record, ABC):
-    """A question about a trip on an n x n grid: all that a device, and a person who reads its report, must know."""
+    """A question about an occasion on an n x n grid: all that a device, and a reader of its report, must know."""
 
     n: int
 
     name: ClassVar[str]
     # What is asked, in words that follow "to the question about".
     about: ClassVar[str]
+    # Whether the answer needs a clock.
+    about_time: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -44,8 +46,8 @@ class Question(Record, ABC):
         return 1
 
     @abstractmethod
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        """The trip's items, slot by slot. A choice among many is made at random by `source`."""
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        """Items of the occasion, slot by slot. A choice among many is made at random by `source`."""
 
     @abstractmethod
     def words(self, item: int) -> str:

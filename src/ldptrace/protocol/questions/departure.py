@@ -7,7 +7,7 @@ from typing import ClassVar
 from ldptrace.errors import PlanError
 from ldptrace.protocol.questions.base import Question, Slots, nearby, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 HOURS = 24
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -19,10 +19,11 @@ class Departure(Question):
     With a `reach`, so many hours before and after it belong to the answer, round the clock: then a randomizer of sets
     names hours near the truth rather than far ones, which says more about a smooth day (docs/explanation/time.md).
 
-    >>> Departure(6, days=1, reach=1).answer(Trip([3], departure=86_400.0 + 23.5 * 3600), Source())
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Departure(6, days=1, reach=1).answer(Occasion(Trip([3], departure=86_400.0 + 23.5 * 3600)), Source())
     [[0, 22, 23]]
     >>> week = Departure(6, days=7, reach=0)
-    >>> week.words(week.answer(Trip([3], departure=0.0), Source())[0][0])
+    >>> week.words(week.answer(Occasion(Trip([3], departure=0.0)), Source())[0][0])
     "Thursday, from 0 to 1 o'clock"
     """
 
@@ -31,6 +32,7 @@ class Departure(Question):
 
     name: ClassVar[str] = "departure"
     about: ClassVar[str] = "the hour at which it begins"
+    about_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if type(self.days) is not int or self.days not in (1, len(DAYS)):
@@ -45,7 +47,8 @@ class Departure(Question):
     def capacity(self) -> int:
         return 2 * self.reach + 1
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        trip = occasion.trip
         if not trip.path or trip.hour is None:
             return [[]]
         # The first of January 1970 was a Thursday.

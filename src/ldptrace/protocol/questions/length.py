@@ -7,13 +7,14 @@ from typing import ClassVar
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import Question, Slots, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Length(Question):
     """Number of cells of the path, at most `cap` (section 5.3): item 0 is one cell.
 
-    >>> Length(6, cap=36).answer(Trip([7, 8]), Source())
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Length(6, cap=36).answer(Occasion(Trip([7, 8])), Source())
     [[1]]
     """
 
@@ -29,8 +30,8 @@ class Length(Question):
     def domain(self) -> int:
         return self.cap
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [[min(len(path), self.cap) - 1]] if path else [[]]
 
     def words(self, item: int) -> str:

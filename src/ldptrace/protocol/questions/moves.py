@@ -17,7 +17,7 @@ from ldptrace.protocol.questions.base import (
     whole,
 )
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Moves(Question):
@@ -26,7 +26,8 @@ class Moves(Question):
     Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
     path in a way that a model can compute from the length alone.
 
-    >>> Moves(2, most=3).answer(Trip([0, 1, 3]), Source())  # north, then east
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Moves(2, most=3).answer(Occasion(Trip([0, 1, 3])), Source())  # north, then east
     [[0, 3]]
     """
 
@@ -46,8 +47,8 @@ class Moves(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [at_random_positions(move_items(path, self.n), self.most, source)]
 
     def words(self, item: int) -> str:
@@ -57,7 +58,8 @@ class Moves(Question):
 class Links(Question):
     """As `Moves`, without direction: which pairs of adjacent cells the path connects.
 
-    >>> Links(2, most=3).answer(Trip([0, 1, 0]), Source())
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Links(2, most=3).answer(Occasion(Trip([0, 1, 0])), Source())
     [[0]]
     """
 
@@ -77,8 +79,8 @@ class Links(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         items = [link_item(here, there, self.n) for here, there in pairwise(path)]
         return [at_random_positions(items, self.most, source)]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ldptrace.protocol.questions.base import Question, Slots, nearby, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion, Trip
 
 # Four classes to a doubling of the speed.
 ROOTS = (1.0, 1.189207115002721, 1.4142135623730951, 1.681792830507429)
@@ -27,7 +27,7 @@ class Pace(Question):
 
     >>> walk = Trip([0], points=[(0.0, 0.0), (300.0, 400.0)], departure=0.0, arrival=360.0)  # 500 m, 5 km/h
     >>> pace = Pace(6, 1000, 1000, 2000, 26, reach=1)
-    >>> pace.answer(walk, Source()), pace.words(6)
+    >>> pace.answer(Occasion(walk), Source()), pace.words(6)
     ([[5, 6, 7]], 'from 4.76 to 5.66 km/h')
     """
 
@@ -39,6 +39,7 @@ class Pace(Question):
 
     name: ClassVar[str] = "pace"
     about: ClassVar[str] = "its mean speed"
+    about_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole("x_scale", self.x_scale, 1, MOST_SCALE)
@@ -55,7 +56,8 @@ class Pace(Question):
     def capacity(self) -> int:
         return 2 * self.reach + 1
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        trip = occasion.trip
         seconds = trip.seconds
         if not trip.path or seconds is None:
             return [[]]

@@ -8,7 +8,7 @@ from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import Question, Slots, cell_words, move_items, move_words, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Steps(Question):
@@ -30,8 +30,8 @@ class Steps(Question):
     def slots(self) -> int:
         return self.count
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         taken = [[item] for item in move_items(path[: self.count + 1], self.n)]
         return taken + [[] for _ in range(self.count - len(taken))]
 
@@ -61,8 +61,8 @@ class CombinedSteps(Question):
     def slots(self) -> int:
         return self.count + 2
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         if not path:
             return [[] for _ in range(self.slots)]
         kept = path[: self.count + 1]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ldptrace.protocol.limits import MAX_COUNT
 from ldptrace.protocol.questions.base import Question, Slots, cell_words, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Start(Question):
@@ -20,8 +20,8 @@ class Start(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [[path[0]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -38,8 +38,8 @@ class End(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [[path[-1]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -61,8 +61,8 @@ class CutEnd(Question):
     def domain(self) -> int:
         return self.n * self.n
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [[path[min(len(path), self.cells) - 1]]] if path else [[]]
 
     def words(self, item: int) -> str:
@@ -72,7 +72,8 @@ class CutEnd(Question):
 class Terminals(Question):
     """The set of the first and the last cell, which of them is which left open.
 
-    >>> [Terminals(3).answer(Trip(path), Source()) for path in ([4, 5, 8], [4, 5, 4])]
+    >>> from ldptrace.protocol.trips import Trip
+    >>> [Terminals(3).answer(Occasion(Trip(path)), Source()) for path in ([4, 5, 8], [4, 5, 4])]
     [[[4, 8]], [[4]]]
     """
 
@@ -87,8 +88,8 @@ class Terminals(Question):
     def capacity(self) -> int:
         return 2
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [sorted({path[0], path[-1]})] if path else [[]]
 
     def words(self, item: int) -> str:

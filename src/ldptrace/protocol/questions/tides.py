@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ldptrace.protocol.questions.base import Question, Slots, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 # Part of the day of each hour: night, morning, midday, evening.
 PART_OF_HOUR = (0,) * 5 + (1,) * 5 + (2,) * 5 + (3,) * 5 + (0,) * 4
@@ -19,7 +19,8 @@ class Tides(Question):
     A trip that does neither is a null answer. Few items, so that even little interplay of space and time can be
     learned from few people.
 
-    >>> Tides(3, centre=4).answer(Trip([0, 4], departure=8 * 3600.0), Source()), Tides(3, centre=4).words(2)
+    >>> from ldptrace.protocol.trips import Trip
+    >>> Tides(3, centre=4).answer(Occasion(Trip([0, 4], departure=8 * 3600.0)), Source()), Tides(3, centre=4).words(2)
     ([[2]], 'towards the centre in the morning')
     """
 
@@ -27,6 +28,7 @@ class Tides(Question):
 
     name: ClassVar[str] = "tides"
     about: ClassVar[str] = "the part of the day in which it leads towards the centre or away from it"
+    about_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole("centre", self.centre, 0, self.n * self.n - 1)
@@ -35,7 +37,8 @@ class Tides(Question):
     def domain(self) -> int:
         return 2 * len(PARTS)
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        trip = occasion.trip
         if not trip.path or trip.hour is None:
             return [[]]
         before, after = (self.distance(trip.path[at]) for at in (0, -1))

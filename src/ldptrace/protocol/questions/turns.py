@@ -7,7 +7,7 @@ from typing import ClassVar
 from ldptrace.protocol.lattice import TURNS, direction, turn
 from ldptrace.protocol.questions.base import Question, Slots
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 _WORDS = ("straight on", "a bend of 45 degrees", "a bend of 90 degrees", "a bend of 135 degrees", "back")
 
@@ -22,8 +22,8 @@ class Turns(Question):
     def domain(self) -> int:
         return TURNS
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         if len(path) < 3:
             return [[]]
         first = source.below(len(path) - 2)

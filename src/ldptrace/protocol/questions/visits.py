@@ -7,7 +7,7 @@ from typing import ClassVar
 from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.questions.base import Question, Slots, at_random_positions, cell_words, whole
 from ldptrace.protocol.randomness import Source
-from ldptrace.protocol.trips import Trip
+from ldptrace.protocol.trips import Occasion
 
 
 class Visits(Question):
@@ -29,8 +29,8 @@ class Visits(Question):
     def capacity(self) -> int:
         return self.most
 
-    def answer(self, trip: Trip, source: Source) -> Slots:
-        path = trip.path
+    def answer(self, occasion: Occasion, source: Source) -> Slots:
+        path = occasion.trip.path
         return [at_random_positions(path, self.most, source)]
 
     def words(self, item: int) -> str:

@@ -1,0 +1,103 @@
+"""Where a ledger is kept: a small file that is always whole, changed by one process at a time.
+
+The file is found by its real name, so that a link to it is no second ledger. The lock is on its folder: whatever is
+deleted or replaced in there, two processes never both hold it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ldptrace.errors import FormatError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class LedgerFile:
+    """The text in one file. A symbolic link is followed; a file that has two names in the folder is refused."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+
+    @property
+    def real(self) -> str:
+        """The file itself, whatever links lead to it."""
+        return os.path.realpath(self.path)
+
+    def read(self) -> str | None:
+        """The text; None where there is no file yet."""
+        try:
+            with open(self.real, encoding="utf-8") as file:
+                if os.fstat(file.fileno()).st_nlink > 1:
+                    raise FormatError(
+                        f"the ledger {self.path} has a second name (a hard link), and each name would "
+                        "go its own way: keep one of them"
+                    )
+                return file.read()
+        except FileNotFoundError:
+            return None
+        except UnicodeDecodeError as error:
+            raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
+
+    def write(self, text: str) -> None:
+        """Replace the file in one step: new bytes on the disk, then the name, then the folder."""
+        real = self.real
+        temporary = f"{real}.{os.urandom(4).hex()}"
+        try:
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, real)
+        except BaseException:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+            raise
+        _sync_folder(os.path.dirname(real))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time; the system releases the lock of a process that dies."""
+        folder = os.path.dirname(self.real)
+        os.makedirs(folder, exist_ok=True)
+        if sys.platform == "win32":
+            # A folder cannot be locked there, and a file that is open cannot be deleted.
+            with open(self.real + ".lock", "a+b") as file:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                try:
+                    yield
+                finally:
+                    file.seek(0)
+                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+        else:
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                _lock(handle, folder)
+                yield
+            finally:
+                os.close(handle)
+
+
+def _lock(handle: int, folder: str) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        raise FormatError(
+            f"the folder {folder} of the ledger cannot be locked ({error}): keep the ledger on a local disk"
+        ) from None
+
+
+def _sync_folder(folder: str) -> None:
+    if sys.platform != "win32":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,165 @@
+"""Which questions a plan of one report per user asks, and of which share of the users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ldptrace.errors import InputError, PlanError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.lattice import link_count
+from ldptrace.protocol.questions import (
+    Departure,
+    End,
+    Length,
+    Links,
+    Moves,
+    Pace,
+    Question,
+    Start,
+    Terminals,
+    Tides,
+    Trips,
+    Turns,
+    Visits,
+)
+from ldptrace.protocol.records import Record
+from ldptrace.protocol.round import SHARES
+from ldptrace.protocol.units import millimetres
+
+# Shares of the users per question of `Plan.single_report`.
+DEFAULT_SHARES = {
+    "length": 0.05,
+    "start": 0.02,
+    "end": 0.02,
+    "terminals": 0.10,
+    "visits": 0.46,
+    "moves": 0.06,
+    "links": 0.26,
+    "turns": 0.03,
+}
+# Shares where the curator has a street map: routes know the moves, so users say where trips begin, end and pass
+# (benchmarks/streets.py).
+MAP_SHARES = {
+    "length": 0.08,
+    "start": 0.05,
+    "end": 0.05,
+    "terminals": 0.20,
+    "visits": 0.45,
+    "moves": 0.02,
+    "links": 0.14,
+    "turns": 0.01,
+}
+# Where questions about time are asked, five in 64 of the users of every other question answer one of them instead, but
+# of `length`, which few are asked and whose error would show it: shares of these (benchmarks/time.py). Whole parts, so
+# that the others keep exactly the proportions they have without.
+GIVEN, PARTS = 5, 64
+TIME_SHARES = {"departure": 0.60, "pace": 0.25, "tides": 0.15}
+# Metres per hour of the slowest edge, number of edges: from 2 to 128 km/h.
+SLOWEST, SPEED_CLASSES = 2000, 26
+# Where the number of trips is asked, one in twenty answers it.
+TRIPS_SHARE = 0.05
+
+
+class Wanted(Record):
+    """What a curator wants to know, from public facts only.
+
+    `most_moves` bounds the sets of cells, moves and links, `cap` the length. A curator who has a street map (`for_map`)
+    asks the same questions of other shares. With `time` some are asked when they leave (and in a `week` on which day),
+    how fast they are, and at what time of day they go towards a public `centre` or away from it (None: the middle of
+    the map). `questions` names what is asked instead of all this, `shares` says of which part of the users.
+    """
+
+    most_moves: int = 5
+    cap: int | None = None
+    shares: dict[str, float] | None = None
+    time: bool = False
+    week: bool = False
+    centre: tuple[float, float] | None = None
+    for_map: bool = False
+    questions: Sequence[str] | None = None
+
+    def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
+        """The questions, each with its share out of 65,536."""
+        space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
+        names = self._names([*space, *clocks, Trips(grid.n)])
+        chosen = [question for question in (*space, *clocks, Trips(grid.n)) if question.name in names]
+        if not any(question.about_time for question in chosen) and (self.week or self.centre is not None):
+            raise InputError(
+                "a week and a centre belong to the questions about time, and none of these is asked"
+            )
+        return list(zip(chosen, self._tickets(chosen), strict=True))
+
+    def _about_space(self, n: int) -> list[Question]:
+        most = min(self.most_moves, link_count(n))
+        ends: list[Question] = [Length(n, self.cap or 3 * n + 2), Start(n), End(n), Terminals(n)]
+        return [*ends, Visits(n, min(most, n * n)), Moves(n, most), Links(n, most), Turns(n)]
+
+    def _names(self, known: list[Question]) -> set[str]:
+        """Names of the questions that are asked."""
+        if self.questions is None:
+            return {*DEFAULT_SHARES, *(TIME_SHARES if self.time else ())}
+        named, possible = list(self.questions), [question.name for question in known]
+        if not named or len(set(named)) < len(named) or not set(named) <= set(possible):
+            raise InputError(
+                f"questions are some of {', '.join(possible)}, each once, got {', '.join(named) or 'none'}"
+            )
+        return {*named, *(TIME_SHARES if self.time else ())}
+
+    def _tickets(self, chosen: list[Question]) -> list[int]:
+        """Whole shares of the chosen questions."""
+        if self.shares is not None:
+            return integer_shares(chosen, self.shares, SHARES)
+        usual = MAP_SHARES if self.for_map else DEFAULT_SHARES
+        space = [question for question in chosen if question.name in usual]
+        names = {question.name for question in chosen}
+        if names not in ({*usual}, {*usual, *TIME_SHARES}):
+            return integer_shares(chosen, _weights(chosen, usual), SHARES)
+        tickets = [PARTS * share for share in integer_shares(space, usual, SHARES // PARTS)]
+        if len(space) == len(chosen):
+            return tickets
+        given = [0, *(GIVEN * share // PARTS for share in tickets[1:])]
+        left = [share - part for share, part in zip(tickets, given, strict=True)]
+        return [*left, *integer_shares(chosen[len(space) :], TIME_SHARES, sum(given))]
+
+
+def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
+    """Shares of named questions: in the usual proportions, those about time and the number of trips on top."""
+    all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
+    all_of["trips"] = TRIPS_SHARE
+    return {question.name: all_of[question.name] for question in chosen}
+
+
+def _about_time(
+    grid: Grid, crs: str | None, week: bool, centre: tuple[float, float] | None
+) -> list[Question]:
+    """The questions about time, for public facts of the map."""
+    x_scale, y_scale = millimetres(grid.bounds, crs)
+    middle = grid.n // 2 * (grid.n + 1)
+    if centre is not None:
+        x0, y0, x1, y1 = grid.bounds
+        try:
+            x, y = (float(value) for value in centre)
+        except (TypeError, ValueError):
+            raise InputError(f"the centre must be two numbers x,y, got {centre!r}") from None
+        if not (x0 <= x <= x1 and y0 <= y <= y1):
+            raise InputError(
+                f"the centre must lie within the bounds {x0:g},{y0:g},{x1:g},{y1:g}, got {x:g},{y:g}"
+            )
+        middle = grid.cell(x, y)
+    return [
+        Departure(grid.n, 7 if week else 1, 1),
+        Pace(grid.n, x_scale, y_scale, SLOWEST, SPEED_CLASSES, 1),
+        Tides(grid.n, middle),
+    ]
+
+
+def integer_shares(questions: list[Question], shares: dict[str, float], everyone: int) -> list[int]:
+    """Shares in whole numbers that add up to `everyone` exactly; the largest takes the rounding."""
+    names = [question.name for question in questions]
+    if set(shares) != set(names) or any(not share > 0 for share in shares.values()):
+        raise PlanError(f"shares must be positive for exactly {names}, got {shares}")
+    parts = sum(shares.values())
+    whole = {name: max(1, round(everyone * shares[name] / parts)) for name in names}
+    largest = max(names, key=lambda name: whole[name])
+    whole[largest] += everyone - sum(whole.values())
+    return [whole[name] for name in names]
