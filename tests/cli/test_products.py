@@ -74,3 +74,12 @@ def test_a_page_for_the_public_is_written(files: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "<h1>How people move here</h1>" in page.read_text(encoding="utf-8")
     assert '"ldptrace-profile"' in numbers.read_text(encoding="utf-8")
+
+
+def test_trips_are_converted_for_a_simulator(files: Path) -> None:
+    done = run("convert", str(files / "trips.parquet"), str(files / "a.trips.xml"), "--to", "sumo-trips")
+    assert done.exit_code == 0, done.output
+    assert f"wrote 2 trips for SUMO by their coordinates to {files / 'a.trips.xml'}" in done.output
+    said = error_of("convert", str(files / "trips.parquet"), str(files / "b.xml"), "--to", "sumo-routes")
+    assert said.startswith("sumo-routes needs the SUMO network")
+    assert not (files / "b.xml").exists()

@@ -80,7 +80,7 @@ def simulated(network: Path, routes: Path) -> int:
 def test_sumo_drives_every_trip(tmp_path: Path, network: Path, rng: np.random.Generator) -> None:
     made = trips(500, rng, 20, 1030)
     said = write_for(made, tmp_path / "town.trips.xml", "sumo-trips")
-    assert said == "500 trips for SUMO, from and to coordinates"
+    assert said == "500 trips for SUMO by their coordinates"
     assert simulated(network, tmp_path / "town.trips.xml") == 500
 
 
@@ -128,7 +128,7 @@ def test_matsim_reads_plans_in_metres(
     tmp_path: Path, rng: np.random.Generator, crs: str | None, said: str
 ) -> None:
     made = replace(trips(30, rng, 13, 13.5), crs=crs)
-    assert write_for(made, tmp_path / "plans.xml", "matsim") == f"30 plans for MATSim; {said}"
+    assert write_for(made, tmp_path / "plans.xml", "matsim") == f"30 plans for MATSim ({said})"
     document = etree.parse(tmp_path / "plans.xml")
     assert document.docinfo.system_url.endswith("population_v6.dtd")
     grammar = etree.DTD(io.StringIO(GRAMMAR))

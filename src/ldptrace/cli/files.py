@@ -67,15 +67,21 @@ def convert(
     min_points: Annotated[
         int, typer.Option("--min-points", min=0, help="Omit trajectories with fewer points.")
     ] = 0,
+    roads: Annotated[
+        Path | None,
+        typer.Option("--roads", metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes."),
+    ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Write a trajectory file in another format."""
+    """Write a trajectory file in another format, or for a simulator (--to sumo-trips, sumo-routes, matsim)."""
     from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.formats import for_writing
     from ldptrace.io.projection import project
+    from ldptrace.products.simulators import SIMULATORS, write_for
 
-    for_writing(output, to)
+    if to not in SIMULATORS:
+        for_writing(output, to)
     check_outputs([output], [source], force=force)
     with Progress() as stages:
         with stages("read"):
@@ -84,9 +90,13 @@ def convert(
             with stages("project"):
                 trajectories = project(trajectories, to_crs)
         with stages("write"):
-            write(trajectories, output, format=to)
+            if to in SIMULATORS:
+                said = write_for(trajectories, output, to, roads)
+            else:
+                write(trajectories, output, format=to)
+                said = count(len(trajectories), "trajectory")
     if str(output) != "-":
-        note(f"wrote {count(len(trajectories), 'trajectory')} to {output}")
+        note(f"wrote {said} to {output}")
 
 
 def describe(account: Account, summary: Summary) -> str:

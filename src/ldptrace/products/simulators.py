@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO, get_args
+from typing import TextIO
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -19,8 +19,8 @@ from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import write_beside
 
 Floats = NDArray[np.float64]
-Simulator = Literal["sumo-trips", "sumo-routes", "matsim"]
 
+SIMULATORS = ("sumo-trips", "sumo-routes", "matsim")
 SUMO = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation='
 MATSIM_DTD = "http://www.matsim.org/files/dtd/population_v6.dtd"
 
@@ -56,8 +56,8 @@ class Travellers:
 
 def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
     """Write trips for a simulator; a sentence about what was written. `roads` is the SUMO network of `sumo-routes`."""
-    if simulator not in get_args(Simulator):
-        raise InputError(f"simulators' files are {', '.join(get_args(Simulator))}, got {simulator!r}")
+    if simulator not in SIMULATORS:
+        raise InputError(f"simulators' files are {', '.join(SIMULATORS)}, got {simulator!r}")
     travellers, target = Travellers.of(trips), Path(path)
     writers: dict[str, Callable[[], tuple[Callable[[TextIO], None], str]]] = {
         "sumo-trips": lambda: _sumo_trips(travellers, geographic=trips.is_geographic),
@@ -87,7 +87,7 @@ def _sumo_trips(travellers: Travellers, *, geographic: bool) -> tuple[Callable[[
             )
         file.write("</routes>\n")
 
-    return write, f"{len(travellers.leaves):,} trips for SUMO, from and to coordinates"
+    return write, f"{len(travellers.leaves):,} trips for SUMO by their coordinates"
 
 
 def _sumo_routes(
@@ -116,7 +116,7 @@ def _sumo_routes(
 
     omitted = len(routes) - len(kept)
     said = f"{len(kept):,} routes for SUMO on the edges of {roads}"
-    return write, f"{said}; omitted {omitted:,} trips that pass none of them" if omitted else said
+    return write, f"{said}, without {omitted:,} trips that pass none of them," if omitted else said
 
 
 def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[TextIO], None], str]:
@@ -142,7 +142,7 @@ def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[Text
             )
         file.write("</population>\n")
 
-    return write, f"{len(rows):,} plans for MATSim; {said}"
+    return write, f"{len(rows):,} plans for MATSim ({said})"
 
 
 def _projected(
