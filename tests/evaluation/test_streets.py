@@ -95,7 +95,7 @@ def test_a_scorecard_with_a_road_network() -> None:
     good, bad = (item.values for item in card.sets)
     assert good["street_share"].mean > 0.99 > 0.6 > bad["street_share"].mean
     assert good["street_share"].floor == pytest.approx(1.0)
-    for name in ("turn_error", "fine_density_error_96"):
+    for name in ("turn_error", "junction_flow_error", "fine_density_error_96"):
         assert good[name].mean < bad[name].mean
     document = card.document()
     entry = document["metrics"]["turn_error"]

@@ -15,6 +15,7 @@ from ldptrace.pages.charts import (
     WIDTH,
     Series,
     classes,
+    course,
     curves,
     day,
     histogram,
@@ -98,3 +99,10 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert widths == [0.5, 60.0, 120.0]
     assert "25.00 %" in share_bar(0.25, 0.5, "s1")
     assert "0.00 %" in share_bar(0.0, 0.0, "s1")
+
+
+def test_a_course_over_time_is_thinned() -> None:
+    drawn = course([Series([0.5] * 1000, "s1"), Series([], "s2")], 100, 1099, "tick", "error")
+    assert drawn.count(",") == 143
+    assert ">100<" in drawn
+    assert ">1099<" in drawn

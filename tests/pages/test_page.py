@@ -15,8 +15,9 @@ from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import evaluate
 from ldptrace.pages import attack_page, page
-from ldptrace.pages.verdict import verdict
+from ldptrace.pages.verdict import on_common_scale, verdict
 from ldptrace.roads.network import RoadNetwork
+from stream_kit import ticking
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 # A name that would do harm if it were not escaped, and is long besides.
@@ -111,8 +112,8 @@ def test_the_page_is_complete_in_itself(html: str) -> None:
 
 def test_every_part_is_there(html: str) -> None:
     for heading in (
-        "Trips",
-        "Utility",
+        "Utility: the nine metrics of the paper",
+        "More trips on the map",
         "What people see on a map",
         "When trips happen",
         "Where people are",
@@ -136,15 +137,18 @@ def test_every_part_is_there(html: str) -> None:
     assert html.count("★") >= 9
 
 
-def test_the_page_opens_with_a_verdict_and_with_who_may_see_it(html: str) -> None:
-    opening = html[: html.index("<h2>")]
+def test_the_page_opens_with_verdict_maps_uses_and_promise(html: str) -> None:
+    opening = html[: html.index("<details>")]
     assert "measures are nearly perfect" in opening
-    assert (
-        "not covered by ε. The comparison itself was computed from the real trips and draws 200 of them"
-        in opening
-    )
+    assert "Not covered by ε. It was computed from the real trips and draws 200 of them" in opening
     assert "Nothing is promised about it" in opening
     assert "The map alone, without any report" in opening
+    # Real, and the two sets; what they may be used for, and what the words mean where they stand.
+    assert opening.count('<svg class="map trips"') == 3
+    for use in ("Where people are", "From where to where", "Single streets", "When trips happen"):
+        assert use in opening
+    assert "perfect is a fresh sample of the real trips" in opening
+    assert "<dt>routed</dt>" in html
     # Every number says which way is better, and what is cited is explained.
     assert html.count("is better</span>") >= 9 + 10
     assert "section 6.2 of the paper (Du et al." in html
@@ -196,7 +200,8 @@ def test_the_page_of_the_attacks_alone(document: dict[str, Any]) -> None:
 
 
 def test_the_privacy_panel_says_what_was_promised(html: str) -> None:
-    assert "ε = 1.5 for each user, by the method made-up." in html
+    assert html.count("ε = 1.5 for each user.") == 2
+    assert "<dt>Method</dt><dd>made-up</dd>" in html
     assert "at most 4.5 times as likely" in html
     assert "<p>Each device draws a question:</p>" in html
     assert "<li>start: the first cell</li>" in html
@@ -212,10 +217,47 @@ def test_a_leak_is_a_warning() -> None:
     assert "This is not ε-LDP for the whole trajectory: its length shows." in card.to_html()
 
 
+def test_sets_of_unequal_size_are_on_a_common_scale() -> None:
+    """Half a copy of the real set, and other trips as many as the real ones: by counts the copy would be the worse."""
+    real = drifting_walks(400, 1)
+    half, other = real[:200], drifting_walks(400, 3, pull=0.3)
+    card = evaluate(
+        real, half, other, bounds=SQUARE, repeat=1, seed=1, attacks=False, names=["half", "other"]
+    )
+    document = card.document()
+    counted = [item["metrics"]["query_error"]["value"] for item in document["sets"]]
+    assert counted[0] > counted[1]
+    assert card.best("query_error") == {0}
+    scaled = on_common_scale(document)["sets"][0]["metrics"]["query_error"]
+    assert scaled["value"] < scaled["counted"] == counted[0]
+    html = page(document)
+    assert f"as counted {counted[0]:.4f}" in html
+    assert "counts are compared as shares" in html
+    assert on_common_scale(document | {"sets": document["sets"][1:]}) == document | {
+        "sets": document["sets"][1:]
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_streams_have_a_fold_of_their_own() -> None:
+    real, other = ticking(60, 1), ticking(60, 2)
+    html = evaluate(
+        real, other, bounds=(0, 0, 8, 8), grid=4, repeat=1, seed=1, attacks=False, tick=10.0, from_tick=4
+    ).to_html()
+    assert "<h2>Tick by tick</h2>" in html
+    assert "one in each tick of 10 s" in html
+    assert "from tick 4 on" in html
+    fold = html[html.index("<h2>Tick by tick</h2>") :]
+    assert fold[: fold.index("</details>")].count('<svg class="chart"') == 5
+    assert "<dt>shuffled</dt>" in fold
+
+
 def test_real_trajectories_can_be_left_out() -> None:
     real = drifting_walks(40, 1)
     html = evaluate(real, real, bounds=SQUARE, repeat=1, seed=1, attacks=False, samples=False).to_html()
     assert html.count('<svg class="map trips"') == 1
+    assert html[: html.index("<details>")].count('<svg class="map"') == 2
     assert "Real trajectories are not shown" in html
     assert "The attacks were not run" in html
 
@@ -238,6 +280,10 @@ def test_the_page_in_a_browser(browser: Any, html: str, tmp_path: Path, width: i
     assert complaints == []
     assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     # Nothing is drawn without a size, and no figure sticks out of the page.
+    before = tab.evaluate("document.querySelector('details').getBoundingClientRect().top")
+    assert before < (3 * 844 if width < 500 else 4000)
+    tab.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+    assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     sizes = tab.evaluate(
         "[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect())"
         ".map(box => [box.width, box.height, box.right])"

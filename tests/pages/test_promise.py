@@ -25,9 +25,10 @@ def test_epsilon_in_words(epsilon: str, factor: str) -> None:
 
 
 def test_a_trip_as_the_unit_is_said() -> None:
-    assert promise({"epsilon": "1", "unit": "trip", "method": "paper"}).headline == (
-        "ε = 1 for each trip, by the method paper."
-    )
+    said = promise({"epsilon": "1", "unit": "trip"})
+    assert said.headline == "ε = 1 for each trip."
+    assert "user" not in said.meaning
+    assert "one trip is at most 2.7 times as likely with that trip" in said.meaning
 
 
 def test_leaks_and_experiments_are_not_hidden() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ldptrace.pages.promise import promise
-from ldptrace.pages.verdict import map_remark, position, sharing, verdict
+from ldptrace.pages.verdict import best, map_remark, position, sharing, uses, verdict
 
 
 def entry(value: float | None, **more: Any) -> dict[str, Any]:
@@ -78,14 +78,34 @@ def test_what_the_map_gives_by_itself() -> None:
 def test_the_page_itself_is_never_private() -> None:
     document = {"real": {"samples": [[], []]}, "sets": [{"name": "ours"}, {"name": "theirs"}]}
     promises = [promise({"epsilon": "1", "experiment": "it was seeded"}), promise(None)]
-    page, ours, theirs = sharing(document, promises)
+    ours, theirs, page = sharing(document, promises)
     assert page["warned"]
+    assert page["sets"] == []
     assert "draws 2 of them" in page["said"]
-    assert not ours["warned"]
+    assert (ours["sets"], ours["warned"]) == ([0], False)
     assert "at most 2.7 times as likely" in ours["said"]
     assert ours["said"].endswith("Note: it was seeded.")
     assert theirs["warned"]
     document["real"] = {"samples": []}
-    assert "draws" not in sharing(document, promises)[0]["said"]
+    assert "draws" not in sharing(document, promises)[-1]["said"]
+    # The same promise stands once.
+    assert [row["sets"] for row in sharing(document, [promises[0], promises[0]])] == [[0, 1], []]
     with pytest.raises(ValueError, match="shorter"):
         sharing(document, [SimpleNamespace(warning="x", remark=None)])
+
+
+def test_the_promise_of_a_trip_says_trip_everywhere() -> None:
+    document = {"real": {"samples": []}, "sets": [{"name": "ours"}]}
+    said = sharing(document, [promise({"epsilon": "1", "unit": "trip"})])[0]["said"]
+    assert "user" not in said
+
+
+def test_what_a_set_may_be_used_for() -> None:
+    known = {"controls": {"map_alone": 0.5}}
+    ours = {"name": "ours", "metrics": {"trip_error": entry(0.05, **known), "length_error": entry(0.2)}}
+    theirs = {"name": "theirs", "metrics": {"trip_error": entry(0.5), "length_error": entry(None)}}
+    pairs, lengths = uses([ours, theirs])
+    assert pairs["title"] == "From where to where"
+    assert (pairs["answers"], pairs["alone"]) == (["yes", "no"], 0.5)
+    assert (lengths["answers"], lengths["alone"]) == (["roughly", "–"], None)
+    assert best([entry(0.5), entry(0.1), entry(None)]) == [False, True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,22 @@ def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
     if first.sum() == 0 or second.sum() == 0:
         return 0.0 if first.sum() == second.sum() else MAX_JSD
     return jensen_shannon(first / first.sum(), second / second.sum())
+
+
+def table_divergence(
+    real: tuple[NDArray[Any], NDArray[Any]], synthetic: tuple[NDArray[Any], NDArray[Any]]
+) -> float:
+    """Jensen-Shannon divergence of two tables (items, counts), each of the items that occur; items may repeat.
+
+    >>> table_divergence((np.array([3, 5]), np.array([1, 1])), (np.array([5, 3, 5]), np.array([1, 2, 1])))
+    0.0
+    """
+    both, place = np.unique(np.concatenate((real[0], synthetic[0])), return_inverse=True)
+    first, second = place[: len(real[0])], place[len(real[0]) :]
+    return count_divergence(
+        np.bincount(first, weights=real[1], minlength=len(both)),
+        np.bincount(second, weights=synthetic[1], minlength=len(both)),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ldptrace.evaluation.divergence import BUCKETS, MAX_JSD, count_divergence
 from ldptrace.evaluation.metrics import Level, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
-from ldptrace.evaluation.streets import StreetUse, turn_divergence
+from ldptrace.evaluation.streets import StreetUse, junction_divergence, turn_divergence
 from ldptrace.evaluation.traces import FINE, HOURS, LOWEST, PER_DOUBLING, Traces, coarser
 
 Floats = NDArray[np.float64]
@@ -124,6 +124,13 @@ def turn_error(pair: LinePair) -> float:
     if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
         return math.nan
     return turn_divergence(pair.real_use, pair.synthetic_use)
+
+
+def junction_flow_error(pair: LinePair) -> float:
+    """Divergence of the traffic at junctions: how many trips pass each of them."""
+    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
+        return math.nan
+    return junction_divergence(pair.real_use, pair.synthetic_use)
 
 
 def matched_length_error(pair: LinePair) -> float:
@@ -271,6 +278,10 @@ _STREET = [
     _metric(
         "turn_error", "Turn error", "street", "nats (JSD)", turn_error,
         "how differently trips pass the busiest junctions: from which street into which",
+    ),
+    _metric(
+        "junction_flow_error", "Junction flow error", "street", "nats (JSD)", junction_flow_error,
+        "how differently traffic is spread over the junctions (Kapp and Mihaljević, 2024)",
     ),
     _metric(
         "matched_length_error", "Length error on streets", "street", "nats (JSD)", matched_length_error,

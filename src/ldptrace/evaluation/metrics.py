@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import MAX_JSD, count_divergence
+from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, table_divergence
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
@@ -169,12 +169,7 @@ def kendall(pair: Pair) -> float:
 
 def trip_error(pair: Pair) -> float:
     """Divergence of the pairs (first cell, last cell)."""
-    (real, real_counts), (synthetic, synthetic_counts) = pair.real.trips, pair.synthetic.trips
-    both = np.union1d(real, synthetic)
-    histograms = np.zeros((2, len(both)))
-    histograms[0, np.searchsorted(both, real)] = real_counts
-    histograms[1, np.searchsorted(both, synthetic)] = synthetic_counts
-    return count_divergence(histograms[0], histograms[1])
+    return table_divergence(pair.real.trips, pair.synthetic.trips)
 
 
 def length_error(pair: Pair) -> float:

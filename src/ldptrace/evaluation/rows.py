@@ -6,6 +6,8 @@ import csv
 import io
 from typing import Any
 
+from ldptrace.pages import best, on_common_scale
+
 Document = dict[str, Any]
 COLUMNS = ("set", "metric", "value", "std", "floor", "uniform", "goal", "level", "seeds")
 
@@ -47,12 +49,12 @@ def tex_text(document: Document) -> str:
         " & ".join(["metric", "", *(tex_escaped(item["name"]) for item in sets), "perfect"]) + r" \\",
         r"\midrule",
     ]
+    fair = on_common_scale(document)["sets"]
     for name, entry in document["metrics"].items():
         entries = [item["metrics"][name] for item in sets]
-        known = [found["value"] for found in entries if found["value"] is not None]
-        best = (min if entry["goal"] == "min" else max)(known) if len(sets) > 1 and known else None
+        marked = best([item["metrics"][name] for item in fair])
         arrow = r"$\downarrow$" if entry["goal"] == "min" else r"$\uparrow$"
-        cells = [_tex_value(found, bold=best is not None and found["value"] == best) for found in entries]
+        cells = [_tex_value(found, bold=bold) for found, bold in zip(entries, marked, strict=True)]
         row = [tex_escaped(entry["title"]), arrow, *cells, _tex_number(entry["floor"])]
         lines.append(" & ".join(row) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])

@@ -145,13 +145,17 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Numbers of the sets with the best value of a metric; none where there is nothing to compare."""
-        values = {number: item.values[name].mean for number, item in enumerate(self.sets)}
-        known = {number: value for number, value in values.items() if not math.isnan(value)}
-        if len(self.sets) < 2 or not known:
-            return set()
-        top = min(known.values()) if ALL_METRICS[name].goal == "min" else max(known.values())
-        return {number for number, value in known.items() if value == top}
+        """Numbers of the sets with the best value of a metric; none where there is nothing to compare.
+
+        Sets of unequal size are compared by shares, not by counts.
+        """
+        entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
+        marked = pages.best([entry[name] for entry in entries])
+        return {number for number, is_best in enumerate(marked) if is_best}
+
+    @cached_property
+    def _fair(self) -> dict[str, Any]:
+        return pages.on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
         """What a reader must know, of the real set first; where the bounds come from if nobody gave them."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import count_divergence
+from ldptrace.evaluation.divergence import table_divergence
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
 from ldptrace.roads.matching import Followed, StreetIndex
 
@@ -131,15 +131,18 @@ def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
     if len(nodes) == 0:
         return math.nan
     busy = nodes[np.argsort(-np.bincount(place, weights=real.passed), kind="stable")[:JUNCTIONS]]
-    (a, counted), (b, other) = (
+    real_turns, synthetic_turns = (
         (use.turns[kept], use.passed[kept])
         for use, kept in ((use, np.isin(use.nodes, busy)) for use in (real, synthetic))
     )
-    both = np.union1d(a, b)
-    tables = np.zeros((2, len(both)))
-    tables[0, np.searchsorted(both, a)] = counted
-    tables[1, np.searchsorted(both, b)] = other
-    return count_divergence(tables[0], tables[1])
+    return table_divergence(real_turns, synthetic_turns)
+
+
+def junction_divergence(real: StreetUse, synthetic: StreetUse) -> float:
+    """Divergence of the passes of all junctions; undefined where real trips pass none."""
+    if len(real.nodes) == 0:
+        return math.nan
+    return table_divergence((real.nodes, real.passed), (synthetic.nodes, synthetic.passed))
 
 
 def spacing(trajectories: Trajectories, scale: tuple[float, float]) -> float:

@@ -127,6 +127,39 @@ def curves(
     return _svg(parts)
 
 
+def course(
+    series: Sequence[Series], first: float, last: float, title: str, y_title: str, top: float | None = None
+) -> Markup:
+    """Lines over time, each over the whole width from `first` to `last`; long ones are drawn by means of stretches."""
+    thin = [Series(_thinned(item.values), item.style) for item in series]
+    top = top or _ceiling(
+        max((value for item in thin for value in item.values if value is not None), default=0.0)
+    )
+    parts = _axes(top, title, y_title)
+    wide = WIDTH - LEFT - RIGHT
+    for item in thin:
+        step = wide / max(len(item.values) - 1, 1)
+        places = [
+            f"{LEFT + number * step:.1f},{_height(value or 0.0, top):.1f}"
+            for number, value in enumerate(item.values)
+        ]
+        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_tick(LEFT + share * wide, _short(round(first + share * (last - first)))))
+    return _svg(parts)
+
+
+def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | None]:
+    """Means of equal stretches, at most so many of them.
+
+    >>> _thinned([1.0, 3.0, 5.0, 7.0], 2)
+    [2.0, 6.0]
+    """
+    every = max(1, math.ceil(len(values) / most))
+    known = [value or 0.0 for value in values]
+    return [sum(part) / len(part) for part in (known[k : k + every] for k in range(0, len(known), every))]
+
+
 def strip(positions: Sequence[float | None], known_before: float | None = None) -> Markup:
     """One dot per set between knowing nothing (left, 0) and perfect (right, 1); a hollow one for the map alone."""
     parts = ['<path class="lattice" d="M6 8H154"/><path class="end" d="M6 3V13M154 3V13"/>']

@@ -16,23 +16,41 @@ from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame
 from ldptrace.pages.promise import promise
-from ldptrace.pages.verdict import map_remark, position, sharing, verdict
+from ldptrace.pages.verdict import (
+    best,
+    is_unequal,
+    map_remark,
+    on_common_scale,
+    position,
+    sharing,
+    uses,
+    verdict,
+)
 
 Document = dict[str, Any]
 LEVELS = {
-    "global": "Global level: the map as a whole",
+    "global": "Global level: the whole map",
     "trajectory": "Trajectory level: trips one by one",
     "semantic": "Semantic level: frequent routes",
     "street": "",
     "time": "",
+    "stream": "",
 }
+# Sets whose map stands at the top; the others are further down.
+BESIDE = 3
 
 
 def page(document: Document) -> str:
     """The HTML of a scorecard's document, complete in one text."""
+    unequal, document = is_unequal(document), on_common_scale(document)
     sets, frame = document["sets"], _frame(document)
     promises = [promise(item["privacy"]) for item in sets]
     levels = {level: _rows(document, level) for level in LEVELS}
+    maps = _maps(document, frame)
+    drawn = _drawn(document, frame)
+    beside = [_figure("Real", maps["figures"][0]["picture"]), *maps["figures"][1 : len(sets) + 1]]
+    if document["real"]["samples"]:
+        beside = drawn[: len(sets) + 1]
     return _template("scorecard.html").render(
         style=Markup(_text("scorecard.css")),
         evaluation=document["evaluation"],
@@ -40,18 +58,24 @@ def page(document: Document) -> str:
         real=document["real"],
         sets=sets,
         verdicts=[verdict(item) for item in sets],
+        uses=[use | {"strip": charts.strip(use["places"], use["alone"])} for use in uses(sets)],
+        beside=beside[: BESIDE + 1],
         map_remark=map_remark(sets),
         sharing=sharing(document, promises),
+        unequal=unequal,
         controls=document["controls"],
         symbol=drawings.street_symbol(document["streets"], frame.ratio) if frame.streets else "",
-        trips_drawn=_drawn(document, frame),
+        trips_drawn=[figure for figure in drawn if figure not in beside[: BESIDE + 1]],
         nine=[
             {"title": LEVELS[level], "rows": levels[level]} for level in ("global", "trajectory", "semantic")
         ],
         street_rows=levels["street"],
         time_rows=levels["time"],
+        stream_rows=levels["stream"],
+        stream=document["stream"],
+        courses=_courses(document),
         corrected=[_row(sets, "corrected", name) for name in document["corrected"]],
-        maps=_maps(document, frame),
+        maps=maps,
         flows=_flows(document, frame),
         trips=_trips(document, frame),
         histograms=_histograms(document),
@@ -74,6 +98,7 @@ def attack_page(document: Document) -> str:
 
 def summary(document: Document) -> str:
     """A few lines of HTML for a notebook: the verdicts and the table of metrics."""
+    document = on_common_scale(document)
     sets = document["sets"]
     return _template("summary.html").render(
         sets=sets,
@@ -89,9 +114,7 @@ def _rows(document: Document, level: str) -> list[dict[str, Any]]:
 
 def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
     entries = [item[kind][name] for item in sets]
-    values = [entry["value"] for entry in entries]
-    known = [value for value in values if value is not None]
-    best = (min if entries[0]["goal"] == "min" else max)(known) if len(sets) > 1 and known else None
+    marked = best(entries)
     controls = [entry.get("controls") or {} for entry in entries]
     alone = controls[0].get("map_alone")
     return {
@@ -109,9 +132,11 @@ def _row(sets: Sequence[Document], kind: str, name: str) -> dict[str, Any]:
                 "routed": other.get("plain_routing"),
                 "apart": other.get("independent"),
                 "everyday": other.get("public_profile"),
-                "best": best is not None and entry["value"] == best,
+                "shuffled": other.get("shuffled_times"),
+                "counted": entry.get("counted"),
+                "best": is_best,
             }
-            for entry, other in zip(entries, controls, strict=True)
+            for entry, other, is_best in zip(entries, controls, marked, strict=True)
         ],
         "strip": charts.strip(
             [position(entry) for entry in entries], None if alone is None else position(entries[0], alone)
@@ -245,6 +270,28 @@ def _times(document: Document) -> list[dict[str, Any]]:
         if document["edges"][name] and document["real"][name]:
             chart = charts.classes(document["edges"][name], _series(document, name), axis, label)
             figures.append(_figure(title, chart))
+    return figures
+
+
+def _courses(document: Document) -> list[dict[str, Any]]:
+    """How streams go over time; nothing where sets were not compared as streams."""
+    stream = document["stream"]
+    if stream is None:
+        return []
+    first, last = stream["from"], stream["ticks"] - 1
+    figures = []
+    for name, title, y_title, top in (
+        ("present", "On the way", "people", None),
+        ("density_error", "Density error ↓", "nats (JSD)", None),
+        ("transition_error", "Transition error ↓", "nats (JSD)", None),
+        ("hotspot_ndcg", "Hotspots ↑", "NDCG@10", 1.0),
+        ("pattern_f1", "Pattern F1 ↑", "share", 1.0),
+    ):
+        series = [Series(stream["real"][name], "s0")] if name == "present" else []
+        series += [] if name == "present" else [Series(stream["floor"][name], "s0 dashed")]
+        series += [Series(item["course"][name], _style(k)) for k, item in enumerate(document["sets"])]
+        chart = charts.course(series, first, last, f"tick of {stream['tick']:g} s", y_title, top)
+        figures.append(_figure(title, chart))
     return figures
 
 

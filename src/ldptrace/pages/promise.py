@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+MEANING = {
+    "user": "All that one user sends is at most {factor} times as likely with one trajectory as with any other.",
+    "trip": "What is sent about one trip is at most {factor} times as likely with that trip as with any other; what "
+    "several trips of one person give away adds up.",
+}
+
 
 @dataclass(frozen=True)
 class Promise:
@@ -28,7 +34,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     >>> promise(None).epsilon is None
     True
     >>> promise({"epsilon": "1", "method": "paper"}).headline
-    'ε = 1 for each user, by the method paper.'
+    'ε = 1 for each user.'
     """
     if not privacy or privacy.get("epsilon") is None:
         return Promise(
@@ -38,14 +44,14 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
         )
     epsilon = str(privacy["epsilon"])
     factor = _factor(epsilon)
-    method = privacy.get("method")
     leaks = privacy.get("leaks")
     unit = "trip" if privacy.get("unit") == "trip" else "user"
-    headline = f"ε = {epsilon} for each {unit}" + (f", by the method {method}." if method else ".")
+    headline = f"ε = {epsilon} for each {unit}."
     facts = [
         (label, str(privacy[name]))
         for name, label in (
-            ("summary", "Method"),
+            ("method", "Method"),
+            ("summary", "What it does"),
             ("report", "One report"),
             ("composition", "Composition"),
             ("sample_seed", "Seed of sampling"),
@@ -58,7 +64,7 @@ def promise(privacy: dict[str, Any] | None) -> Promise:
     return Promise(
         epsilon,
         headline,
-        f"all that one user sends is at most {factor} times as likely with one trajectory as with any other",
+        MEANING[unit].format(factor=factor),
         tuple(facts),
         _sentences([*map(str, lines), *map(str, privacy.get("notes") or [])]),
         f"This is not ε-LDP for the whole trajectory: {leaks}." if leaks else None,

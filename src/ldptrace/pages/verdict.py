@@ -1,8 +1,8 @@
-"""The verdict: how good each set is in one sentence, and who may see what."""
+"""The verdict: how good each set is in one sentence, what it may be used for, and who may see what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -17,6 +17,34 @@ GRADES = (
     (0.5, "a rough likeness of"),
 )
 CLOSE = 0.9
+# What people do with trips, and the metrics that say whether a set will do; the nine cover the first four.
+USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (
+        "Where people are",
+        "maps of demand, busiest places",
+        ("density_error", "query_error", "hotspot_query_error", "kendall_tau"),
+    ),
+    ("From where to where", "origin-destination matrices", ("trip_error", "od_error_12")),
+    ("How far they go", "distances travelled", ("length_error", "diameter_error")),
+    ("Frequent routes", "corridors that many take", ("pattern_f1", "pattern_error")),
+    (
+        "Single streets",
+        "counts and turns on a street",
+        ("fine_density_error_192", "small_query_error_900", "turn_error", "junction_flow_error"),
+    ),
+    (
+        "When trips happen",
+        "rush hours, durations, speeds",
+        ("departure_error", "duration_error", "speed_error", "spacetime_query_error", "period_origin_error"),
+    ),
+    (
+        "Minute by minute",
+        "a stream of positions",
+        ("stream_density_error", "stream_transition_error", "stream_query_error", "stream_pattern_f1"),
+    ),
+)
+ANSWERS = ((0.9, "yes"), (0.75, "roughly"), (0.0, "no"))
+UNEQUAL = 0.01
 
 
 def position(entry: Document, value: float | None = None) -> float | None:
@@ -35,6 +63,44 @@ def position(entry: Document, value: float | None = None) -> float | None:
         return None
     share: float = (uniform - value) / (uniform - floor)
     return min(max(share, 0.0), 1.0)
+
+
+def is_unequal(document: Document) -> bool:
+    """Whether a set has another number of trips than the real one, so that counts do not compare."""
+    size = document["real"]["trajectories"]
+    return any(abs(item["portrait"]["trajectories"] - size) > UNEQUAL * size for item in document["sets"])
+
+
+def on_common_scale(document: Document) -> Document:
+    """The document with shares in place of counts where sets are of unequal size.
+
+    Query error and pattern error compare counts of trips, so a set half as large looks bad however good it is. Their
+    scaled variants take their place, and what was counted stands beside them as `counted`.
+    """
+    if not is_unequal(document):
+        return document
+    return document | {"sets": [item | {"metrics": _scaled(item)} for item in document["sets"]]}
+
+
+def _scaled(item: Document) -> Document:
+    found = {}
+    for name, entry in item["metrics"].items():
+        other = item["corrected"].get(f"{name}_scaled")
+        if other is not None:
+            kept = {key: entry[key] for key in ("title", "level")}
+            meaning = f"{entry['meaning']}; scaled to equal numbers of trips"
+            entry = other | kept | {"meaning": meaning, "counted": entry["value"]}
+        found[name] = entry
+    return found
+
+
+def best(entries: Sequence[Document]) -> list[bool]:
+    """Which of the sets are best in a metric; none where there is nothing to compare."""
+    known = [entry["value"] for entry in entries if entry["value"] is not None]
+    if len(entries) < 2 or not known:
+        return [False] * len(entries)
+    top = (min if entries[0]["goal"] == "min" else max)(known)
+    return [entry["value"] == top for entry in entries]
 
 
 def verdict(item: Document) -> str:
@@ -64,6 +130,46 @@ def verdict(item: Document) -> str:
     )
 
 
+def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
+    """What the sets may be used for: for each use the answer of each set, and where the map alone stands.
+
+    The answer is that of the middle of the use's metrics: `yes` from 90 % of the way from random to perfect on,
+    `roughly` from 75 % on, else `no`. A use of which nothing was measured is not there.
+    """
+    found = []
+    for title, example, names in USES:
+        places = [_middle(item["metrics"], names) for item in sets]
+        if all(place is None for place in places):
+            continue
+        found.append(
+            {
+                "title": title,
+                "example": example,
+                "places": places,
+                "alone": _middle(sets[0]["metrics"], names, "map_alone"),
+                "answers": [_answer(place) for place in places],
+            }
+        )
+    return found
+
+
+def _middle(
+    metrics: Mapping[str, Document], names: Sequence[str], control: str | None = None
+) -> float | None:
+    places = []
+    for entry in (metrics[name] for name in names if name in metrics):
+        if control is None:
+            places.append(position(entry))
+        elif (entry.get("controls") or {}).get(control) is not None:
+            places.append(position(entry, entry["controls"][control]))
+    known = [place for place in places if place is not None]
+    return median(known) if known else None
+
+
+def _answer(place: float | None) -> str:
+    return "–" if place is None else next(word for least, word in ANSWERS if place >= least)
+
+
 def map_remark(sets: Sequence[Document]) -> str | None:
     """What the map by itself would reach, where one was given: what was learned, and what was known before."""
     beaten, alone = [], 0.0
@@ -83,23 +189,23 @@ def map_remark(sets: Sequence[Document]) -> str | None:
 
 
 def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:
-    """What may be shared with whom, this page first: (what, said, whether it is a warning)."""
+    """Who may see what: sets (by their numbers) of which the same was promised, then this page (no number)."""
+    rows: list[dict[str, Any]] = []
+    for number, (_, promise) in enumerate(zip(document["sets"], promises, strict=True)):
+        said = promise.warning or f"{promise.headline} {promise.meaning}"
+        said += f" {promise.remark}" if promise.remark else ""
+        same = next((row for row in rows if row["said"] == said), None)
+        if same is None:
+            rows.append({"sets": [number], "said": said, "warned": bool(promise.warning)})
+        else:
+            same["sets"].append(number)
     shown = len(document["real"]["samples"])
     drawn = f" and draws {shown} of them" if shown else ""
-    rows = [
-        {
-            "what": "This page",
-            "said": "not covered by ε. The comparison itself was computed from the real trips"
-            f"{drawn}: share it only with those who may see the real data.",
-            "warned": True,
-        }
-    ]
-    for item, promise in zip(document["sets"], promises, strict=True):
-        said = promise.warning or f"ε = {promise.epsilon} for each user: {promise.meaning}."
-        if promise.remark:
-            said += f" {promise.remark}"
-        rows.append({"what": item["name"], "said": said, "warned": bool(promise.warning)})
-    return rows
+    said = (
+        f"Not covered by ε. It was computed from the real trips{drawn}: share it only with those who may see the "
+        "real data."
+    )
+    return [*rows, {"sets": [], "said": said, "warned": True}]
 
 
 def _places(item: Document) -> list[tuple[float, str]]:
