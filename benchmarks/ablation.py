@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.data import DataSet, oldenburg
 from benchmarks.tables import PUBLISHED, Scores, floor, header, repeated, row, save
+from ldptrace.core.moves import grid_moves
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
-from ldptrace.core.tables import grid_moves
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.evaluation import METRICS

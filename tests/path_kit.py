@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.tables import grid_moves
+from ldptrace.core.moves import grid_moves
 from ldptrace.models.path.expectation import Expectation
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout, base_length

@@ -13,7 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
 from ldptrace.io.assembly import assemble, hashed, trips
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 
 # Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.
 MEMORY = 1 << 16
@@ -44,7 +44,7 @@ def test_parts_give_what_memory_gives(points: list[tuple[int, int]], parts: int,
     table = pa.table({"trip_id": names, "x": order, "y": order, "t": time})
     with TemporaryDirectory() as folder:
         found = assembled(table, Path(folder), parts)
-    wanted = from_points(table, Reading()).trajectories
+    wanted = of_table(table, Reading()).trajectories
     np.testing.assert_array_equal(found.x, wanted.x)
     np.testing.assert_array_equal(found.offsets, wanted.offsets)
     assert found.t is not None

@@ -4,24 +4,29 @@ import pyarrow as pa
 import pytest
 
 from ldptrace.core.columns import Names
-from ldptrace.errors import NothingUsable
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import in_memory, of_table
+from trajectory_kit import assert_same
+
+ROWS = {"trip": [1, 1, 2], "lon": [13.4, 13.5, 13.6], "lat": [52.4, 52.5, 52.6]}
+WANTED = Trajectories([13.4, 13.5, 13.6], [52.4, 52.5, 52.6], [0, 2, 3], ids=[1, 2], crs="EPSG:4326")
 
 
 def test_rows_points_and_what_was_left_out() -> None:
     table = pa.table({"trip": [1, None, 1], "x": [0, 1, 2], "y": [5, 6, 7], "t": [9, 8, 7]})
-    parsed = from_points(table, Reading())
+    parsed = of_table(table, Reading())
     assert parsed.rows == 3
     assert parsed.dropped_points == {"no trajectory id": 1}
     assert parsed.trajectories.x.tolist() == [2, 0]
     assert parsed.notes == ("points sorted by time",)
-    assert from_points(table.slice(2), Reading()).dropped_points == {}
+    assert of_table(table.slice(2), Reading()).dropped_points == {}
 
 
 def test_what_the_user_said_counts() -> None:
     table = pa.table({"a": [1, 2], "b": [3, 4], "t": ["2024-07-01 12:00:00"] * 2})
-    parsed = from_points(table, Reading(names=Names(x="b", y="a"), timezone="Europe/Berlin", split_gap=900))
+    parsed = of_table(table, Reading(names=Names(x="b", y="a"), timezone="Europe/Berlin", split_gap=900))
     trips = parsed.trajectories
     assert (len(trips), trips.x.tolist(), trips.timezone) == (1, [3, 4], "Europe/Berlin")
     assert trips.t is not None
@@ -30,4 +35,41 @@ def test_what_the_user_said_counts() -> None:
 
 def test_a_complaint_names_the_line() -> None:
     with pytest.raises(NothingUsable, match="line 2: column x holds 'a', not a number"):
-        from_points(pa.table({"trip": [1], "x": ["a"], "y": [1]}), Reading(), place="line", first=2)
+        of_table(pa.table({"trip": [1], "x": ["a"], "y": [1]}), Reading(), place="line", first=2)
+
+
+def test_trajectories_are_themselves() -> None:
+    parsed = in_memory(WANTED, Reading())
+    assert parsed.trajectories is WANTED
+    assert parsed.rows == 2
+
+
+def test_tables_and_frames_are_read_alike() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pa.table(ROWS)
+    for data in (table, table.to_batches()[0], table.to_reader(), pandas.DataFrame(ROWS)):
+        parsed = in_memory(data, Reading())
+        assert_same(parsed.trajectories, WANTED)
+        assert parsed.rows == 3
+
+
+def test_named_columns_count_in_memory_too() -> None:
+    parsed = in_memory(
+        pa.table({"a": [1], "b": [2], "who": [7]}), Reading(names=Names(x="b", y="a", id="who"))
+    )
+    assert (parsed.trajectories.x.tolist(), parsed.trajectories.y.tolist()) == ([2], [1])
+
+
+def test_frames_with_geometry_count_their_rows() -> None:
+    geopandas = pytest.importorskip("geopandas")
+    points = geopandas.points_from_xy(ROWS["lon"], ROWS["lat"])
+    frame = geopandas.GeoDataFrame({"trip": ROWS["trip"]}, geometry=points, crs="EPSG:4326")
+    parsed = in_memory(frame, Reading())
+    assert_same(parsed.trajectories, WANTED)
+    assert parsed.rows == 3
+
+
+@pytest.mark.parametrize("data", [7, None, [(0, 1)], {"x": [1]}])
+def test_anything_else_is_refused(data: object) -> None:
+    with pytest.raises(InputError, match=rf"trajectories are needed \(.*\), got {type(data).__name__}"):
+        in_memory(data, Reading())

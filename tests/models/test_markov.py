@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldptrace.core.tables import grid_moves
+from ldptrace.core.moves import grid_moves
 from ldptrace.errors import FormatError
 from ldptrace.models.markov import MarkovModel
 from ldptrace.protocol.grid import Grid

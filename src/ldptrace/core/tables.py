@@ -1,51 +1,293 @@
-"""The moves of a grid as NumPy tables: what the curator and the simulator look up all the time."""
+"""Tables as ragged columns: one row per trajectory, whose x and y are lists, or one row per point.
+
+Both are read by the same steps: find the columns, read places and times, bring points together, name trajectories.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.protocol import lattice
-from ldptrace.protocol.grid import Grid
+from ldptrace.core import ragged
+from ldptrace.core.arrow import pc
+from ldptrace.core.columns import Columns, Names, find_columns
+from ldptrace.core.timestamps import read_times
+from ldptrace.core.values import (
+    codes,
+    flat_lists,
+    is_list,
+    list_offsets,
+    lists_of_numbers,
+    numbers,
+    points,
+    split_ids,
+)
+from ldptrace.errors import FormatError, InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Seconds that are added to the times of a trajectory.
+START = "t0"
 
 
-@lru_cache(maxsize=16)
-def grid_moves(n: int) -> NDArray[np.int32]:
-    """Feasible moves of the n x n lattice, one row (cell, direction, target) each; the row number is the item number.
+@dataclass(frozen=True)
+class RaggedTable:
+    """The columns of a table's trajectories, as `Trajectories` takes them, and what is worth saying.
 
-    >>> grid_moves(6).shape
-    (220, 3)
+    `without_id` counts points that belong to no trajectory.
     """
-    return _fixed(np.array(list(lattice.moves(n)), dtype=np.int32))
+
+    x: Floats
+    y: Floats
+    offsets: Ints
+    t: Floats | None
+    ids: Ints | None
+    crs: str | None
+    extra: pa.Table | None
+    user: str | None
+    without_id: int
+    notes: tuple[str, ...]
 
 
-@lru_cache(maxsize=16)
-def move_items(n: int) -> NDArray[np.int32]:
-    """Item number of the move in direction `k` out of cell `c`, at `8 * c + k`; -1 leaves the map."""
-    items = np.full(8 * n * n, -1, dtype=np.int32)
-    cell, direction, _ = grid_moves(n).T
-    items[8 * cell + direction] = np.arange(len(cell), dtype=np.int32)
-    return _fixed(items)
+@dataclass(frozen=True)
+class _Points:
+    """Places and times of points, in the order of the table."""
+
+    x: Floats
+    y: Floats
+    t: Floats | None
+    crs: str | None
+
+    def take(self, which: Ints | NDArray[np.bool_] | None) -> _Points:
+        if which is None:
+            return self
+        t = None if self.t is None else self.t[which]
+        return _Points(self.x[which], self.y[which], t, self.crs)
 
 
-@lru_cache(maxsize=16)
-def link_items(n: int) -> NDArray[np.int32]:
-    """Item number of that move's link, direction left open; -1 leaves the map."""
-    items = np.full(8 * n * n, -1, dtype=np.int32)
-    for cell, direction, target in grid_moves(n).tolist():
-        items[8 * cell + direction] = lattice.link_item(cell, target, n)
-    return _fixed(items)
+def read_table(
+    table: pa.Table,
+    *,
+    names: Names | None = None,
+    timezone: str | None = None,
+    single: bool = False,
+    place: str = "row",
+    first: int = 1,
+) -> RaggedTable:
+    """The trajectories of a table; columns have their usual names unless `names` says them.
+
+    Points are brought together by trip (and user, where both are known), in the order of time or of numbers. Without
+    a column that says which trajectory a point belongs to, all are one where `single` says so. A complaint names the
+    `place` (row, line) where the data is, counted from `first`.
+    """
+    columns = find_columns(table.column_names, names)
+    of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)
+    columns, notes = _with_moments(table.schema, columns, of_lists)
+    if of_lists:
+        return _of_lists(table, columns, timezone, notes)
+    if columns.id is None and not single:
+        raise FormatError(
+            "no column says which trajectory a point belongs to (traj_id, trip_id, track_id, ..., user_id); the "
+            f"columns are {', '.join(table.column_names)}; name it with id (--id), or cut one log at its gaps with "
+            "split_gap (--split-gap)"
+        )
+    return _of_points(table, columns, timezone, notes, (place, first))
 
 
-def inside(grid: Grid, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which points lie in the bounds, the border included."""
-    x0, y0, x1, y1 = grid.bounds
-    return (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[Columns, list[str]]:
+    """The one column of moments, under any name, where none has the usual name of times."""
+    if columns.t is not None and (not of_lists or is_list(schema.field(columns.t).type)):
+        return columns, []
+    kinds = {
+        field.name: (field.type.value_type if is_list(field.type) else None) if of_lists else field.type
+        for field in schema
+    }
+    moments = [name for name, kind in kinds.items() if kind is not None and pa.types.is_timestamp(kind)]
+    if len(moments) != 1:
+        return replace(columns, t=None), []
+    return replace(columns, t=moments[0]), [f"times taken from column {moments[0]}"]
 
 
-def _fixed(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Shared by everybody who asks, so nobody may write to it."""
-    table.flags.writeable = False
-    return table
+def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: list[str]) -> RaggedTable:
+    """One row per trajectory."""
+    assert columns.x is not None
+    assert columns.y is not None
+    x, y = (lists_of_numbers(table[name], name) for name in (columns.x, columns.y))
+    offsets = list_offsets(table[columns.x])
+    for name in (columns.y, columns.t):
+        sizes = None if name is None else np.diff(list_offsets(table[name]))
+        if sizes is not None and not np.array_equal(sizes, np.diff(offsets)):
+            row = int(np.flatnonzero(sizes != np.diff(offsets))[0])
+            have = np.diff(offsets)[row]
+            raise InputError(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
+    t = None
+    if columns.t is not None:
+        t = _times(columns.t, flat_lists(table[columns.t]), None, timezone, notes)
+        t = _since_start(t, table, timezone, ragged.owners(offsets))
+    used = {columns.x, columns.y, columns.id, *((columns.t, START) if t is not None else ())}
+    rest = {name: table[name] for name in table.column_names if name not in used}
+    return _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
+
+
+def _of_points(
+    table: pa.Table, columns: Columns, timezone: str | None, notes: list[str], where: tuple[str, int]
+) -> RaggedTable:
+    """One row per point."""
+    if columns.geometry is not None:
+        x, y, crs = points(table[columns.geometry], columns.geometry)
+    else:
+        assert columns.x is not None
+        assert columns.y is not None
+        x, y = (numbers(table[name], name, *where) for name in (columns.x, columns.y))
+        crs = columns.crs
+    t = None
+    if columns.t is not None:
+        date = None if columns.date is None else table[columns.date]
+        t = _times(columns.t, table[columns.t], date, timezone, notes)
+        t = t if columns.t == START else _since_start(t, table, timezone)
+    found = _Points(x, y, t, crs)
+    rank = numbers(table[columns.order], columns.order, *where) if t is None and columns.order else t
+    missing = 0
+    if columns.id is not None and (missing := table[columns.id].null_count):
+        known = pc.is_valid(table[columns.id]).to_numpy()
+        table, found, rank = table.filter(known), found.take(known), None if rank is None else rank[known]
+    keys = dict.fromkeys(name for name in (columns.user, columns.id) if name is not None)
+    order, offsets = _grouped(_trip_codes([table[name] for name in keys], table.num_rows))
+    sorting = None if rank is None else _ordered(rank if order is None else rank[order], offsets)
+    if sorting is not None:
+        notes.append(f"points sorted by {'time' if t is not None else columns.order}")
+        order = sorting if order is None else order[sorting]
+    heads = offsets[:-1] if order is None else order[offsets[:-1]]
+    used = columns.used | ({START} if t is not None else set())
+    rest = _constant(table, used, heads, order, offsets, notes)
+    made = _named(table, columns, found.take(order), offsets, heads, rest, notes)
+    return replace(made, without_id=missing)
+
+
+def _times(
+    name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, timezone: str | None, notes: list[str]
+) -> Floats | None:
+    """Seconds of all points; None where the column is not understood, which is said."""
+    t, said = read_times(clocks, timezone, date)
+    notes += said
+    if t is None:
+        sample = clocks.drop_null()[0].as_py()
+        notes.append(f"column {name} omitted, because {sample!r} is not understood as a time")
+    return t
+
+
+def _since_start(
+    t: Floats | None, table: pa.Table, timezone: str | None, rows: Ints | None = None
+) -> Floats | None:
+    """Times with the start of their row added, where there is a column of starts; `rows` names the row of each."""
+    if t is None or START not in table.column_names:
+        return t
+    start = read_times(table[START], timezone)[0]
+    if start is None:
+        return t
+    return t + (start if rows is None else start[rows])
+
+
+def _named(
+    table: pa.Table,
+    columns: Columns,
+    found: _Points,
+    offsets: Ints,
+    heads: Ints | None,
+    rest: dict[str, pa.ChunkedArray],
+    notes: list[str],
+) -> RaggedTable:
+    """Trajectories with their ids and further columns, which are those of the rows `heads` (None: of every row)."""
+
+    def of_trips(name: str) -> pa.ChunkedArray:
+        return table[name] if heads is None else table[name].take(pa.array(heads))
+
+    ids: Ints | None = None
+    extra: dict[str, pa.ChunkedArray] = {}
+    if columns.id is not None:
+        ids, extra = split_ids(of_trips(columns.id), columns.id)
+    if ids is not None and columns.user not in {None, columns.id} and len(np.unique(ids)) < len(ids):
+        # Users count their own trips; the number alone is not a name.
+        notes.append(f"{columns.id} repeats between users, so a trajectory is known by both")
+        name = "trip" if columns.id == "traj_id" else str(columns.id)
+        ids, extra = None, {name: pa.chunked_array([ids])}
+    extra |= {name: column for name, column in rest.items() if name not in extra}
+    if columns.user is not None and columns.user not in extra:
+        extra[columns.user] = of_trips(columns.user)
+    return RaggedTable(
+        found.x,
+        found.y,
+        offsets,
+        found.t,
+        ids,
+        found.crs,
+        pa.table(extra) if extra else None,
+        columns.user,
+        0,
+        tuple(notes),
+    )
+
+
+def _trip_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
+    """A whole number for each distinct row of the columns, missing being a value of its own."""
+    if len(columns) == 1:
+        return codes(columns[0])
+    found = np.zeros(rows, dtype=np.int64)
+    for column in columns:
+        own = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
+        found = found * len(own.dictionary) + own.indices.to_numpy()
+    return found
+
+
+def _grouped(trips: Ints) -> tuple[Ints | None, Ints]:
+    """Order that brings equal codes together (None: they are), and the offsets of the groups."""
+    if len(trips) == 0:
+        return None, np.zeros(1, dtype=np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(trips[1:] != trips[:-1]) + 1))
+    lengths = np.diff(starts, append=len(trips))
+    _, first_run, inverse = np.unique(trips[starts], return_index=True, return_inverse=True)
+    if len(first_run) == len(starts):
+        return None, np.append(starts, len(trips))
+    rank = np.empty(len(first_run), dtype=np.int64)
+    rank[np.argsort(first_run)] = np.arange(len(first_run))
+    group = np.repeat(rank[inverse], lengths)
+    return np.argsort(group, kind="stable"), ragged.offsets_of(np.bincount(group))
+
+
+def _ordered(rank: Floats, offsets: Ints) -> Ints | None:
+    """Order by rank within each trajectory; None where it is so already."""
+    if not np.any((rank[1:] < rank[:-1]) & ragged.inner_steps(offsets)):
+        return None
+    return np.lexsort((rank, ragged.owners(offsets)))
+
+
+def _constant(
+    table: pa.Table, used: set[str], heads: Ints, order: Ints | None, offsets: Ints, notes: list[str]
+) -> dict[str, pa.ChunkedArray]:
+    """Further columns with one value per trajectory; those that change within one are named in the notes."""
+    inner = ragged.inner_steps(offsets)
+    same: dict[str, pa.ChunkedArray] = {}
+    varying = []
+    for name in table.column_names:
+        if name in used:
+            continue
+        if _is_constant(table[name], order, inner):
+            same[name] = table[name].take(pa.array(heads))
+        else:
+            varying.append(name)
+    if varying:
+        notes.append(f"columns omitted, because they change within a trajectory: {', '.join(varying)}")
+    return same
+
+
+def _is_constant(column: pa.ChunkedArray, order: Ints | None, inner: NDArray[np.bool_]) -> bool:
+    if pa.types.is_nested(column.type):
+        return False
+    values = codes(column)
+    values = values if order is None else values[order]
+    return not np.any((values[1:] != values[:-1]) & inner)

@@ -14,8 +14,7 @@ from ldptrace.core import frames, ragged
 from ldptrace.core.arrow import column_of, pc
 from ldptrace.core.columns import Names
 from ldptrace.core.crs import is_geographic
-from ldptrace.core.gathered import Gathered
-from ldptrace.core.points import gather
+from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
@@ -317,8 +316,8 @@ class Trajectories:
         return Trajectories(columns[:, 0], columns[:, 1], offsets, crs=crs)
 
     @staticmethod
-    def from_gathered(found: Gathered, *, timezone: str | None = None) -> Trajectories:
-        """From the points of a table, brought together by `ldptrace.core.points.gather`."""
+    def from_table(found: RaggedTable, *, timezone: str | None = None) -> Trajectories:
+        """From the columns of a table, as `ldptrace.core.tables.read_table` finds them."""
         return Trajectories(
             found.x,
             found.y,
@@ -343,7 +342,7 @@ class Trajectories:
 
         Columns are found by their usual names unless `names` says them. A column `t0` is added to `t`.
         """
-        found = Trajectories.from_gathered(gather(table, names=names, timezone=timezone), timezone=timezone)
+        found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)
 
     def to_arrow(self) -> pa.Table:

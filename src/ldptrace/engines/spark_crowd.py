@@ -41,6 +41,7 @@ from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
 from ldptrace.io.reading import Reading
+from ldptrace.io.tables import of_table
 from ldptrace.simulation.unit import Unit, play_devices, unit_of
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
 
 def _trajectories(reading: Reading, table: pa.Table) -> Trajectories:
     """Cleaned trajectories of a table, without anything but their points."""
-    parsed = parquet.of_table(table, reading)
+    parsed = of_table(table, reading)
     plain = replace(
         parsed.trajectories,
         crs=reading.crs,

@@ -21,7 +21,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import naming
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 
 Ints = NDArray[np.int64]
 Tables = Callable[[], Iterator[pa.Table]]
@@ -151,7 +151,7 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, tuple[st
         own = pc.dictionary_encode(table[name].filter(known).combine_chunks(), null_encoding="encode")
         codes = codes * len(own.dictionary) + own.indices.to_numpy()
     first = np.sort(np.unique(codes, return_index=True)[1])
-    trajectories = from_points(table.drop_columns([ROW]), reading).trajectories
+    trajectories = of_table(table.drop_columns([ROW]), reading).trajectories
     found = trajectories.to_arrow()
     # Parts must have the same columns: whether a number is an id or a further column may differ between them.
     found = found.select([name for name in ("x", "y", "t", trajectories.user) if name in found.column_names])

@@ -30,6 +30,7 @@ from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN
+from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 
 T = TypeVar("T")
@@ -130,7 +131,7 @@ class Batches:
 
     def _cleaned(self, path: Path, table: pa.Table, *, whole: bool = False) -> Parsed:
         with naming(path):
-            parsed = parquet.of_table(table, self.reading)
+            parsed = of_table(table, self.reading)
             check_longest(parsed.trajectories, self.memory)
         kept = replace(
             parsed.trajectories,

@@ -18,7 +18,7 @@ from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 
 BLOCK_BYTES = 1 << 23
@@ -64,7 +64,7 @@ def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | N
         table, broken = _without_broken_rows(source, delimiter)
     if any(pa.types.is_binary(column.type) for column in table.columns):
         return None
-    parsed = from_points(table, reading, place="line", first=2)
+    parsed = of_table(table, reading, place="line", first=2)
     return Parsed(
         parsed.trajectories,
         parsed.rows + broken,

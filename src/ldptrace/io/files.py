@@ -19,10 +19,10 @@ from ldptrace.io import formats
 from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
-from ldptrace.io.held import held
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN, files_of
+from ldptrace.io.tables import in_memory
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]
@@ -76,7 +76,7 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
         source, name, kind, parsed = _from_path(Path(path), reading)
     else:
         name = type(path).__name__
-        source, kind, parsed = Path(name), "table", held(path, reading)
+        source, kind, parsed = Path(name), "table", in_memory(path, reading)
     if reading.crs is not None:
         parsed = replace(parsed, trajectories=replace(parsed.trajectories, crs=reading.crs))
     with naming(source):

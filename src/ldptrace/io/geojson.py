@@ -21,14 +21,14 @@ import pyarrow as pa
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
-from ldptrace.core.gathered import split_ids
 from ldptrace.core.timestamps import read_times
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
+from ldptrace.core.values import split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
 
 Json = Any
@@ -246,7 +246,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
         # A lone point is a trajectory of one point, also without a name.
         columns.setdefault(ID, pa.array([0]))
     try:
-        parsed = from_points(pa.table(columns), reading)
+        parsed = of_table(pa.table(columns), reading)
     except FormatError as error:
         # A device answers one point, so several that belong to nobody must not be told apart by an error.
         raise NothingUsable(str(error)) from None

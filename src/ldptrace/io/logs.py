@@ -17,7 +17,7 @@ from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, naming
 from ldptrace.io.modes import geolife_modes
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 from ldptrace.io.text import read_bytes
 
 BATCH_BYTES = 1 << 26
@@ -82,7 +82,7 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
 def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
     """One trajectory per taxi, in the order of time."""
     table, sizes = _parse(paths, TDRIVE)
-    parsed = from_points(table, reading)
+    parsed = of_table(table, reading)
     empty = int(np.count_nonzero(sizes == 0))
     return Parsed(
         parsed.trajectories, parsed.rows, {"empty file": empty} if empty else {}, notes=parsed.notes

@@ -20,13 +20,13 @@ from ldptrace.core import frames
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Names, find_columns
 from ldptrace.core.crs import WGS84
-from ldptrace.core.lists import is_list
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.values import is_list
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, naming, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import from_points
+from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"
@@ -129,11 +129,6 @@ def batches(
                 yield pa.Table.from_batches([batch])
 
 
-def of_table(table: pa.Table, reading: Reading) -> Parsed:
-    """The trajectories of a table, without what the file's metadata says of them."""
-    return from_points(table, reading)
-
-
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     """All files as one table; the coordinate system of the first holds for all."""
     tables = []
@@ -145,7 +140,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         first = tables[0].schema.metadata or {}
         crs, own = _crs(first), _metadata(first, OWN_KEY)
         promises = [_promise(part.schema.metadata or {}) for part in tables]
-        parsed = from_points(table, reading)
+        parsed = of_table(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
     named = own.get("user")
     trajectories = replace(

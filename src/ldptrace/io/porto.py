@@ -12,8 +12,8 @@ import pyarrow.csv as pacsv
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
-from ldptrace.core.gathered import split_ids
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
+from ldptrace.core.values import split_ids
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading

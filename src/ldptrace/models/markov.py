@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, style_of
-from ldptrace.core.tables import grid_moves
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.lengths import length_distribution

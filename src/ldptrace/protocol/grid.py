@@ -1,4 +1,4 @@
-"""The public grid: bounds and N x N cells. A device knows it; the curator's tables are in `ldptrace.core.tables`."""
+"""The public grid: bounds and N x N cells. A device knows it; the curator's tables are in `ldptrace.core.moves`."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import link_items, move_items
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths, direction_of
-from ldptrace.core.tables import link_items, move_items
 from ldptrace.core.timing import Timing
 from ldptrace.protocol import lattice
 from ldptrace.protocol.questions import (

@@ -19,9 +19,9 @@ from fractions import Fraction
 import numpy as np
 
 from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.tables import grid_moves, move_items
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.protocol import lattice

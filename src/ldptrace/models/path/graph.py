@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.tables import grid_moves, move_items
+from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count, turn
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
-from ldptrace.core.tables import grid_moves
 from ldptrace.models.path.messages import Messages
 from ldptrace.protocol.grid import Grid
 

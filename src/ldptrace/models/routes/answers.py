@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import link_items, move_items
 from ldptrace.core.paths import CellPaths, direction_of
-from ldptrace.core.tables import link_items, move_items
 from ldptrace.models.path.graph import TURN
 from ldptrace.models.path.potentials import Layout
 from ldptrace.protocol.lattice import TURNS, link_count, move_count

@@ -1,0 +1,139 @@
+"""Values of a table's columns: numbers, lists of numbers, points written as text, identifiers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ldptrace.core import ragged
+from ldptrace.core.arrow import numbers_of, pc
+from ldptrace.core.crs import WGS84
+from ldptrace.core.timestamps import NUMBER
+from ldptrace.errors import FormatError, InputError, NothingUsable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+WKT_POINT = (
+    r"(?i)^\s*(?:SRID=(?P<srid>\d+);)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*(?P<x>[-+0-9.eE]+)[ ,]+(?P<y>[-+0-9.eE]+)"
+)
+JSON_POINT = r'"coordinates"\s*:\s*\[\s*(?P<x>[-+0-9.eE]+)\s*,\s*(?P<y>[-+0-9.eE]+)'
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is a list of some kind."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of numbers (or of nothing at all)."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int = 1) -> Floats:
+    """Values as floats; what is missing or not a number is NaN, unless that is most of the column.
+
+    A complaint names the `place` (row, line) where the data is, counted from `first`.
+    """
+    kind = column.type
+    if is_text(kind):
+        if 2 * (pc.sum(pc.match_substring_regex(column, DECIMAL_COMMA)).as_py() or 0) > len(column):
+            column = pc.replace_substring(column, ",", ".")
+        good = pc.match_substring_regex(column, NUMBER).fill_null(True)
+        if 2 * (pc.sum(good).as_py() or 0) < len(column):
+            row = pc.index(good, False).as_py()
+            raise NothingUsable(
+                f"{place} {row + first}: column {name} holds {column[row].as_py()!r}, not a number"
+            )
+        column = pc.utf8_trim_whitespace(pc.if_else(good, column, None))
+    elif not (is_number(kind) or pa.types.is_decimal(kind)):
+        raise NothingUsable(f"column {name} must hold numbers, it holds {kind}")
+    values: Floats = column.cast(pa.float64()).to_numpy()
+    return values
+
+
+def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | None]:
+    """Points written as text, WKT with or without SRID or GeoJSON, and the coordinate system that they name."""
+    kind = column.type
+    if not is_text(kind):
+        raise FormatError(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
+    for pattern, crs in ((WKT_POINT, None), (JSON_POINT, WGS84)):
+        found = pc.extract_regex(column, pattern)
+        if 2 * found.null_count > len(column):
+            continue
+        x, y = (pc.struct_field(found, axis).cast(pa.float64()).to_numpy() for axis in ("x", "y"))
+        if pattern is WKT_POINT:
+            srids = pc.unique(pc.struct_field(found, "srid")).drop_null().to_pylist()
+            named = [srid for srid in srids if srid]
+            crs = f"EPSG:{named[0]}" if len(named) == 1 else None
+        return x, y, crs
+    sample = column.drop_null()[0].as_py() if column.null_count < len(column) else None
+    raise FormatError(f"column {name} must hold points as WKT or GeoJSON, it holds {str(sample)[:60]!r}")
+
+
+def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
+    """The numbers of all lists of a column."""
+    if not is_list(column.type) or not is_number(column.type.value_type):
+        raise InputError(f"column {name!r} must hold lists of numbers, it holds {column.type}")
+    chunks = [_flat(chunk) for chunk in column.chunks]
+    values = np.empty(sum(len(chunk) for chunk in chunks))
+    filled = 0
+    for chunk in chunks:
+        values[filled : filled + len(chunk)] = numbers_of(chunk)
+        filled += len(chunk)
+    return values
+
+
+def list_offsets(column: pa.ChunkedArray) -> Ints:
+    """Offsets of the lists of a column; a null list is an empty one."""
+    sizes = [
+        np.diff(numbers_of(chunk.offsets))
+        if _is_plain(chunk)
+        else np.nan_to_num(numbers_of(pc.list_value_length(chunk))).astype(np.int64)
+        for chunk in column.chunks
+    ]
+    return ragged.offsets_of(np.concatenate(sizes) if sizes else np.empty(0, dtype=np.int64))
+
+
+def flat_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of all lists of a column, as a column."""
+    return pa.chunked_array([chunk.flatten() for chunk in column.chunks] or [[]])
+
+
+def _flat(chunk: pa.Array) -> pa.Array:
+    """The values of all lists of a column's piece."""
+    if not _is_plain(chunk):
+        return chunk.flatten()
+    borders = numbers_of(chunk.offsets)
+    return chunk.values[int(borders[0]) : int(borders[-1])]
+
+
+def _is_plain(chunk: pa.Array) -> bool:
+    """Whether offsets say all of its lists: none is null, and there are some."""
+    return len(chunk) > 0 and not chunk.null_count and not pa.types.is_fixed_size_list(chunk.type)
+
+
+def codes(column: pa.ChunkedArray) -> Ints:
+    """A whole number for each value, the same for equal ones; missing is a value of its own."""
+    if not pa.types.is_integer(column.type) or column.null_count:
+        column = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode").indices
+    found: Ints = column.to_numpy()
+    return found
+
+
+def split_ids(column: pa.ChunkedArray, name: str) -> tuple[Ints | None, dict[str, pa.ChunkedArray]]:
+    """Identifiers as numbers; where they are none, the column is an extra one."""
+    if is_number(column.type) and not column.null_count:
+        # The cast refuses fractions and what is too large.
+        with suppress(pa.ArrowInvalid):
+            return numbers_of(column if column.type == pa.int64() else column.cast(pa.int64())), {}
+    return None, {"traj_name" if name == "traj_id" else name: column}
