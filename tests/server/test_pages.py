@@ -461,9 +461,20 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         for field, value in {"name": "watched", "bounds": "0,0,6,6", "grid": "3", "users": "400"}.items():
             page.fill(f"#create [name={field}]", value)
         page.fill("#create [name=min_reports]", "200")
+        # A day of the week and a centre belong to the questions about time.
+        expect(page.locator("#create [name=week]")).to_be_disabled()
         page.check("#create [name=time]")
+        page.check("#create [name=week]")
+        page.fill("#create [name=centre]", "3, 3")
+        page.fill("#create [name=organiser]", "The town")
+        page.fill("#create [name=until]", "2030-01-31")
+        town = streets(tmp_path / "streets")
+        page.set_input_files("#create [name=roads]", list(town.iterdir()))
         page.click("#create button")
         expect(page.locator("#state")).to_have_text("draft")
+        with database.reading() as session:
+            made = registry.find(session, "watched")
+            assert (made.about.organiser, made.schedule.until) == ("The town", 1_896_134_400)
         page.click("#open")
         page.click("#yes")
         expect(page.locator("#state")).to_have_text("open")
@@ -481,9 +492,8 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         assert page.locator("#lengths rect.bar").count() > 5
         assert page.locator("#errors circle.dot").count() == 1
         expect(page.locator("#rejected")).to_contain_text("unknown-version")
-        town = streets(tmp_path / "streets")
-        files = {path.name: path.read_bytes() for path in town.iterdir()}
-        releases.keep_roads(database, "watched", files, actor="test")
+        # The streets that came with the form are under the map.
+        assert page.locator("#map path.street").count() == 1
         page.click("#close")
         page.click("#no")
         expect(page.locator("#state")).to_have_text("open")
@@ -503,6 +513,12 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         assert len(rows) > 200
         page.click("#leave")
         expect(page.locator("#enter")).to_be_visible()
+        # Everybody can read what was published.
+        shown = tab.go("/c/watched/release")
+        expect(shown.locator("h1")).to_have_text("watched")
+        assert shown.locator("svg path.trip").count() == 200
+        assert shown.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "25.6px"
+        tab.go("/operate")
         assert page.evaluate("() => sessionStorage.length") == 0
 
 

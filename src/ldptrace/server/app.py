@@ -77,6 +77,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/", pages.home),
     ("GET", "/operate", pages.operator),
     ("GET", "/c/{name}", pages.contributor),
+    ("GET", "/c/{name}/release", pages.release),
     ("GET", "/assets/{path:path}", pages.asset),
 )
 

@@ -10,7 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find_public
+from ldptrace.server.release_style import style_hash
+from ldptrace.server.releases import page_of
 from ldptrace.server.state import State
+from ldptrace.server.storage import Session
 
 FOLDER = Path(__file__).parent / "assets"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
@@ -42,6 +45,21 @@ async def contributor(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     await state.read(lambda session: find_public(session, name))
     return _file("contributor.html")
+
+
+async def release(request: Request) -> Response:
+    """The page of a campaign's release, for everybody."""
+    state, name = State.of(request), request.path_params["name"]
+
+    def found(session: Session) -> bytes:
+        campaign = find_public(session, name)
+        return page_of(session, name) if campaign.state == "published" else b""
+
+    data = await state.read(found)
+    if not data:
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} is not published")
+    policy = f"default-src 'none'; style-src {style_hash()}; base-uri 'none'; frame-ancestors 'none'"
+    return Response(data, media_type="text/html", headers={"content-security-policy": policy})
 
 
 async def home(request: Request) -> Response:

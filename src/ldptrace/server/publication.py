@@ -7,7 +7,7 @@ import secrets
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from ldptrace.models.observation import Match
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.server.readme import readme
 from ldptrace.server.registry import Campaign
+from ldptrace.server.release_page import DRAWN, release_page
 from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.
@@ -32,16 +34,24 @@ Tell = Callable[[str, int], None]
 FORMATS = ("parquet", "csv", "geojson")
 
 
+@dataclass(frozen=True)
+class Material:
+    """What a release takes from the campaign besides its tallies: the files of its road network, and their drawing."""
+
+    network: dict[str, bytes] = field(default_factory=dict)
+    streets: bytes = b""
+
+
 def write_release(
     campaign: Campaign,
     tallies: list[tuple[Plan, Tally]],
-    network: dict[str, bytes],
+    material: Material,
     count: int,
     out: Path,
     tell: Tell,
 ) -> None:
-    """Estimates, model, synthetic trips in three formats, and a scorecard of the fit, into the folder `out`."""
-    plan = tallies[-1][0]
+    """Estimates, model, synthetic trips in three formats, a scorecard of the fit, and a page, into the folder `out`."""
+    plan, network = tallies[-1][0], material.network
     tell("estimate", 5)
     estimates = estimates_of(tallies)
     for part, tally in tallies:
@@ -80,6 +90,11 @@ def write_release(
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
     }
     _text(out / "scorecard.json", json.dumps(card, indent=1))
+    tell("write the page", 96)
+    files = sorted([*(path.name for path in out.iterdir() if path.is_file()), "README.md", "index.html"])
+    some = model.sample(min(DRAWN, count or reports), np.random.default_rng())
+    _text(out / "README.md", readme(campaign, card, files))
+    _text(out / "index.html", release_page(campaign, card, files, some, material.streets))
 
 
 def _fitting(tell: Tell) -> Callable[[float], None]:

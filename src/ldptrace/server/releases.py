@@ -31,6 +31,7 @@ PART = 1 << 20
 ROADS = "roads/"
 # The drawing of the streets, for the pages.
 STREETS = "drawn/streets.json"
+PAGE = "index.html"
 
 MEDIA_TYPES = {
     ".json": "application/json",
@@ -39,6 +40,7 @@ MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".npz": "application/octet-stream",
     ".html": "text/html; charset=utf-8",
+    ".md": "text/markdown; charset=utf-8",
 }
 
 
@@ -98,18 +100,16 @@ class Attempt:
     def make(self, count: int, tell: Tell | None = None) -> None:
         """Make the release: `count` synthetic trips, 0 for as many as there are reports."""
         # Models and file formats are for the worker; a server starts without them.
-        from ldptrace.server.publication import write_release
+        from ldptrace.server.publication import Material, write_release
 
         name = self._name
         with self._database.reading() as session:
             campaign = find(session, name)
             tallies = tallies_of(session, campaign, whole=True)
-            network = {
-                file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)
-            }
+            material = Material(network_of(session, name), streets_of(session, name))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
-            write_release(campaign, tallies, network, count, out, tell or self.tell)
+            write_release(campaign, tallies, material, count, out, tell or self.tell)
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
                 session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE '%/%'", name)
@@ -165,9 +165,7 @@ def _draw_streets(database: Database, name: str, plan: Plan) -> None:
     from ldptrace.server.streets import drawing
 
     with database.reading() as session:
-        network = {
-            file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)
-        }
+        network = network_of(session, name)
     try:
         data = drawing(plan, network)
     except (LdptraceError, ImportError):
@@ -214,6 +212,16 @@ def road_files(session: Session, name: str) -> list[str]:
     """Names of the files of the campaign's road network."""
     found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
     return sorted(file for (file,) in found)
+
+
+def network_of(session: Session, name: str) -> dict[str, bytes]:
+    """The files of the campaign's road network by name."""
+    return {file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)}
+
+
+def page_of(session: Session, name: str) -> bytes:
+    """The page of the release; empty as long as there is none."""
+    return _whole(session, name, PAGE)
 
 
 def _cut(data: bytes) -> list[bytes]:

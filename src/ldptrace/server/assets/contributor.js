@@ -32,6 +32,7 @@ async function start() {
   explain();
   if (campaign.state !== "open") {
     tell(say("closed"));
+    if (campaign.state === "published") at("message").firstChild.append(" ", html("a", { href: `/c/${name}/release` }, say("release")));
     return;
   }
   state.streets = await streetsOf(name);

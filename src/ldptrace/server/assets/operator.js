@@ -1,6 +1,7 @@
 // The operator's page: campaigns, reports arriving, the live map, the release.
 
-import { bars, errorCurve, GridMap, html, number, rounded } from "./drawing.js";
+import { bars, errorCurve, GridMap, html, number, rounded, streetsOf } from "./drawing.js";
+import { campaignIn, follow } from "./form.js";
 
 const KEY = "ldptrace-token";
 const EVERY = 2000;
@@ -14,10 +15,10 @@ class Failed extends Error {
   }
 }
 
-async function ask(path, { method = "GET", body } = {}) {
+async function ask(path, { method = "GET", body, file } = {}) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(`/v1/operator/${path}`, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
+  const answer = await fetch(`/v1/operator/${path}`, { method, headers, body: file ?? (body && JSON.stringify(body)), cache: "no-store" });
   if (!answer.ok) throw new Failed(answer.status, await answer.json().catch(() => null));
   return answer;
 }
@@ -92,6 +93,7 @@ async function show() {
   at("progress").value = Math.min(1, (one.round_reports.at(-1)?.reports ?? 0) / one.expected);
   at("needed").textContent = `${number(one.expected)} are expected in a round, ${number(one.min_reports)} are needed before anything but counts is shown. Epsilon ${one.epsilon}, ${one.method}, plan ${one.plan.slice(0, 12)}.`;
   at("link").replaceChildren();
+  if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
   if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: `/c/${one.name}` }, `/c/${one.name}`), ".");
   const running = one.release?.state === "running";
   at("open").hidden = !(one.state === "draft" || (one.state === "closed" && one.round < one.rounds));
@@ -158,6 +160,7 @@ async function estimates(one) {
   if (one.enough && state.seen !== key) {
     const found = await (await ask(`campaigns/${one.name}/estimates`)).json();
     if (state.chosen !== one.name) return;
+    if (state.streets?.name !== one.name) state.streets = { name: one.name, drawing: await streetsOf(one.name) };
     Object.assign(state, { estimates: found, seen: key });
     draw();
   }
@@ -187,6 +190,7 @@ async function fit(one) {
 function draw() {
   const { grid, density, flows, lengths } = state.estimates;
   const map = new GridMap(at("map"), { ...grid, geographic: ["EPSG:4326", "OGC:CRS84"].includes(grid.crs) }, "Estimated density and flows; a table follows");
+  map.streets(state.streets?.drawing);
   if (density && at("show-density").checked) {
     const top = Math.max(...density.values, 1e-9);
     density.values.forEach((value, cell) => {
@@ -255,21 +259,18 @@ async function act(verb) {
 
 async function create(event) {
   event.preventDefault();
-  const form = new FormData(at("create"));
-  const text = (key) => String(form.get(key) ?? "").trim();
-  const body = { name: text("name"), users: Number(text("users")), epsilon: text("epsilon"), bounds: text("bounds").split(",").map(Number), min_reports: Number(text("min_reports")) };
-  body.grid = text("grid") === "auto" ? "auto" : Number(text("grid"));
-  if (form.has("time")) body.time = true;
-  if (text("title")) body.title = text("title");
-  if (text("crs")) body.crs = text("crs");
+  const { body, roads } = campaignIn(at("create"));
   await trying(async () => {
     await ask("campaigns", { method: "POST", body });
     state.chosen = body.name;
+    at("create").reset();
     at("new").open = false;
+    for (const file of roads) await ask(`campaigns/${body.name}/roads/${encodeURIComponent(file.name)}`, { method: "PUT", file });
     await refresh();
   });
 }
 
+follow(at("create"));
 for (const verb of ["open", "close", "publish", "delete"]) at(verb).addEventListener("click", () => act(verb));
 for (const id of ["show-density", "show-flows"]) at(id).addEventListener("change", draw);
 at("question").addEventListener("change", () => errors(current()));

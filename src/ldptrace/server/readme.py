@@ -1,0 +1,71 @@
+"""What stands beside the numbers of a release: a README that says what each file is, and what was promised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ldptrace.server.about import shown
+from ldptrace.server.registry import Campaign
+
+FILES = {
+    "README.md": "this text",
+    "index.html": "the same as a page, with a map",
+    "plan-1.json": "what devices were asked, and with which chances they answered truthfully",
+    "plan-2.json": "the same with the second round",
+    "tally-1.json": "how often each answer was named",
+    "tally-2.json": "the same for the second round",
+    "estimates.json": "unbiased shares with their standard errors",
+    "model.npz": "the mobility model: `ldptrace sample model.npz -o FILE --count N` draws more trips",
+    "synthetic.parquet": "synthetic trips, one row for each",
+    "synthetic.csv": "the same as text, one row for each point",
+    "synthetic.geojson": "the same as lines for a map",
+    "scorecard.json": "the promise, how well the model fits the answers, what was noticed",
+}
+
+
+def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
+    """The README of a release, in Markdown."""
+    about = campaign.about
+    lines = [f"# {about.title}", "", _who(campaign), ""]
+    lines += [
+        f"{card['reports']:,} devices answered, each with a randomised report. From the counts a model was "
+        f"fitted, and {card['trips']:,} synthetic trips were drawn from it. Nobody made any of these trips.",
+        "",
+        "## What was promised",
+        "",
+        *card["promise"]["explanation"],
+        "",
+    ]
+    lines += ["## Files", "", "| file | what it is |", "|---|---|"]
+    lines += [f"| `{name}` | {FILES.get(name, '')} |" for name in files]
+    lines += ["", "## How well the model fits", "", *_fit(card), ""]
+    for title, key in (("Warnings of the fit", "warnings"), ("What looks unlike honest devices", "findings")):
+        if card[key]:
+            lines += [f"## {title}", "", *(f"- {text}" for text in card[key]), ""]
+    if card["streets"]:
+        lines += [
+            f"Trips follow a public road network ({', '.join(card['streets'])}), which cost no privacy.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _who(campaign: Campaign) -> str:
+    """Who ran it, until when, whom to ask, in one line."""
+    parts = [f"Campaign `{campaign.name}`"]
+    parts += [f"run by {campaign.about.organiser}"] if campaign.about.organiser else []
+    parts += [f"open until {shown(campaign.schedule.until)}"] if campaign.schedule.until else []
+    parts += [f"questions to {campaign.about.contact}"] if campaign.about.contact else []
+    return ", ".join(parts) + "."
+
+
+def _fit(card: dict[str, Any]) -> list[str]:
+    if not card["fit"]:
+        return ["This kind of model was not compared with the answers."]
+    alone = {match["question"]: match["chi2"] for match in card["map_alone"]}
+    rows = ["| question | answers | misfit of the model |" + (" of the map alone |" if alone else "")]
+    rows += ["|---|---|---|" + ("---|" if alone else "")]
+    for match in card["fit"]:
+        row = f"| {match['question']} | {match['users']:,} | {match['chi2']:.2f} |"
+        rows.append(row + (f" {alone[match['question']]:.2f} |" if match["question"] in alone else ""))
+    return [*rows, "", "Mean squared misfit in standard errors: near 1, all of it is noise.", *card["notes"]]

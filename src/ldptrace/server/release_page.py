@@ -1,0 +1,122 @@
+"""The page of a release: one self-contained file with the promise, the fit, the files and a map of synthetic trips."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldptrace.server.about import shown
+from ldptrace.server.readme import FILES
+from ldptrace.server.registry import Campaign
+from ldptrace.server.release_style import STYLE
+from ldptrace.server.streets import STEPS
+
+if TYPE_CHECKING:
+    from ldptrace.core.trajectories import Trajectories
+
+# Trips that are drawn on the map.
+DRAWN = 300
+WIDTH = 800
+
+
+def release_page(
+    campaign: Campaign, card: dict[str, Any], files: list[str], trips: Trajectories, streets: bytes
+) -> str:
+    """The page as text; `trips` are some of the synthetic ones, `streets` the drawing of the campaign's map."""
+    title = escape(campaign.about.title)
+    promise = "".join(f"<p>{escape(line)}</p>" for line in card["promise"]["explanation"])
+    rows = "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{escape(FILES.get(name, '')).replace('`', '')}</td></tr>"
+        for name in files
+    )
+    noticed = "".join(f"<li>{escape(text)}</li>" for text in (*card["warnings"], *card["findings"]))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · release</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p class="soft">{_who(campaign)}</p>
+<p>{card["reports"]:,} devices answered, each with a randomised report. From their counts a model was fitted, and
+{card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
+<figure>{_map(campaign, trips, streets)}
+<figcaption>{len(trips):,} of the synthetic trips.</figcaption></figure>
+<h2>What was promised</h2>
+{promise}
+<h2>How well the model fits</h2>
+{_fit(card)}
+{f"<h2>What was noticed</h2><ul>{noticed}</ul>" if noticed else ""}
+<h2>Files</h2>
+<div class="scroll"><table><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>
+</body>
+</html>
+"""
+
+
+def _who(campaign: Campaign) -> str:
+    about = campaign.about
+    parts = [f"Run by {about.organiser}."] if about.organiser else []
+    parts += [f"Open until {shown(campaign.schedule.until)}."] if campaign.schedule.until else []
+    parts += [f"Questions: {about.contact}"] if about.contact else []
+    return escape(" ".join(parts))
+
+
+def _fit(card: dict[str, Any]) -> str:
+    if not card["fit"]:
+        return "<p>This kind of model was not compared with the answers.</p>"
+    alone = {match["question"]: f"{match['chi2']:.2f}" for match in card["map_alone"]}
+    heads = ["question", "answers", "model", *(["map alone"] if alone else [])]
+    head = "".join(f"<th{' class=n' if place else ''}>{text}</th>" for place, text in enumerate(heads))
+    rows = ""
+    for match in card["fit"]:
+        cells = [f"{match['users']:,}", f"{match['chi2']:.2f}"]
+        cells += [alone.get(match["question"], "")] if alone else []
+        rows += (
+            f"<tr><td>{escape(match['question'])}</td>"
+            + "".join(f"<td class=n>{one}</td>" for one in cells)
+            + "</tr>"
+        )
+    notes = " ".join(escape(note) for note in card["notes"])
+    return (
+        f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
+        f"<p class=soft>Mean squared misfit in standard errors: near 1, all of it is noise. {notes}</p>"
+    )
+
+
+def _map(campaign: Campaign, trips: Trajectories, streets: bytes) -> str:
+    """Streets and trips within the bounds, in a box as wide as the others."""
+    x0, y0, x1, y1 = campaign.plan.grid.bounds
+    geographic = campaign.plan.crs in ("EPSG:4326", "OGC:CRS84")
+    stretch = max(np.cos(np.radians((y0 + y1) / 2)), 0.01) if geographic else 1.0
+    height = float(np.clip(WIDTH * (y1 - y0) / (x1 - x0) / stretch, WIDTH / 4, 2.5 * WIDTH))
+    parts = []
+    if streets:
+        for rank, lines in reversed(list(enumerate(json.loads(streets)["lines"]))):
+            ways = (
+                np.cumsum(np.array(line).reshape(-1, 2), axis=0) * (WIDTH, height) / STEPS for line in lines
+            )
+            path = "".join(_way(way[:, 0], height - way[:, 1]) for way in ways)
+            parts.append(f'<path class="street" stroke-width="{(3, 2, 1)[rank]}" d="{path}"/>')
+    across = (trips.x - x0) / (x1 - x0) * WIDTH
+    up = (y1 - trips.y) / (y1 - y0) * height
+    for start, end in zip(trips.offsets[:-1], trips.offsets[1:], strict=True):
+        parts.append(f'<path class="trip" d="{_way(across[start:end], up[start:end])}"/>')
+    label = "Map of synthetic trips"
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def _way(x: np.ndarray, y: np.ndarray) -> str:
+    """A line as SVG has it.
+
+    >>> _way(np.array([0.0, 1.25]), np.array([2.0, 3.0]))
+    'M0 2L1.2 3'
+    """
+    points = (f"{a:.1f} {b:.1f}".replace(".0 ", " ").removesuffix(".0") for a, b in zip(x, y, strict=True))
+    return "M" + "L".join(points)

@@ -1,0 +1,40 @@
+"""A campaign and the scorecard of its release, made up, for the README and the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ldptrace.protocol.words import promise
+from ldptrace.server.about import About, Schedule
+from ldptrace.server.registry import Campaign
+from server_kit import SINGLE
+
+CAMPAIGN = Campaign(
+    "trips",
+    About("Trips <in> town", "The town", "trips@town.example"),
+    "published",
+    1,
+    SINGLE.id,
+    SINGLE,
+    5,
+    100,
+    False,
+    None,
+    Schedule(None, 1_803_945_600),
+)
+
+
+def card(**changes: Any) -> dict[str, Any]:
+    match = {"question": "visits", "users": 1_234, "answers": 36, "chi2": 1.04, "largest": 2.5}
+    return {
+        "reports": 5_000,
+        "trips": 60,
+        "promise": promise(SINGLE),
+        "fit": [match],
+        "map_alone": [],
+        "notes": [],
+        "streets": [],
+        "warnings": [],
+        "findings": [],
+        **changes,
+    }

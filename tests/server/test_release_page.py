@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.server.release_page import release_page
+from release_kit import CAMPAIGN, card
+
+TRIPS = Trajectories(np.array([0.0, 3.0, 6.0, 6.0]), np.array([0.0, 3.0, 6.0, 0.0]), np.array([0, 3, 4]))
+STREETS = json.dumps({"lines": [[[0, 0, 4096, 4096]], [], [[0, 0, 4096, 0]]], "names": []}).encode()
+
+
+def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
+    page = release_page(CAMPAIGN, card(findings=["<odd>"]), ["model.npz"], TRIPS, STREETS)
+    assert "<h1>Trips &lt;in&gt; town</h1>" in page
+    assert "<in>" not in page
+    assert "<li>&lt;odd&gt;</li>" in page
+    assert 'd="M0 800L400 400L800 0"' in page
+    assert page.count('class="street"') == 3
+    assert page.count('class="trip"') == 2
+    assert "<td class=n>1.04</td>" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_without_streets_and_without_a_comparison() -> None:
+    page = release_page(CAMPAIGN, card(fit=[]), [], TRIPS, b"")
+    assert 'class="street"' not in page
+    assert "not compared" in page
+    assert "What was noticed" not in page
