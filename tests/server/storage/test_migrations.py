@@ -15,8 +15,6 @@ from ldptrace.server.storage.migrations import STEPS
 from ldptrace.server.storage.schema import VERSION
 from server_kit import POSTGRES_WORDS
 
-# The plans of version 2 are those of the amended protocol.
-pytest.importorskip("ldptrace.protocol.standing")
 
 DUMP = Path(__file__).parent / "version1.sql"
 TOKEN = "ldpt_eb605cd2_8e15e627ec1d66277bf167078814d95bf25b49455869a7868f9c7624e8ba9661"
