@@ -15,7 +15,6 @@ from ldptrace.server.storage.migrations import STEPS
 from ldptrace.server.storage.schema import VERSION
 from server_kit import POSTGRES_WORDS
 
-
 DUMP = Path(__file__).parent / "version1.sql"
 TOKEN = "ldpt_eb605cd2_8e15e627ec1d66277bf167078814d95bf25b49455869a7868f9c7624e8ba9661"
 
@@ -42,6 +41,8 @@ def database(address: str) -> Database:
                 marks = ", ".join(["%s"] * len(rows[0])) if rows else ""
                 for row in rows:
                     target.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE VALUES ({marks})", row)
+            for table, column in (("audit", "number"), ("rounds", "key")):
+                target.execute(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), 1000)")
     return open_database(url=address)
 
 
