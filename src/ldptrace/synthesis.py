@@ -60,6 +60,7 @@ class Run:
     release: Release | None = None
 
     def __repr__(self) -> str:
+        model = self.synthesis.model
         rows = [
             ("method", self.method.name),
             ("epsilon", f"{self.epsilon:g} for each {self.unit.name}"),
@@ -68,13 +69,14 @@ class Run:
             ("made", repr(self.trajectories)[1:-1].removeprefix("Trajectories: ")),
             ("seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())),
             ("note", self.noise),
-            ("map", None if self.synthesis.model is None else self.synthesis.model.map_note),
+            ("without", None if model is None or model.without_trip is None else str(model.without_trip)),
+            ("map", None if model is None else model.map_note),
         ]
         return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows if value)])
 
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""
-        plan = self.synthesis.plan
+        plan, model = self.synthesis.plan, self.synthesis.model
         return {
             "method": self.method.name,
             "summary": self.method.summary,
@@ -82,6 +84,7 @@ class Run:
             "leaks": self.leaks,
             "unit": self.unit.name,
             "users": self.users,
+            "without_trip": None if model is None else model.share_document,
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,
             "notes": [
@@ -122,6 +125,9 @@ def synthesize(
 
     Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
     seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local.
+
+    An empty trajectory is a device without a trip: it answers null, and the model estimates how many there are. There
+    are as many synthetic trips as devices with one, as estimated, unless `count` is given.
 
     The devices draw from the operating system. With a `seed` they repeat the same draws every time, for
     experiments: do not release such a result, whoever guesses the seed can test guesses about a user.
@@ -348,7 +354,7 @@ def _release(run: Run, crowd: Crowd, drawing: Drawing) -> Release | None:
 def _publication(run: Run, crowd: Crowd, count: int | None, streams: Streams) -> tuple[Draw, dict[str, Any]]:
     """What is published, to be drawn, and its labels."""
     if run.release is not None:
-        wanted = crowd.users if count is None else count
+        wanted = run.release.model.trips(crowd.users) if count is None else count
         return run.release.draw(wanted, streams.sampling), run.release.labels(streams.sample_seed)
     if run.synthesis.trajectories is None:
         raise InputError(f"method {run.method.name} made neither a model nor trajectories")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.observation import Observation
@@ -72,3 +73,41 @@ def test_what_nobody_was_asked_about_is_held_though_its_size_is_learned(rng: np.
     fit = fit_potentials(base, Prior(parts), seen)
     assert fit.variances["turn"] < 1e-5
     assert np.abs(fit.model.potentials[truth.layout.turn]).max() < 0.05
+
+
+def with_share(
+    model: Expectation, share: float, variance: float, rng: np.random.Generator
+) -> list[Observation]:
+    """Noisy answers of devices of which a share has no trip."""
+    answers = [
+        replace(each, frequencies=(1 - share) * each.frequencies, total=None)
+        for each in observations(model, variance)
+    ]
+    noise = np.sqrt(variance)
+    return [
+        replace(each, frequencies=each.frequencies + rng.normal(0, noise, len(each.frequencies)))
+        for each in answers
+    ]
+
+
+def test_the_share_without_a_trip_is_found_with_its_error(rng: np.random.Generator) -> None:
+    """Within five standard errors, as often as one fit in a million is not."""
+    truth = random_expectation(3, 8, rng, scale=0.5)
+    for share in (0.0, 0.3, 0.8):
+        fit = fitted(truth, with_share(truth, share, 1e-4, rng))
+        assert abs(fit.share.value - share) < 5 * fit.share.std_error
+        assert 0.002 < fit.share.std_error < 0.03
+        assert fit.share.clear == (share > 0)
+        assert fit.with_trip == pytest.approx(1 - fit.share.value if share else 1.0)
+        # Trips are those of the devices that had one.
+        exact = {each.name: each.frequencies for each in observations(truth, 1e-4)}
+        assert np.abs(fit.expected["visits"] / fit.with_trip - exact["visits"]).max() < 0.1
+    assert "devices with a trip" not in fit.scales
+
+
+def test_where_no_question_says_how_many_there_are_everybody_has_a_trip(rng: np.random.Generator) -> None:
+    truth = random_expectation(3, 8, rng, scale=0.5)
+    seen = [each for each in observations(truth, 1e-4, rng) if each.name in {"visits", "moves"}]
+    fit = fitted(truth, seen)
+    assert not fit.share.known
+    assert fit.with_trip == pytest.approx(1.0, abs=1e-6)

@@ -20,19 +20,27 @@ from ldptrace.protocol.questions import Visits
 
 
 def estimate(nulls: float | None) -> Estimate:
-    return Estimate(Visits(2, 3), np.array([0.5, 0.2, 0.1, 0.4]), np.full(4, 0.1), 1000, nulls)
+    error = None if nulls is None else 0.1
+    return Estimate(Visits(2, 3), np.array([0.5, 0.2, 0.1, 0.4]), np.full(4, 0.1), 1000, nulls, error)
 
 
 def test_empty_places_tell_the_mean_number_of_items() -> None:
-    seen = Observation.of(estimate(nulls=1.8), with_total=True)
+    seen = Observation.of(estimate(nulls=1.8))
     assert seen.total is not None
-    assert seen.total == pytest.approx((1.2, 0.03))
-    assert Observation.of(estimate(nulls=1.8), with_total=False).total is None
-    assert Observation.of(estimate(nulls=None), with_total=True).total is None
+    # The sum of the items, variance 0.04, and this one together are known as well as the empty places are.
+    assert seen.total == pytest.approx((1.2, 0.01 / (1 - 0.25)))
+    assert seen.filled == pytest.approx((1.2, 0.01))
+    unsaid = Observation.of(estimate(nulls=None))
+    assert unsaid.total is None
+    assert unsaid.filled == pytest.approx((1.2, 0.04))
+
+
+def test_empty_places_that_are_known_less_well_than_the_items_say_nothing() -> None:
+    assert Observation.of(replace(estimate(nulls=1.8), nulls_error=0.3)).total is None
 
 
 def test_a_match_counts_misfits_in_standard_errors() -> None:
-    seen = Observation.of(estimate(nulls=None), with_total=True)
+    seen = Observation.of(estimate(nulls=None))
     match = Match.of(seen, seen.frequencies + np.array([0.1, -0.2, 0.0, 0.0]))
     assert match.chi2 == pytest.approx(5 / 4)
     assert match.largest == pytest.approx(2.0)

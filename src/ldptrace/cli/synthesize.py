@@ -82,7 +82,12 @@ def synthesize(
         typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private."),
     ] = False,
     count: Annotated[
-        int | None, typer.Option("--count", min=0, help="Synthetic trajectories; default: as many.")
+        int | None,
+        typer.Option(
+            "--count",
+            min=0,
+            help="Synthetic trajectories; default: as many as devices had a trip, as estimated.",
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,
@@ -242,8 +247,10 @@ def synthesize(
         f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
-    if run.synthesis.model is not None and run.synthesis.model.map_note:
-        note(run.synthesis.model.map_note)
+    if run.synthesis.model is not None:
+        for said in (*run.synthesis.model.share_lines, run.synthesis.model.map_note):
+            if said:
+                note(said)
     if run.noise:
         note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
     if run.seeded:

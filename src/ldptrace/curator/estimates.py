@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.curator.nulls import nulls_error
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.canonical import dumps
@@ -25,8 +26,8 @@ VERSION = 1
 class Estimate:
     """For each item of one question: the estimated number of users per user asked who hold it.
 
-    Unbiased, hence sometimes negative. `nulls` is the estimate for "no item" where the randomizer has nulls:
-    empty places per user asked.
+    Unbiased, hence sometimes negative. `nulls` is the estimate for "no item" where the randomizer has nulls: empty
+    places per user asked, with the standard error `nulls_error`.
     """
 
     question: Question
@@ -34,6 +35,7 @@ class Estimate:
     std_errors: Floats
     users: int
     nulls: float | None = None
+    nulls_error: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Estimates(Mapping[str, Estimate]):
         asks = plan.rounds[tally.round].asks
         for ask, counts, reports, users in zip(asks, tally.counts, tally.reports, tally.users, strict=True):
             domain, channel = ask.randomizer.domain, ask.randomizer
-            nulls = None
+            nulls = error = None
             if users == 0:
                 frequencies, errors = np.zeros(domain), np.full(domain, np.inf)
             else:
@@ -73,7 +75,8 @@ class Estimates(Mapping[str, Estimate]):
                 frequencies = held[:domain] / users
                 if channel.outputs > domain:
                     nulls = float(held[domain:].sum()) / users
-            estimates[ask.question.name] = Estimate(ask.question, frequencies, errors, users, nulls)
+                    error = nulls_error(channel, reports, users, nulls)
+            estimates[ask.question.name] = Estimate(ask.question, frequencies, errors, users, nulls, error)
         return Estimates(plan, estimates)
 
     @staticmethod
@@ -103,6 +106,7 @@ class Estimates(Mapping[str, Estimate]):
                 "std_errors": found.std_errors.tolist() if found.users > 0 else None,
                 "users": found.users,
                 "nulls": found.nulls,
+                "nulls_error": found.nulls_error,
             }
             for name, found in self.items()
         }
@@ -135,5 +139,7 @@ def _estimate(question: Question, found: dict[str, Any]) -> Estimate:
         )
     if not np.isfinite(frequencies).all() or np.isnan(errors).any() or not (errors > 0).all():
         raise FormatError(f"question {question.name!r} holds numbers that are no frequencies or no errors")
-    nulls = found["nulls"]
-    return Estimate(question, frequencies, errors, users, None if nulls is None else float(nulls))
+    nulls, error = (None if found[name] is None else float(found[name]) for name in ("nulls", "nulls_error"))
+    if (nulls is None) != (error is None) or not (error is None or error > 0):
+        raise FormatError(f"question {question.name!r} has empty places without an error, or none with one")
+    return Estimate(question, frequencies, errors, users, nulls, error)

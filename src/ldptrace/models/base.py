@@ -24,6 +24,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.models.observation import Match, beside_map
+from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
@@ -50,6 +51,8 @@ class MobilityModel(ABC):
     # How it matches the answers that it was fitted to; on streets also how the public map does without any report.
     matches: tuple[Match, ...] = ()
     map_alone: tuple[Match, ...] = ()
+    # The share of devices that answered without a trip, where the answers say something about it.
+    without_trip: Share | None = None
 
     def __repr__(self) -> str:
         name, n = type(self).__name__, self.grid.n
@@ -99,8 +102,19 @@ class MobilityModel(ABC):
     @property
     def promised(self) -> dict[str, Any] | None:
         """What the plan promised, and what of the result the map alone gives."""
+        if self.plan is None:
+            return None
         notes = {} if self.map_note is None else {"notes": [self.map_note]}
-        return None if self.plan is None else promise(self.plan) | notes
+        return promise(self.plan) | {"without_trip": self.share_document} | notes
+
+    @property
+    def share_document(self) -> dict[str, float] | None:
+        """The share without a trip as plain data, for files and promises."""
+        return None if self.without_trip is None else self.without_trip.document()
+
+    def trips(self, devices: int) -> int:
+        """How many of these devices had a trip, as estimated; all of them, unless more had none than noise explains."""
+        return devices if self.without_trip is None else self.without_trip.trips(devices)
 
     def labelled(self, drawn: Trajectories) -> Trajectories:
         """With the coordinate system of the plan, and what it promised."""
@@ -108,7 +122,13 @@ class MobilityModel(ABC):
 
     def explain(self) -> str:
         """How well the model matches what was asked."""
-        return f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
+        said = f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
+        return "\n".join([said, *self.share_lines])
+
+    @property
+    def share_lines(self) -> list[str]:
+        """What is known of devices without a trip, in a sentence."""
+        return [] if self.without_trip is None else [f"{self.without_trip}."]
 
     def save(self, path: str | Path, *, release: Mapping[str, Any] | None = None) -> None:
         """Write the model as a versioned .npz of plain arrays with a JSON header; never a pickle.

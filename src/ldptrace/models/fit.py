@@ -8,6 +8,7 @@ data set. What is fitted may be any model that can say what it expects (`docs/ex
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import Observation
+from ldptrace.models.presence import COMPONENT, SPREAD, Travelling, travelling, with_presence
 from ldptrace.models.prior import Prior
+from ldptrace.models.share import Share, first_guess
 from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
 
 Floats = NDArray[np.float64]
@@ -30,18 +33,29 @@ TOLERANCE = 0.5
 # Later steps fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
 # Variance of potentials that are held at zero.
-_HELD = 1e-6
+_HELD = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Fit(Generic[Model]):
-    """The fitted model, its expected answers per question, and the variances of the prior's components."""
+    """The fitted model of trips, the share of devices without one, and the variances of the prior's components.
+
+    `with_trip` is the share of devices with a trip that it was fitted with: one, unless the answers to single questions
+    say clearly that it is less. `expected` are the answers of all devices to each question.
+    """
 
     model: Model
     expected: dict[str, Floats]
     variances: dict[str, float]
     rounds: int
     converged: bool
+    with_trip: float
+    share: Share
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """Standard deviations of the components of the potentials."""
+        return {name: math.sqrt(found) for name, found in self.variances.items() if name != COMPONENT}
 
 
 def fit_potentials(
@@ -49,16 +63,28 @@ def fit_potentials(
     prior: Prior,
     observations: Sequence[Observation],
     progress: Callable[[int, int], None] | None = None,
-    variances: Mapping[str, float] | None = None,
+    before: Fit[Any] | None = None,
 ) -> Fit[Model]:
     """The most probable potentials given the answers, from a model whose potentials are zero.
 
-    Or from one that is nearly fitted: with the potentials of a similar fit, and the `variances` that it found.
-    A model that offers products with its Jacobian instead of the Jacobian is fitted without any large matrix.
-    `progress` is told, before each round, its number and the largest one there may be.
+    Or from one that is nearly fitted: with the potentials of a similar fit, `before`, whose variances are where the
+    search for others begins. A model that offers products with its Jacobian instead of the Jacobian is fitted without
+    any large matrix. `progress` is told, before each round, its number and the largest one there may be.
     """
+    guess = first_guess(observations)
+    with_trip = 1.0
+    if guess.clear:
+        with_trip = 1 - (guess if before is None else before.share).value
+    # Without a clear share there is none: with few answers it would only follow noise.
+    grown = with_presence(_answerable(prior, observations), SPREAD**2 if guess.clear else _HELD)
     with one_thread():
-        return _fitted(here, _answerable(prior, observations), observations, progress, variances)
+        return _fitted(
+            travelling(here, with_trip),
+            grown,
+            observations,
+            progress,
+            None if before is None else before.variances,
+        )
 
 
 def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Floats, float]:
@@ -66,15 +92,16 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
     """
-    solver = _solver(fit.model, prior, observations)
-    logs = np.log([fit.variances[part.name] for part in prior.components])
+    grown, here = with_presence(prior), travelling(fit.model, fit.with_trip)
+    solver = _solver(here, grown, observations)
+    logs = np.log([fit.variances[part.name] for part in grown.components])
     with one_thread():
-        solver.linearise(fit.model)
-        return solver.misfit(fit.model), solver.freedom(logs)
+        solver.linearise(here)
+        return solver.misfit(here), solver.freedom(logs)
 
 
 def _fitted(
-    here: Model,
+    here: Travelling[Model],
     prior: Prior,
     observations: Sequence[Observation],
     progress: Callable[[int, int], None] | None,
@@ -89,7 +116,8 @@ def _fitted(
     )
     learning = LEARNING if found is None else RELEARNING
     if not observations:
-        return Fit(here, {}, dict(zip(names, np.exp(logs).tolist(), strict=True)), 0, True)
+        variances = dict(zip(names, np.exp(logs).tolist(), strict=True))
+        return Fit(here.trips, {}, variances, 0, True, 1.0, first_guess([]))
     solver = _solver(here, prior, observations)
     for number in range(1, ROUNDS + 1):
         if progress is not None:
@@ -103,7 +131,24 @@ def _fitted(
         if number >= learning and change < TOLERANCE:
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
-    return Fit(here, solver.expected(here), variances, number, change < TOLERANCE)
+    share = _share(here, solver, logs)
+    return Fit(
+        here.trips, solver.expected(here), variances, number, change < TOLERANCE, here.with_trip, share
+    )
+
+
+def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
+    """The share without a trip with its error, all other potentials unknown too; one step on where it was held."""
+    if not first_guess(solver.observations).known:
+        return first_guess([])
+    last = np.append(np.zeros(len(here.potentials) - 1), 1.0)
+    change, beyond = solver.beyond(last, np.append(logs[:-1], math.log(_HELD)))
+    precision = beyond + 1 / SPREAD**2
+    step = 0.0
+    if logs[-1] <= math.log(_HELD):
+        step = float(change @ solver.misfit(here)) / precision
+    with_trip = here.with_trip * (1 + step)
+    return Share(1 - with_trip, here.with_trip / math.sqrt(precision))
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:

@@ -208,3 +208,9 @@ class IterativeSolver(Solver[Model]):
             signs = rng.choice([-1.0, 1.0], len(sizes))
             found.append(signs @ (signs - self._solved(signs, sizes)))
         return float(np.mean(found))
+
+    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
+        sizes, change = np.exp(logs / 2)[self.prior.owner], self.apply(direction)
+        right = sizes * (self.prior.basis.T @ self.apply_transposed(change))
+        others = self.prior.basis @ (sizes * self._solved(right, sizes))
+        return change, float(change @ (change - self.apply(others)))

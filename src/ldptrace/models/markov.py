@@ -17,7 +17,8 @@ from ldptrace.core.placement import Style, style_of
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.lengths import length_distribution
-from ldptrace.models.observation import refuse_unused
+from ldptrace.models.observation import Observation, refuse_unused
+from ldptrace.models.share import Share, first_guess
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
@@ -44,6 +45,7 @@ class MarkovModel(LatticeModel):
 
     plan: Plan | None = None
     placement: Style = "uniform"
+    without_trip: Share | None = None
 
     kind: ClassVar[str] = "markov"
     questions: ClassVar[tuple[str, ...]] = ("length", "steps", "start", "cut-end", "combined-steps")
@@ -71,9 +73,18 @@ class MarkovModel(LatticeModel):
                 ends = np.maximum(estimates["cut-end"].frequencies, 0)
         if starts.sum() <= 0:
             starts = np.ones(cells)
-        lengths = length_distribution(estimates["length"])
+        share = first_guess([Observation.of(found) for found in estimates.values() if found.users > 0])
         return MarkovModel(
-            grid, lengths, starts / starts.sum(), steps, ends, alpha, beta, capped, plan=estimates.plan
+            grid,
+            length_distribution(estimates["length"]),
+            starts / starts.sum(),
+            steps,
+            ends,
+            alpha,
+            beta,
+            capped,
+            plan=estimates.plan,
+            without_trip=share if share.known else None,
         )
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
@@ -101,7 +112,13 @@ class MarkovModel(LatticeModel):
         return CellPaths(cells, offsets, self.grid)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        header = {"alpha": self.alpha, "beta": self.beta, "capped": self.capped, "placement": self.placement}
+        header = {
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "capped": self.capped,
+            "placement": self.placement,
+            "without_trip": self.share_document,
+        }
         return header, {name: getattr(self, name) for name in ("lengths", "starts", "moves", "ends")}
 
     @classmethod
@@ -117,6 +134,7 @@ class MarkovModel(LatticeModel):
             capped=capped,
             plan=plan,
             placement=style_of(header, "uniform"),
+            without_trip=Share.restored(header["without_trip"]),
         )
 
 

@@ -33,13 +33,22 @@ class Observation:
     variances: Floats
     total: tuple[float, float] | None = None
 
+    @property
+    def filled(self) -> tuple[float, float]:
+        """The mean number of items named with its variance, by all that is known of it."""
+        value, variance = float(self.frequencies.sum()), float(self.variances.sum())
+        return value, variance if self.total is None else 1 / (1 / variance + 1 / self.total[1])
+
     @staticmethod
-    def of(estimate: Estimate, *, with_total: bool) -> Observation:
+    def of(estimate: Estimate) -> Observation:
         question, variances = estimate.question, estimate.std_errors**2
         total = None
-        if estimate.nulls is not None and with_total:
-            # All outputs, empty places included, add up to a constant: this is the noise of the part that is filled.
-            total = (question.capacity - estimate.nulls, question.capacity * float(variances.min()))
+        if estimate.nulls is not None and estimate.nulls_error is not None:
+            # Items and empty places add up to a constant, so items are not independent: their sum is known better than
+            # one by one. As if they were, and the sum had been seen once more.
+            apart, known = float(variances.sum()), estimate.nulls_error**2
+            if known < apart:
+                total = (question.capacity - estimate.nulls, known / (1 - known / apart))
         return Observation(
             question.name, question.capacity, estimate.users, estimate.frequencies, variances, total
         )

@@ -105,6 +105,11 @@ class Solver(ABC, Generic[Model]):
     def freedom(self, logs: Floats) -> float:
         """The effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
 
+    @abstractmethod
+    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
+        """What a step in a direction changes the answers by, J d, and how much of it no other step could, squared:
+        d^T J^T (1 - J (K^-1 + J^T J)^-1 J^T) J d."""
+
     def expected(self, at: Model) -> dict[str, Floats]:
         """Expected answers, repeats taken away."""
         return {name: answer * self.left[name] for name, answer in at.answers(self.capacities).items()}
@@ -186,6 +191,11 @@ class DenseSolver(Solver[Model]):
         # The trace of W^T W (1 + W^T W)^-1, W = J L, is that of W W^T (1 + W W^T)^-1.
         inverted = _seen_covariance(root, self.jacobian).inverted
         return len(inverted) - float(np.vdot(inverted, inverted))
+
+    def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
+        change = self.jacobian @ direction
+        others = self._solver(self.prior.root(np.exp(logs)))(change @ self.jacobian)
+        return change, float(change @ (change - self.jacobian @ others))
 
     def _solver(self, root: PriorRoot) -> Callable[[Floats], Floats]:
         """Solves the equations of a step: those of the potentials, or, where they are fewer, of the answers."""

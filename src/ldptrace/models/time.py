@@ -330,9 +330,7 @@ def _matched(
         return smooth(profile, [], bends), None
     seen = _seen(estimate, _nearby(estimate.question) if response is None else response)
     found = smooth(profile, [seen], bends)
-    observed = replace(
-        Observation.of(estimate, with_total=False), frequencies=seen.frequencies, variances=seen.variances
-    )
+    observed = replace(Observation.of(estimate), frequencies=seen.frequencies, variances=seen.variances)
     return found, Match.of(observed, seen.expected(found.probabilities))
 
 

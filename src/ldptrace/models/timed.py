@@ -14,6 +14,7 @@ from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
 from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
+from ldptrace.models.share import Share
 from ldptrace.models.time import PILOT, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -56,6 +57,10 @@ class TimedModel(MobilityModel):
     @property
     def map_alone(self) -> tuple[Match, ...]:  # type: ignore[override]
         return self.space.map_alone
+
+    @property
+    def without_trip(self) -> Share | None:  # type: ignore[override]
+        return self.space.without_trip
 
     @property
     def map_note(self) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +29,7 @@ from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.potentials import Layout, weights_of
 from ldptrace.models.path.sampler import PathSampler
 from ldptrace.models.prior import Prior
+from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS, move_count
 from ldptrace.protocol.plan import Plan
@@ -71,6 +71,7 @@ class PathModel(LatticeModel):
     # Where paths and points may be, where that is known: public.
     area: Area | None = None
     placement: Style = "neighbours"
+    without_trip: Share | None = None
 
     kind: ClassVar[str] = "path"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -102,8 +103,9 @@ class PathModel(LatticeModel):
             move=potentials[layout.move],
             turn=potentials[layout.turn],
             matches=tuple(Match.of(seen, fit.expected[seen.name]) for seen in observations),
-            scales={name: math.sqrt(variance) for name, variance in fit.variances.items()},
+            scales=fit.scales,
             plan=plan,
+            without_trip=fit.share if fit.share.known else None,
         )
 
     @cached_property
@@ -125,7 +127,7 @@ class PathModel(LatticeModel):
 
     def explain(self) -> str:
         """How well the model matches what was asked, in units of standard errors, and what it learned."""
-        lines = match_table(self.matches)
+        lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
             lines += [f"  {name:<20}{scale:>7.3f}" for name, scale in self.scales.items()]
@@ -139,6 +141,7 @@ class PathModel(LatticeModel):
             "matches": [asdict(match) for match in self.matches],
             "scales": list((self.scales or {}).items()),
             "placement": self.placement,
+            "without_trip": self.share_document,
         }
         columns = {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
         area = {} if self.area is None else {f"area_{name}": getattr(self.area, name) for name in AREA}
@@ -160,6 +163,7 @@ class PathModel(LatticeModel):
             plan=plan,
             area=area,
             placement=style_of(header, "neighbours"),
+            without_trip=Share.restored(header["without_trip"]),
         )
 
 
@@ -176,9 +180,7 @@ def _graph(grid: Grid, area: Area | None) -> MoveGraph:
 def observed(estimates: Estimates) -> list[Observation]:
     """What was answered to the questions that somebody was asked."""
     return [
-        Observation.of(estimates[name], with_total=ANSWERS[name].has_total)
-        for name in ANSWERS
-        if name in estimates and estimates[name].users > 0
+        Observation.of(estimates[name]) for name in ANSWERS if name in estimates and estimates[name].users > 0
     ]
 
 

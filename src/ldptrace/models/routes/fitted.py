@@ -82,15 +82,15 @@ class Fitted:
         weights = cut.strides.weighted(routes.weights)
         lengths = longest(estimates)
         weighting = Weighting.of(cut.cells, cut.strides.kind, ends, weights, lengths, observations)
-        variances = None
+        earlier = None if before is None else before.fit
         if before is not None:
-            weighting, variances = weighting.moved(before.potentials), before.fit.variances
+            weighting = weighting.moved(before.potentials)
         prior = route_prior(MoveGraph(grid), lengths, ends.density, scales)
-        fit = fit_potentials(weighting, prior, observations, variances=variances)
-        allowed = fit.model.allowed_for(observations)
+        fit = fit_potentials(weighting, prior, observations, before=earlier)
+        allowed = fit.model.allowed_for(observations, fit.with_trip)
         if _excess(allowed, observations) > CRUDE:
             # Few routes carry the weight: what they happen to answer is not to be bent to the last digit.
-            fit = fit_potentials(weighting, prior, allowed, variances=variances)
+            fit = fit_potentials(weighting, prior, allowed, before=earlier)
         return Fitted(routes, cut.strides, fit, prior)
 
     @property
@@ -114,7 +114,7 @@ class Fitted:
         """How the library matches the answers by its public weights, as if nobody had reported."""
         public = self.fit.model.moved(-self.potentials)
         expected = public.answers({seen.name: seen.most for seen in observations})
-        return tuple(Match.of(seen, expected[seen.name]) for seen in observations)
+        return tuple(Match.of(seen, self.fit.with_trip * expected[seen.name]) for seen in observations)
 
 
 def searched(

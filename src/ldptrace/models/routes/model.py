@@ -28,6 +28,7 @@ from ldptrace.models.routes.fitted import Cut, Fitted, searched
 from ldptrace.models.routes.mixture import share_off_streets
 from ldptrace.models.routes.strides import STRIDES, Strides
 from ldptrace.models.routes.weighting import Weighting
+from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import ROUTES, Library
@@ -66,6 +67,7 @@ class RouteModel(MobilityModel):
     plan: Plan | None = None
     # How the first broad library, drawn before any answer was looked at, matches them with its public weights.
     map_alone: tuple[Match, ...] = ()
+    without_trip: Share | None = None
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -105,9 +107,10 @@ class RouteModel(MobilityModel):
             fitted.strides,
             matches,
             matches,
-            {name: math.sqrt(variance) for name, variance in fitted.fit.variances.items()},
+            fitted.fit.scales,
             plan=estimates.plan,
             map_alone=alone,
+            without_trip=fitted.fit.share if fitted.fit.share.known else None,
         )
         if mixture and observations:
             model = _mixed(model, fitted, estimates, observations, area)
@@ -262,7 +265,7 @@ class RouteModel(MobilityModel):
                 "Fitted streets without paths:",
             ]
             lines += [*match_table(self.on_streets), "Fitted streets and paths together:"]
-        lines += match_table(self.matches, self.map_alone)
+        lines += [*match_table(self.matches, self.map_alone), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
             lines += [f"  {name:<26}{scale:>6.3f}" for name, scale in self.scales.items()]
@@ -278,6 +281,7 @@ class RouteModel(MobilityModel):
             "scales": list((self.scales or {}).items()),
             "strides": {"apart": self.strides.apart.tolist(), "timed": self.strides.timed},
             "off_streets": self.off_streets,
+            "without_trip": self.share_document,
             "paths": None,
         }
         arrays["stride"] = self.strides.kind[kept]
@@ -305,7 +309,10 @@ class RouteModel(MobilityModel):
         if alone and [match.question for match in alone] != [match.question for match in matches]:
             raise ValueError("what the map alone gives must be about the same questions")
         scales = dict(header["scales"]) or None
-        return RouteModel(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone)
+        absent = Share.restored(header["without_trip"])
+        return RouteModel(
+            grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent
+        )
 
 
 def _quiet(share: float) -> None:
@@ -340,7 +347,7 @@ def _mixed(
     """The model with the share of a path model that makes the answers most likely; mostly none."""
     paths, path_prior = fit_paths(estimates, observations, area)
     # That a library is a sample is no evidence against streets.
-    allowed = fitted.fit.model.allowed_for(observations)
+    allowed = fitted.fit.model.allowed_for(observations, fitted.fit.with_trip)
     share = share_off_streets(*judged(fitted.fit, fitted.prior, allowed), *judged(paths, path_prior, allowed))
     if share == 0:
         return model

@@ -117,13 +117,17 @@ class Weighting:
         """Expected answers to all questions."""
         return np.asarray(self.table.T @ self.shares)
 
-    def allowed_for(self, observations: Sequence[Observation]) -> list[Observation]:
-        """The observations with the chance of the library in their variances: it is a sample of the ways there are."""
+    def allowed_for(self, observations: Sequence[Observation], with_trip: float = 1.0) -> list[Observation]:
+        """The observations with the chance of the library in their variances: it is a sample of the ways there are.
+
+        Of the devices that answered, that share has a trip.
+        """
         allowed = []
         for seen in observations:
             items, of_total = self.chance(seen.name)
-            total = None if seen.total is None else (seen.total[0], seen.total[1] + of_total)
-            allowed.append(replace(seen, variances=seen.variances + items, total=total))
+            more = with_trip**2 * of_total
+            total = None if seen.total is None else (seen.total[0], seen.total[1] + more)
+            allowed.append(replace(seen, variances=seen.variances + with_trip**2 * items, total=total))
         return allowed
 
     def chance(self, name: str) -> tuple[Floats, float]:

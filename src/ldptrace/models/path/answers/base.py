@@ -54,8 +54,6 @@ class PathAnswer(ABC):
     # Whether it is about turns, and whether a step back and forth makes it name an item once instead of twice.
     has_turns: ClassVar[bool] = False
     repeats_moves: ClassVar[bool] = False
-    # Whether the number of empty places says something: it does where some paths fill fewer than others.
-    has_total: ClassVar[bool] = True
 
     def inclusion(self, most: int, moves: Floats) -> Floats:
         """Probability that a position of a path with so many moves is among those it answers with."""

@@ -20,7 +20,6 @@ class LengthAnswer(PathAnswer):
 
     name: ClassVar[str] = "length"
     needs_pairs: ClassVar[bool] = False
-    has_total: ClassVar[bool] = False
 
     def expected(self, messages: Messages, weight: Floats) -> Floats:
         return weight

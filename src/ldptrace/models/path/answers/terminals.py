@@ -18,7 +18,6 @@ Floats = NDArray[np.float64]
 
 class StartAnswer(PathAnswer):
     name: ClassVar[str] = "start"
-    has_total: ClassVar[bool] = False
 
     def expected(self, messages: Messages, weight: Floats) -> Floats:
         return weight @ messages.starts
@@ -38,7 +37,6 @@ class StartAnswer(PathAnswer):
 
 class EndAnswer(PathAnswer):
     name: ClassVar[str] = "end"
-    has_total: ClassVar[bool] = False
 
     def expected(self, messages: Messages, weight: Floats) -> Floats:
         return weight @ messages.ends

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ldptrace.models.observation import Observation
+from ldptrace.models.share import Share, first_guess
+
+
+def test_a_share_that_noise_explains_changes_no_number_of_trips() -> None:
+    assert Share(0.029, 0.01).trips(1000) == 1000
+    assert "noise explains" in str(Share(0.029, 0.01))
+    assert Share(0.031, 0.01).trips(1000) == 969
+    assert "noise" not in str(Share(0.031, 0.01))
+
+
+def test_a_share_below_zero_is_shown_as_none() -> None:
+    assert str(Share(-0.03, 0.01)).startswith("0.0 %")
+    assert Share(-0.03, 0.01).trips(1000) == 1000
+
+
+def test_a_document_keeps_it_and_what_is_none_is_refused() -> None:
+    share = Share(0.25, 0.03)
+    assert Share.restored(share.document()) == share
+    assert Share.restored(None) is None
+    for broken in ({"value": math.nan, "std_error": 0.1}, {"value": 0.1, "std_error": 0.0}):
+        with pytest.raises(ValueError, match="share of devices"):
+            Share.restored(broken)
+
+
+def seen(name: str, value: float, error: float, most: int = 1) -> Observation:
+    return Observation(name, most, 100, np.array([value / 2, value / 2]), np.full(2, error**2 / 2))
+
+
+def test_the_first_guess_weighs_single_answers_by_their_precision() -> None:
+    guess = first_guess([seen("length", 0.6, 0.1), seen("start", 0.9, 0.2), seen("visits", 3.0, 0.01, 4)])
+    assert guess.value == pytest.approx(1 - (0.6 * 100 + 0.9 * 25) / 125)
+    assert guess.std_error == pytest.approx(math.sqrt(1 / 125))
+
+
+def test_without_a_question_that_says_it_nothing_is_known() -> None:
+    guess = first_guess([seen("visits", 3.0, 0.01, 4)])
+    assert not guess.known
+    assert not guess.clear
