@@ -247,10 +247,8 @@ def synthesize(
         f"{counted(run.users, 'simulated device')}, "
         f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
     )
-    if run.synthesis.model is not None:
-        for said in (*run.synthesis.model.share_lines, run.synthesis.model.map_note):
-            if said:
-                note(said)
+    for said in [] if run.synthesis.model is None else run.synthesis.model.remarks:
+        note(said)
     if run.noise:
         note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
     if run.seeded:

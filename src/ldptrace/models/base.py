@@ -57,7 +57,8 @@ class MobilityModel(ABC):
     def __repr__(self) -> str:
         name, n = type(self).__name__, self.grid.n
         spent = "" if self.plan is None else f", epsilon {float(self.plan.epsilon):g}"
-        return f"<{name}: {n} x {n} cells{spent}>"
+        absent = "" if self.without_trip is None or not self.without_trip.clear else f", {self.without_trip}"
+        return f"<{name}: {n} x {n} cells{spent}{absent}>"
 
     @abstractmethod
     def block(
@@ -124,6 +125,11 @@ class MobilityModel(ABC):
         """How well the model matches what was asked."""
         said = f"A {self.kind} model on {self.grid.n} x {self.grid.n} cells."
         return "\n".join([said, *self.share_lines])
+
+    @property
+    def remarks(self) -> list[str]:
+        """What anyone who publishes its trips should know: devices without a trip, and what the map alone gives."""
+        return self.share_lines + ([] if self.map_note is None else [self.map_note])
 
     @property
     def share_lines(self) -> list[str]:
