@@ -97,3 +97,14 @@ def test_a_wrong_word_is_a_usage_error(source: Path) -> None:
     _, err = run("inspect", source, "--outside", "keep", exit_code=2)
     assert "keep" in err
     assert "clamp" in err
+
+
+def test_whose_trips_they_may_be_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("traj_id,taxi_id,x,y\n1,7,0,0\n2,7,1,1\n3,8,2,2\n")
+    out, _ = run("inspect", path)
+    assert "column taxi_id repeats between trips: --user taxi_id?" in out
+    assert "users" not in out
+    out, _ = run("inspect", path, "--user", "taxi_id")
+    assert "users        2 (column taxi_id)" in out
+    assert "repeats" not in out

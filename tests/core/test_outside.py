@@ -169,4 +169,6 @@ def test_bounds_that_miss_everything_name_the_cure() -> None:
     assert missed(beijing, BOX, "cut").startswith(
         "no point lies in the bounds 0,0,10,10: the data span 116.3,39.9"
     )
-    assert missed(beijing, (39, 116, 41, 117), "drop").endswith("so try 116,39,117,41")
+    assert missed(beijing, (39, 116, 41, 117), "drop").endswith(
+        "give the bounds as 116,39,117,41, or name the columns the other way round with x and y (--x, --y)"
+    )

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from ldptrace.core.outside import POLICIES, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
-from ldptrace.io.clean import clean
+from ldptrace.io.clean import clean, user_hint
 from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
@@ -82,14 +83,18 @@ def test_bounds_that_miss_the_data_get_help(outside: Outside) -> None:
     trajectories = Trajectories.from_lists([[(116.3, 39.9), (116.4, 39.95)], [(116.5, 40.0)]])
     with pytest.raises(InputError, match=r"in the bounds 0,0,10,10: the data span 116\.3,39\.9,116\.5,40$"):
         cleaned(trajectories, bounds=BOX, outside=outside)
-    with pytest.raises(InputError, match=r"with x and y swapped they would, so try 116,39,117,41"):
+    with pytest.raises(
+        InputError,
+        match=r"with x and y swapped they would: give the bounds as 116,39,117,41, or name the columns",
+    ):
         cleaned(trajectories, bounds=(39, 116, 41, 117), outside=outside)
 
 
 def test_swapped_longitude_and_latitude_get_help() -> None:
     swapped = Trajectories.from_lists([[(39.9, 116.3), (39.95, 116.4)]], crs="EPSG:4326")
     with pytest.raises(
-        FormatError, match=r"latitudes go from 116\.3 to 116\.4 .*longitude and latitude look swapped"
+        FormatError,
+        match=r"latitudes go from 116\.3 to 116\.4 .*longitude and latitude look swapped; name the columns",
     ):
         cleaned(swapped)
 
@@ -136,3 +141,31 @@ def test_fixes_at_zero_and_steps_that_nothing_takes_are_counted() -> None:
 def test_a_teleport_is_kept() -> None:
     trajectories = Trajectories.from_lists([[(0, 0), (10, 10), (0, 0)]])
     assert cleaned(trajectories, bounds=BOX).trajectories.points == 3
+
+
+def test_points_that_were_recorded_twice_are_counted() -> None:
+    log = Trajectories([1, 1, 1, 1, 1], [2, 2, 2, 3, 3], [0, 4, 5], t=[0, 0, 5, 5, 5])
+    assert cleaned(log).doubts == {"points with the time and place of the one before": 1}
+    # Without times it stands still.
+    assert cleaned(replace(log, t=None)).doubts == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "user", "hinted"),
+    [
+        ("taxi", [1, 1, 2], None, True),
+        ("Vehicle-ID", ["a", None, "a"], None, True),
+        ("taxi", [1, 2, 3], None, False),
+        ("taxi", [1, None, None], None, False),
+        ("mode", ["bus", "bus", "tram"], None, False),
+        ("taxi", [1, 1, 2], "taxi", False),
+    ],
+)
+def test_a_column_that_may_name_users_is_suggested_and_never_taken(
+    name: str, values: list[object], user: str | None, hinted: bool
+) -> None:
+    trips = replace(
+        Trajectories.from_lists([[(0, 0)]] * 3), extra=pa.table({"speed": [1, 1, 1], name: values}), user=user
+    )
+    assert user_hint(trips) == (f"column {name} repeats between trips: --user {name}?" if hinted else None)
+    assert user_hint(Trajectories.from_lists([[(0, 0)]])) is None

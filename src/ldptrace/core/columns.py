@@ -22,6 +22,37 @@ USER_NAMES = (
     *("individual", "animal_id", "device_id", "device", "imei", "caid", "maid", "ad_id", "advertiser_id"),
     *("subscriber_id", "whole_id"),
 )
+# Whose trips they may be: never taken by guess, only suggested where the column repeats between trips.
+OWNER_NAMES = (
+    *(
+        "taxi",
+        "cab",
+        "vehicle",
+        "car",
+        "bike",
+        "bicycle",
+        "scooter",
+        "truck",
+        "bus",
+        "vessel",
+        "ship",
+        "aircraft",
+    ),
+    *(
+        "driver",
+        "rider",
+        "phone",
+        "sim",
+        "msisdn",
+        "card",
+        "member",
+        "customer",
+        "client",
+        "account",
+        "owner",
+    ),
+    *("mmsi", "icao24", "plate", "tag", "logger", "tracker"),
+)
 PLANAR = (
     ("x", "x_coord", "coord_x", "easting", "pos_x", "utm_x"),
     ("y", "y_coord", "coord_y", "northing", "pos_y", "utm_y"),
@@ -136,6 +167,17 @@ def _axes(
         if x is not None and y is not None:
             return x, y, WGS84 if {_key(x), _key(y)} <= degrees else None
     return given.x, given.y, None
+
+
+def may_own(name: str) -> bool:
+    """Whether a column of that name may say whose trips they are.
+
+    >>> may_own("Taxi ID"), may_own("vehicle"), may_own("mode")
+    (True, True, False)
+    """
+    key = _key(name)
+    owners = {_key(known).removesuffix("id") for known in (*OWNER_NAMES, *USER_NAMES)}
+    return any(key.removesuffix(ending) in owners for ending in ("", "id", "no", "nr", "number", "name"))
 
 
 def refuse_repeats(names: Sequence[str]) -> None:

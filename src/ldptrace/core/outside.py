@@ -192,5 +192,10 @@ def missed(trajectories: Trajectories, bounds: Bounds, outside: Outside) -> str:
     x0, y0, x1, y1 = bounds
     away = fixes_outside(replace(trajectories, x=trajectories.y, y=trajectories.x), bounds)
     fits = away is None or np.count_nonzero(away) * 2 < len(away)
-    hint = f"; with x and y swapped they would, so try {y0:g},{x0:g},{y1:g},{x1:g}" if fits else ""
+    hint = (
+        f"; with x and y swapped they would: give the bounds as {y0:g},{x0:g},{y1:g},{x1:g}, or name the columns the "
+        "other way round with x and y (--x, --y)"
+        if fits
+        else ""
+    )
     return f"{what} in the bounds {given}: the data span {span}{hint}"

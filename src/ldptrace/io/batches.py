@@ -26,7 +26,7 @@ from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
-from ldptrace.io.clean import clean
+from ldptrace.io.clean import clean, user_hint
 from ldptrace.io.formats import locate
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN
@@ -133,6 +133,8 @@ class Batches:
         with naming(path):
             parsed = of_table(table, self.reading)
             check_longest(parsed.trajectories, self.memory)
+        hint = None if self.user is not None else user_hint(parsed.trajectories)
+        notes = parsed.notes if hint is None else (*parsed.notes, hint)
         kept = replace(
             parsed.trajectories,
             crs=self.crs,
@@ -146,7 +148,7 @@ class Batches:
         else:
             kept = replace(kept, extra=kept.extra.select([self.user]))
         with naming(self.source):
-            parsed = replace(parsed, trajectories=kept)
+            parsed = replace(parsed, trajectories=kept, notes=notes)
             return clean(parsed, self.reading, whole=whole)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.columns import may_own
 from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.ragged import Mask
@@ -50,13 +51,32 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
 
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
-    """Points and steps of degrees that look wrong, by what they are; they are kept."""
-    if not trajectories.is_geographic or trajectories.points == 0:
-        return {}
-    zeros = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
-    return total(
-        [{"points at 0,0": zeros, f"steps faster than {3.6 * FASTEST:,.0f} km/h": _jumps(trajectories)}]
-    )
+    """Points and steps that look wrong, by what they are; they are kept."""
+    found = {"points at 0,0": 0, "points with the time and place of the one before": _repeats(trajectories)}
+    if trajectories.is_geographic:
+        found["points at 0,0"] = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
+        found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories)
+    return total([found])
+
+
+def user_hint(trajectories: Trajectories) -> str | None:
+    """A column that may say whose trips they are, where nobody named one and it repeats between them."""
+    if trajectories.user is not None or trajectories.extra is None:
+        return None
+    for name in filter(may_own, trajectories.extra.column_names):
+        column = trajectories.extra[name]
+        if len(column.unique().drop_null()) < len(column) - column.null_count:
+            return f"column {name} repeats between trips: --user {name}?"
+    return None
+
+
+def _repeats(trajectories: Trajectories) -> int:
+    """Points that were recorded twice."""
+    x, y, t = trajectories.x, trajectories.y, trajectories.t
+    if t is None or len(t) < 2:
+        return 0
+    still = np.flatnonzero((t[1:] == t[:-1]) & ragged.inner_steps(trajectories.offsets))
+    return int(np.count_nonzero((x[still + 1] == x[still]) & (y[still + 1] == y[still])))
 
 
 def _jumps(trajectories: Trajectories) -> int:
@@ -124,7 +144,7 @@ def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
     if np.count_nonzero(away) * 2 > trajectories.points:
         x0, y0, x1, y1 = trajectories.bounds()
         hint = (
-            "longitude and latitude look swapped"
+            "longitude and latitude look swapped; name the columns the other way round with x and y (--x, --y)"
             if max(abs(x0), abs(x1)) <= 90 and max(abs(y0), abs(y1)) <= 360
             else "these are not degrees; say what they are with crs, for example EPSG:3857"
         )

@@ -18,7 +18,7 @@ from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import formats
 from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
-from ldptrace.io.clean import clean
+from ldptrace.io.clean import clean, user_hint
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN, files_of
@@ -82,6 +82,8 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     with naming(source):
         if reading.split_gap is not None:
             parsed = _cut(parsed, reading.split_gap)
+        if (hint := user_hint(parsed.trajectories)) is not None:
+            parsed = replace(parsed, notes=(*parsed.notes, hint))
         parsed = clean(parsed, reading)
     kept = parsed.trajectories
     if reading.timezone is not None and kept.t is not None:
