@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import typer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import ldptrace as lt
 from evaluation_data import drifting_walks
 from ldptrace.cli import evaluate
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.roads import write_roads
+from road_kit import lattice_roads
 from stream_kit import ticking
 
 
@@ -194,3 +202,73 @@ def test_attacked_sets_have_names_of_their_own(app: typer.Typer, files: list[str
     refused = CliRunner().invoke(app, ["attack", files[0], f"a={files[1]}", f"a={files[2]}"])
     assert isinstance(refused.exception, InputError)
     assert "each has a name of its own, got a, a" in str(refused.exception)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Streams with strays and excursions, and their streets."""
+    folder = tmp_path_factory.mktemp("faces")
+    rng = np.random.default_rng(5)
+    files = []
+    for number, many in enumerate((60, 60, 40)):
+        trips = ticking(many, number)
+        x = trips.x.copy()
+        x[rng.random(len(x)) < 0.03] = 99.0
+        files.append(saved(replace(trips, x=x), folder / f"{number}.parquet"))
+    write_roads(lattice_roads(5, 2.0), folder / "roads")
+    return [*files, str(folder / "roads")]
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    grid=st.integers(2, 7),
+    bounds=st.sampled_from([None, (0.0, 0.0, 8.0, 8.0), (1.0, 0.5, 7.5, 8.0)]),
+    outside=st.sampled_from([None, "cut", "drop", "clamp"]),
+    seeds=st.booleans(),
+    streets=st.booleans(),
+    attacks=st.booleans(),
+    samples=st.booleans(),
+    tick=st.sampled_from([None, 10.0, 25.0]),
+    repeat=st.integers(1, 2),
+    seed=st.integers(0, 99),
+)
+def test_command_and_function_say_the_same(
+    app: typer.Typer,
+    recorded: list[str],
+    grid: int,
+    bounds: tuple[float, ...] | None,
+    outside: str | None,
+    **more: Any,
+) -> None:
+    real, *synthetic, roads = recorded
+    names = ["ours", "ours"] if more["seeds"] else ["1", "2"]
+    options = ["--grid", str(grid), "--repeat", str(more["repeat"]), "--seed", str(more["seed"])]
+    options += ["--outside", outside] if outside else []
+    options += ["--bounds", ",".join(map(str, bounds))] if bounds else []
+    options += ["--roads", roads] if more["streets"] else []
+    options += ["--tick", str(more["tick"]), "--from", "2"] if more["tick"] else []
+    options += ["--attacks" if more["attacks"] else "--no-attacks"]
+    options += ["--samples" if more["samples"] else "--no-samples"]
+    files = [f"ours={path}" for path in synthetic] if more["seeds"] else synthetic
+    result = CliRunner().invoke(
+        app, ["evaluate", real, *files, *options, "--json", "-"], catch_exceptions=False
+    )
+    card = lt.evaluate(
+        real,
+        *synthetic,
+        grid=grid,
+        bounds=bounds,
+        **({"outside": outside} if outside else {}),
+        names=names,
+        roads=roads if more["streets"] else None,
+        attacks=more["attacks"],
+        samples=more["samples"],
+        tick=more["tick"],
+        from_tick=2 if more["tick"] else 0,
+        repeat=more["repeat"],
+        seed=more["seed"],
+    )
+    assert json.loads(result.stdout) == json.loads(card.to_json())
+    for said in card.remarks():
+        assert f"note: {said}" in " ".join(result.stderr.split())
