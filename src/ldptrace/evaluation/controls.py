@@ -97,10 +97,10 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
     apart = straight > 0
     price = float((cost[apart] / straight[apart]).min()) if apart.any() else 0.0
 
+    graph = (roads.source, roads.target, cost, order, first)
+
     def work(_: int, begin: int, stop: int) -> tuple[NDArray[np.int32], Ints]:
-        return _search(
-            x, y, price, roads.target, roads.source, cost, order, first, start[begin:stop], end[begin:stop]
-        )
+        return _search((x, y, price), graph, start[begin:stop], end[begin:stop])
 
     parts = map_chunks(work, len(start), _CHUNK)
     sizes = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
@@ -109,8 +109,9 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
 
 
 @kernel
-def _search(x, y, price, target, source, cost, order, first, start, end):  # type: ignore[no-untyped-def]
+def _search(places, graph, start, end):  # type: ignore[no-untyped-def]
     """A* between pairs of nodes; no way at all is an empty one."""
+    (x, y, price), (source, target, cost, order, first) = places, graph
     nodes = len(x)
     best = np.full(nodes, np.inf)
     came = np.full(nodes, -1, dtype=np.int32)

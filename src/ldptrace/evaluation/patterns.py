@@ -120,7 +120,7 @@ def _extensions(
 ) -> _Found:
     """Extensions of the patterns of a trie, of `size` cells each, in one block."""
     found = _Found.nothing(int(begins[-1]))
-    _count_extensions(paths.cells, directions(paths), *trie, size, begins, found.counts, found.firsts)
+    _count_extensions(paths.cells, directions(paths), trie, size, begins, found.counts, found.firsts)
     # Blocks come one after the other, so the first in the data is in the first block.
     seen = found.firsts < _NEVER
     found.firsts[seen] += number << 28
@@ -139,9 +139,8 @@ def _extended(rows: Codes, codes: NDArray[np.int64], level: int, n: int) -> Code
 
 def support(paths: CellPaths, patterns: Patterns) -> NDArray[np.int64]:
     """How often each of `patterns` occurs in `paths`."""
-    roots, children, names = _trie(patterns, paths.grid.n)
     out = np.zeros(len(patterns), dtype=np.int64)
-    _walk(paths.cells, directions(paths), roots, children, names, out)
+    _walk(paths.cells, directions(paths), _trie(patterns, paths.grid.n), out)
     return out
 
 
@@ -185,8 +184,9 @@ def _directions(cells, offsets, n, moves):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_extensions(cells, moves, roots, children, names, size, begins, counts, firsts):  # type: ignore[no-untyped-def]
+def _count_extensions(cells, moves, trie, size, begins, counts, firsts):  # type: ignore[no-untyped-def]
     """Count what follows each occurrence of a pattern of the trie, level by level; note the first of each."""
+    roots, children, names = trie
     for p in range(len(cells)):
         node = roots[cells[p]]
         step = p
@@ -207,7 +207,8 @@ def _count_extensions(cells, moves, roots, children, names, size, begins, counts
 
 
 @kernel
-def _walk(cells, moves, roots, children, names, out):  # type: ignore[no-untyped-def]
+def _walk(cells, moves, trie, out):  # type: ignore[no-untyped-def]
+    roots, children, names = trie
     for p in range(len(cells)):
         node = roots[cells[p]]
         step = p

@@ -295,9 +295,8 @@ class Positions:
         sizes = clock.at(times[trips.offsets[1:] - 1]) - first + 1
         offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 1))))
         x, y, tick = np.empty(offsets[-1]), np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
-        _positions(
-            trips.x, trips.y, times, trips.offsets, first, offsets, clock.origin, clock.tick, (x, y, tick)
-        )
+        lines = (trips.x, trips.y, times, trips.offsets)
+        _positions(lines, first, offsets, clock.origin, clock.tick, (x, y, tick))
         return Positions(x, y, tick, offsets, trips.is_geographic)
 
     @property
@@ -408,8 +407,8 @@ def _cover(cell, offsets, weight, coverage):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _positions(x, y, t, offsets, first, begins, origin, tick, out):  # type: ignore[no-untyped-def]
-    xs, ys, ticks = out
+def _positions(lines, first, begins, origin, tick, out):  # type: ignore[no-untyped-def]
+    (x, y, t, offsets), (xs, ys, ticks) = lines, out
     for k in range(len(first)):
         p, last = offsets[k], offsets[k + 1] - 1
         for place in range(begins[k], begins[k + 1]):

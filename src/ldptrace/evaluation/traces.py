@@ -85,19 +85,13 @@ class Traces:
         times = trajectories.t if trajectories.t is not None else np.empty(0)
         weight = np.empty(0) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
 
+        lines = (trajectories.x, trajectories.y, times, trajectories.offsets)
+
         def work(_: int, start: int, stop: int) -> Traces:
             out = Traces.zero(grid)
-            counted = _trace(
-                trajectories.x,
-                trajectories.y,
-                times,
-                trajectories.offsets,
-                weight,
-                start,
-                stop,
-                frame,
-                *(getattr(out, name) for name in _TABLES),
-            )
+            places = (out.way, out.stay, out.presence, out.fixes)
+            trips = (out.departures, out.origins, out.trips, out.durations, out.speeds)
+            counted = _trace(lines, weight, start, stop, frame, places, trips)
             return replace(out, trajectories=float(counted[0]), timed=float(counted[1]))
 
         total = Traces.zero(grid)
@@ -152,9 +146,6 @@ class Traces:
         return self.stay if self.has_times and self.stay.any() else self.along
 
 
-_TABLES = [column.name for column in fields(Traces) if column.name not in {"grid", "trajectories", "timed"}]
-
-
 def coarser(table: Floats, side: int) -> Floats:
     """A fine table summed to `side` cells per side.
 
@@ -167,10 +158,10 @@ def coarser(table: Floats, side: int) -> Floats:
 
 
 @kernel
-def _trace(  # type: ignore[no-untyped-def]
-    x, y, t, offsets, weights, start, stop, frame,
-    way, fixes, stay, presence, departures, origins, trips, durations, speeds,
-):  # fmt: skip
+def _trace(lines, weights, start, stop, frame, places, sums):  # type: ignore[no-untyped-def]
+    x, y, t, offsets = lines
+    way, stay, presence, fixes = places
+    departures, origins, trips, durations, speeds = sums
     ox, oy, wide, high, kx, ky = frame
     counted = with_times = 0.0
     zone_step = FINE // ZONES
@@ -195,7 +186,7 @@ def _trace(  # type: ignore[no-untyped-def]
             if timed and t[p] > t[p - 1]:
                 moment, spent = t[p - 1], t[p] - t[p - 1]
             if step > 0.0 or spent > 0.0:
-                _segment(u, v, u2, v2, weight, step, moment, spent, way, stay, presence)
+                _segment((u, v, u2, v2), weight, step, moment, spent, (way, stay, presence))
             u, v = u2, v2
         i1, j1 = _cell(u), _cell(v)
         origin = (i0 // zone_step) * ZONES + j0 // zone_step
@@ -224,8 +215,9 @@ def _class(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _segment(u, v, u2, v2, weight, length, moment, spent, way, stay, presence):  # type: ignore[no-untyped-def]
+def _segment(ends, weight, length, moment, spent, tables):  # type: ignore[no-untyped-def]
     """Walk a straight piece from border to border of the fine cells."""
+    (u, v, u2, v2), (way, stay, presence) = ends, tables
     i, j = _cell(u), _cell(v)
     last_i, last_j = _cell(u2), _cell(v2)
     du, dv = u2 - u, v2 - v

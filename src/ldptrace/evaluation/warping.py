@@ -34,12 +34,12 @@ def count_near(
     limits = (threshold, most, itself)
     longest = int(published.sizes.max(initial=0))
     out = np.zeros(len(queries), dtype=np.int64)
-    a, b = queries, published
+    ours, theirs = ((item.x, item.y, item.offsets) for item in (queries, published))
 
     def work(_: int, start: int, stop: int) -> None:
         near = out[start:stop]
         row: NDArray[np.float64] = np.empty(longest)
-        _count_near(a.x, a.y, a.offsets, start, b.x, b.y, b.offsets, boxes, order, first, limits, row, near)
+        _count_near(ours, start, theirs, (boxes, order, first), limits, row, near)
 
     if len(published):
         map_chunks(work, len(queries), _CHUNK)
@@ -61,7 +61,7 @@ def largest_distance(trajectories: Trajectories) -> float:
 
     def work(_: int, start: int, stop: int) -> float:
         row: NDArray[np.float64] = np.empty(most)
-        return float(_largest(x, y, offsets, boxes, reach, order, start, stop, row, best))
+        return float(_largest((x, y, offsets), (boxes, reach, order), start, stop, row, best))
 
     # The first one raises `best`; then only those that reach farther need a look.
     found = work(0, 0, 1)
@@ -80,8 +80,9 @@ def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
 
 
 @kernel
-def _distance(ax, ay, a0, a1, bx, by, b0, b1, row, limit):  # type: ignore[no-untyped-def]
-    """DTW of the points a0..a1 and b0..b1, or infinity as soon as it must exceed `limit`."""
+def _distance(ours, theirs, row, limit):  # type: ignore[no-untyped-def]
+    """DTW of two trajectories (x, y, first point, point beyond), or infinity as soon as it must exceed `limit`."""
+    (ax, ay, a0, a1), (bx, by, b0, b1) = ours, theirs
     size = b1 - b0
     for i in range(a0, a1):
         lowest = np.inf
@@ -136,8 +137,9 @@ def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first, limits, row, out):  # type: ignore[no-untyped-def]
-    threshold, most, itself = limits
+def _count_near(ours, start, theirs, index, limits, row, out):  # type: ignore[no-untyped-def]
+    (ax, ay, a_offsets), (bx, by, b_offsets) = ours, theirs
+    (boxes, order, first), (threshold, most, itself) = index, limits
     for number in range(len(out)):
         q = start + number
         a0, a1 = a_offsets[q], a_offsets[q + 1]
@@ -156,7 +158,7 @@ def _count_near(ax, ay, a_offsets, start, bx, by, b_offsets, boxes, order, first
             if cheap <= threshold:
                 near += 1
             elif not _outside(ax, ay, a0, a1, boxes[k], threshold):
-                near += _distance(ax, ay, a0, a1, bx, by, b0, b1, row, threshold) <= threshold
+                near += _distance((ax, ay, a0, a1), (bx, by, b0, b1), row, threshold) <= threshold
         out[number] = near
 
 
@@ -174,11 +176,12 @@ def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _largest(x, y, offsets, boxes, reach, order, start, stop, row, shared):  # type: ignore[no-untyped-def]
+def _largest(lines, index, start, stop, row, shared):  # type: ignore[no-untyped-def]
     """Largest distance of the trajectories order[start:stop] to all others with no more points.
 
     `shared` is the largest found by anyone so far. It only prunes, so a lost update costs time, not truth.
     """
+    (x, y, offsets), (boxes, reach, order) = lines, index
     best = shared[0]
     for rank in range(start, stop):
         a = order[rank]
@@ -195,6 +198,6 @@ def _largest(x, y, offsets, boxes, reach, order, start, stop, row, shared):  # t
             if (a1 - a0) * math.sqrt(dx * dx + dy * dy) <= best:
                 continue
             if _straight(x, y, a0, a1, x, y, b0, b1) > best:
-                best = max(best, _distance(x, y, a0, a1, x, y, b0, b1, row, np.inf))
+                best = max(best, _distance((x, y, a0, a1), (x, y, b0, b1), row, np.inf))
         shared[0] = max(shared[0], best)
     return best
