@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli_kit import PLAN, error_of, run
-from ldptrace.cli.collect import own_points
+from ldptrace.cli.own import own_trips
 from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
 from ldptrace.protocol.plan import Plan
@@ -98,8 +98,9 @@ def test_whatever_is_in_a_trajectory_file_it_is_answered(name: str) -> None:
 def test_whatever_the_coordinates_are(tmp_path_factory: pytest.TempPathFactory, coordinates: object) -> None:
     file = tmp_path_factory.mktemp("odd") / "odd.geojson"
     file.write_text(json.dumps({"type": "LineString", "coordinates": coordinates}))
-    points, _ = own_points(file, None, None)
-    assert len(Reporter(PLAN).report(points)) == report_bytes(PLAN.rounds[0])
+    recordings, system = own_trips(file, None, None)
+    assert system == "EPSG:4326"
+    assert len(Reporter(PLAN).report_one_of(recordings)) == report_bytes(PLAN.rounds[0])
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,8 @@ def test_times_of_a_file_reach_the_questions_about_time(
         (tmp_path / "trip.csv").write_text("id,x,y,t\n1,0.5,0.5,1700206200\n1,3.0,4.0,1700206800\n")
         (tmp_path / "day.csv").write_text("id,x,y,t\n1,0.5,0.5,30600\n1,3.0,4.0,31200\n")
         for name in ("trip.csv", "day.csv"):
-            points, _ = own_points(tmp_path / name, None, None)
+            [recording], _ = own_trips(tmp_path / name, None, None)
+            points = recording.points
             trip = trip_of(points, PLAN.grid)
             assert trip.hour is not None
             assert trip.hour % 24 == 8

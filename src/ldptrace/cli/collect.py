@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +11,15 @@ import typer
 from ldptrace.cli.common import check_outputs, note, read_as, read_document, table_console, write_text
 from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.decode import decode
+from ldptrace.cli.own import default_ledger, moment, own_trips
 from ldptrace.cli.reading import CrsOption, FormatOption
-from ldptrace.errors import InputError, NothingUsable
+from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from ldptrace.curator.tally import Tally
+    from ldptrace.device import Recording, Reporter
     from ldptrace.protocol.plan import Plan
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
@@ -27,8 +28,6 @@ RoundOption = Annotated[
 ]
 # Bytes of a report file that are read at a time.
 CHUNK = 1 << 24
-# Seconds below this are of a local day, not of a date.
-LOCAL_DAYS = 2 * 86400
 # Items that `estimate` prints of each question.
 SHOWN = 8
 
@@ -38,13 +37,8 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def default_ledger() -> Path:
-    """Where a person's ledger is kept unless told otherwise."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "ldptrace" / "ledger.json"
-
-
 def report(
+    context: typer.Context,
     plan: PlanOption,
     trajectory: Annotated[
         Path | None,
@@ -72,6 +66,14 @@ def report(
     sent: Annotated[
         bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
     ] = False,
+    now: Annotated[
+        str | None,
+        typer.Option(
+            "--now",
+            metavar="TIME",
+            help="Another clock, to try a standing plan: a moment with its zone, or Unix seconds. Needs --ledger.",
+        ),
+    ] = None,
     round_number: RoundOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -80,75 +82,60 @@ def report(
 
     The report is written to the ledger first. Asked again, the command gives the same bytes again, whatever
     the trajectory, until --sent says that they arrived. --explain alone shows what would be asked.
+
+    A standing plan is answered once in every window. The first call accepts it. Later calls answer the latest window
+    that has ended, about a trip that arrived in it, or say when the next answer is due and write nothing.
     """
+    from time import time as system_clock
+
     from ldptrace.device import Ledger, Reporter
-    from ldptrace.device.explanation import explain_asking, explain_report
+    from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
     from ldptrace.io.atomic import atomic_path
 
     if not (explain or sent or output is not None):
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
     if output is not None and trajectory is None:
         raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
+    if now is not None and str(context.get_parameter_source("ledger")) != "ParameterSource.COMMANDLINE":
+        raise InputError("--now tries clocks, which must not change the ledger in use: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
-    points, system = ([], crs) if trajectory is None else own_points(trajectory, format, crs)
+    clock = system_clock() if now is None else moment("--now", now)
+    trips, system = ([], crs) if trajectory is None else own_trips(trajectory, format, crs)
     book = Ledger(ledger or default_ledger(), limit)
     reporter = Reporter.from_document(read_document(plan), plan_id=plan_id, crs=system, ledger=book)
     number = reporter.number(None if round_number is None else round_number - 1)
-    words = explain_asking(reporter.plan, number) if explain else []
-    if output is not None:
-        data = reporter.report(points, number)
+    words = []
+    if explain:
+        words = [*explain_ledger(book, reporter.plan, clock), *explain_asking(reporter.plan, number)]
+    data = None if output is None else _answered(reporter, trips, number, clock)
+    if output is not None and data is not None:
         with atomic_path(output) as temporary:
             temporary.write_bytes(data)
         words += explain_report(reporter.plan, data) if explain else []
     if words:
         typer.echo("\n".join(words), err=str(output) == "-")
-    if output is not None:
+    if output is not None and data is not None:
         spent = f"{float(book.spent):g} of {float(book.limit):g} spent"
         note(f"{len(data)} bytes written to {output}; ledger {book.path}: epsilon {spent}")
+    elif output is not None:
+        note(f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}")
     if sent:
         reporter.sent(number)
         note(f"round {number + 1} of plan {reporter.plan.id[:12]} is answered for good")
 
 
-def own_points(path: Path, format: str | None, crs: str | None) -> tuple[list[tuple[float, ...]], str | None]:
-    """The points of one trajectory of the file, drawn at random where there are several.
+def _answered(reporter: Reporter, trips: list[Recording], number: int, now: float) -> bytes | None:
+    """The report; None where nothing is due."""
+    from ldptrace.protocol.problems import PlanRefused, Problem
 
-    A file that is missing or is not a trajectory file is an error. What its content is, is not: where nothing in it
-    can be used, that is an empty trajectory, which is answered like every other. Silence would tell.
-    """
-    from ldptrace.io import read
-    from ldptrace.protocol.randomness import Source
-
+    if reporter.plan.standing is None:
+        return reporter.report_one_of(trips, number)
     try:
-        found = read(path, format=format, crs=crs, min_points=0)
-    except NothingUsable:
-        return [], crs
-    except InputError:
-        raise
-    except Exception:  # whatever a reader stumbles over in the content, the device answers
-        return [], crs
-    chosen = Source().below(len(found))
-    start, stop = found.offsets[chosen], found.offsets[chosen + 1]
-    columns = [found.x[start:stop].tolist(), found.y[start:stop].tolist()]
-    if found.t is not None:
-        columns.append([own_clock(seconds) for seconds in found.t[start:stop].tolist()])
-    return list(zip(*columns, strict=True)), found.crs
-
-
-def own_clock(seconds: float) -> float:
-    """A time of a file as this device's own clock showed it: dates are UTC, times of a day are local already.
-
-    >>> own_clock(8.5 * 3600)
-    30600.0
-    """
-    from time import localtime
-
-    if abs(seconds) < LOCAL_DAYS:
-        return seconds
-    try:
-        return seconds + localtime(seconds).tm_gmtoff
-    except (OverflowError, ValueError, OSError):
-        return seconds
+        return reporter.report_window(trips, now)
+    except PlanRefused as refusal:
+        if refusal.problem is not Problem.PLAN_NOT_DUE:
+            raise
+    return None
 
 
 def tally(
@@ -162,6 +149,9 @@ def tally(
         typer.Option("--ids", help="Ids of counted reports: read if it is there, updated afterwards."),
     ] = None,
     round_number: RoundOption = None,
+    window: Annotated[
+        int | None, typer.Option("--window", min=0, help="Of a standing plan, count this window only.")
+    ] = None,
     engine: EngineOption = Engine.local,
 ) -> None:
     """Count reports. What cannot be counted is left out one by one, with its problem.
@@ -177,10 +167,12 @@ def tally(
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = ids.read_bytes() if ids is not None and ids.exists() else b""
+    if engine is Engine.spark and window is not None:
+        raise InputError("one window is counted by the local engine: leave out --engine spark or --window")
     if engine is Engine.spark:
         counted, codes, seen = _tally_on_cluster(reports, chosen, number, known, ids is not None)
     else:
-        counted, codes, seen = _tally_here(reports, chosen, number, known)
+        counted, codes, seen = _tally_here(reports, chosen, number, known, window)
     if ids is not None:
         with atomic_path(ids) as temporary:
             temporary.write_bytes(seen)
@@ -194,7 +186,7 @@ def tally(
 
 
 def _tally_here(
-    reports: list[Path], plan: Plan, number: int, known: bytes
+    reports: list[Path], plan: Plan, number: int, known: bytes, window: int | None
 ) -> tuple[Tally, Counter[int], bytes]:
     """The tally of files, how many reports had which problem (0: none), and the ids of all that were counted."""
     from collections import Counter
@@ -202,7 +194,7 @@ def _tally_here(
     from ldptrace.curator.receive import Receiver
     from ldptrace.protocol.reports import report_bytes
 
-    receiver = Receiver(plan, number, known)
+    receiver = Receiver(plan, number, known, window)
     size = report_bytes(plan.rounds[number])
     codes: Counter[int] = Counter()
     for path in reports:

@@ -126,6 +126,12 @@ def _ledger(document: dict[str, Any]) -> list[str]:
         lines.append(
             f"  plan {entry['plan'][:12]}, round {entry['round'] + 1}, epsilon {entry['epsilon']} in all: {state}"
         )
+    for row in document["standing"]:
+        state = "the last sent" if row["report"] is None else "the last not yet sent"
+        said = f"epsilon {row['epsilon']} each, up to window {row['window']}"
+        lines.append(
+            f"  standing plan {row['plan'][:12]}, {count(row['answers'], 'answer')}, {said}: {state}"
+        )
     return lines
 
 

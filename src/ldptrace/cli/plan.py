@@ -22,6 +22,15 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
+from ldptrace.cli.windows import (
+    EveryOption,
+    LifetimeOption,
+    QuestionsOption,
+    RecentOption,
+    StartOption,
+    questions_of,
+    standing_of,
+)
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +69,16 @@ def plan(
     time: TimeOption = False,
     week: WeekOption = False,
     centre: CentreOption = None,
+    questions: QuestionsOption = None,
     crs: CrsOption = None,
+    every: EveryOption = None,
+    recent: RecentOption = None,
+    start: StartOption = None,
+    lifetime: LifetimeOption = None,
+    campaign: Annotated[
+        str | None,
+        typer.Option("--campaign", metavar="NAME", help="Name the campaign; a nonce makes its plan its own."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
     ] = None,
@@ -69,9 +87,14 @@ def plan(
     ] = True,
     json_file: JsonOption = None,
 ) -> None:
-    """Choose N and m by the predicted error, from public facts only, and show what another choice costs."""
+    """Choose N and m by the predicted error, from public facts only, and show what another choice costs.
+
+    With --every the plan stands: each device answers once in every window, about a recent trip or about none, until
+    its lifetime is spent.
+    """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise
+    from ldptrace.protocol.campaign import CampaignName
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan as Collection
@@ -100,11 +123,18 @@ def plan(
             week=week,
             centre=parse_centre(centre),
             crs=crs,
+            questions=questions_of(questions),
         )
     elif time or week or centre is not None:
         raise InputError(f"method {method.value} asks nothing about time")
+    elif questions is not None or every is not None:
+        raise InputError(f"method {method.value} has its own questions and no windows")
     else:
         chosen = Collection.paper(Grid(box, n), budget, method=method.value)
+    standing = standing_of(budget, every, recent, start, lifetime)
+    chosen = chosen.changed(
+        standing=standing, campaign=None if campaign is None else CampaignName.fresh(campaign)
+    )
     words = [*sentences(chosen, users), *([_shuffled(chosen, users)] if view else [])]
     noise = mostly_noise(users, budget, n, trip=trip)
     if output is not None:

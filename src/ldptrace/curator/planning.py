@@ -12,6 +12,7 @@ It is a yardstick to choose by, not a forecast: the model pools the answers to a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -106,11 +107,12 @@ def choose_plan(
     week: bool = False,
     centre: tuple[float, float] | None = None,
     crs: str | None = None,
+    questions: Sequence[str] | None = None,
 ) -> tuple[Plan, Outlook]:
     """The single-report plan for these public facts, and what it promises.
 
     `for_map`: the curator has a street map; `time`: some users are asked about time, of a `week` or a day, and of
-    which way they go as seen from a `centre`; `crs` names the coordinates.
+    which way they go as seen from a `centre`; `crs` names the coordinates; `questions` are asked in place of the usual.
     """
     n = choose_grid(users, float(epsilon), trip) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
@@ -124,6 +126,7 @@ def choose_plan(
         week=week,
         centre=centre,
         crs=crs,
+        questions=questions,
     )
     return plan, view
 

@@ -2,28 +2,97 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from ldptrace.device.ledger import Acceptance, Ledger
+from ldptrace.protocol.durations import duration_words
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, Report, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
-from ldptrace.protocol.words import item_words
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.words import item_words, standing_promise
+
+
+def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
+    """What was given, what is left, and when the next answer to this plan is due.
+
+    >>> import tempfile
+    >>> from ldptrace.protocol.grid import Grid
+    >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit=2)
+    >>> explain_ledger(ledger, Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0.0)
+    ['Given so far: epsilon 0. Your limit is 2, so 2 is left.', 'This plan costs epsilon 1, once.']
+    """
+    left = max(ledger.limit - ledger.spent, Fraction(0))
+    first = (
+        f"Given so far: epsilon {decimal_text(ledger.spent)}. Your limit is {decimal_text(ledger.limit)}, "
+        f"so {decimal_text(left)} is left."
+    )
+    if plan.standing is None:
+        return [first, _once(ledger, plan)]
+    row = ledger.acceptance(plan)
+    if row is None:
+        every = duration_words(plan.standing.every)
+        return [first, f"You have not accepted this plan. It costs epsilon {_each(plan)} every {every}."]
+    given = (
+        f"To this plan: {row.answers} answer{'' if row.answers == 1 else 's'}, epsilon "
+        f"{decimal_text(row.given)} of its lifetime {decimal_text(plan.standing.lifetime)}."
+    )
+    return [first, given, _due(plan, plan.standing, row, left, now)]
+
+
+def _once(ledger: Ledger, plan: Plan) -> str:
+    if any(entry.root == plan.root for entry in ledger.entries):
+        return f"You have answered this plan: its epsilon {_each(plan)} is counted already."
+    return f"This plan costs epsilon {_each(plan)}, once."
+
+
+def _each(plan: Plan) -> str:
+    return decimal_text(plan.epsilon)
+
+
+def _due(plan: Plan, standing: Standing, row: Acceptance, left: Fraction, now: float) -> str:
+    if (row.answers + 1) * plan.epsilon > standing.lifetime:
+        return "Its lifetime is spent: nothing more is asked of you."
+    if plan.epsilon > left:
+        return f"What is left of your limit is less than epsilon {_each(plan)}: nothing more is answered."
+    if standing.latest(now, row.phase) > row.window:
+        return "An answer is due now."
+    return f"The next answer is due at {moment_words(standing.end(row.window + 1, row.phase))}."
+
+
+def moment_words(unix: int) -> str:
+    """A Unix time for people.
+
+    >>> moment_words(1762128005)
+    '2025-11-03T00:00:05Z'
+    """
+    try:
+        return datetime.fromtimestamp(unix, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return f"Unix time {unix}"
 
 
 def explain_asking(plan: Plan, number: int) -> list[str]:
     """What this round asks, before anything is drawn.
 
     >>> from ldptrace.protocol.grid import Grid
-    >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[0][-44:]
-    'device, whatever your trajectory looks like.'
+    >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[2][-23:]
+    'your trips look like.'
     """
     round_ = plan.rounds[number]
     x0, y0, x1, y1 = plan.grid.bounds
+    campaign = "" if plan.campaign is None else f" of the campaign {plan.campaign.name}"
     lines = [
-        f"Plan {plan.id[:12]}, round {number + 1} of {len(plan.rounds)}: one message of "
-        f"{report_bytes(round_)} bytes would leave this device, whatever your trajectory looks like.",
+        f"Plan {plan.id}{campaign}. Everybody who is asked must see this id: compare it with the one that is "
+        "published. A plan made for you alone would be a name for you.",
+        *_when(plan),
+        f"{'One' if plan.standing else f'Round {number + 1} of {len(plan.rounds)}: one'} message of "
+        f"{report_bytes(round_)} bytes would leave this device, whatever your trips look like.",
         f"Your points are first reduced to {plan.grid.n} x {plan.grid.n} cells between ({x0:g}, {y0:g}) and "
-        f"({x1:g}, {y1:g}); points outside count for the nearest cell. Points, times and names are not sent.",
+        f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
     ]
     if round_.assignment == "partition":
         lines.append("One question is drawn by lot, without looking at your trajectory; only it is answered:")
@@ -39,8 +108,9 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
     report = Report.decode(data)
     lines = [
         f"The message, {len(data)} bytes: {data.hex()}",
-        f"Its first {HEADER_BYTES} bytes are the version, the plan, the round {report.round + 1}, the drawn "
-        "question and a random number; they say nothing about you.",
+        f"Its first {HEADER_BYTES} bytes are the version, the plan, the round {report.round + 1}, "
+        + (f"the window {report.window}, " if plan.standing else "")
+        + "the drawn question and a random number; they say nothing about your trips.",
     ]
     for ask, slots in read_report(data, plan, report.round):
         lines.append(f"To the question about {ask.question.about} it says:")
@@ -51,6 +121,24 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
         "Each of these may be true or made up by the lot; nobody who reads the message can tell which."
     )
     return lines
+
+
+def _when(plan: Plan) -> list[str]:
+    if plan.standing is None:
+        return []
+    every, recent = (duration_words(value) for value in (plan.standing.every, plan.standing.recent))
+    return [
+        f"It asks again every {every}, at a moment that this device draws once: about one of your trips that "
+        f"arrived in the last {recent}, or about none.",
+        *standing_promise(plan),
+    ]
+
+
+def _not_sent(round_: Round) -> str:
+    """What stays here; a plan that asks about time sends something of it, and says so."""
+    if not any(ask.question.about_time for ask in round_.asks):
+        return "Points, times and names are not sent."
+    return "Points, names and exact times are not sent; hours and speeds are asked below."
 
 
 def _question(ask: Ask) -> str:
@@ -74,6 +162,10 @@ def _promise(plan: Plan, round_: Round) -> list[str]:
         f"Whatever the message says, it is at most {ratio:.3g} times as likely from you as from anybody else "
         "who takes part. Somebody who was 50 % sure of anything about your trajectory can be at most "
         f"{100 * sure:.1f} % sure after reading it.",
-        f"All messages of this plan together keep to epsilon {decimal_text(plan.epsilon)}. Not hidden: that "
-        "you took part, when, and from which network address.",
+        *(
+            []
+            if plan.standing
+            else [f"All messages of this plan together keep to epsilon {decimal_text(plan.epsilon)}."]
+        ),
+        "Not hidden: that you took part, when, and from which network address.",
     ]

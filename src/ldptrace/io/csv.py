@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core.columns import find_columns
+from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
@@ -45,11 +46,21 @@ def read_file(path: Path, reading: Reading) -> Parsed:
 read = each(read_file)
 
 
+def stated_crs(path: Path) -> str | None:
+    """The coordinate system that the names of the columns say, also of a file without rows."""
+    names = _names(_first_line(read_head(path)))[0]
+    return WGS84 if porto.POLYLINE in names else find_columns(names).crs
+
+
+def _names(header: str) -> tuple[list[str], str]:
+    """Names of the columns, and what stands between them."""
+    delimiter = max(",;\t|", key=header.count)
+    return [name.strip().strip('"') for name in header.split(delimiter)], delimiter
+
+
 def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | None:
     """Points of the text; None where it is not UTF-8 after all."""
-    header = _first_line(head)
-    delimiter = max(",;\t|", key=header.count)
-    names = [name.strip().strip('"') for name in header.split(delimiter)]
+    names, delimiter = _names(_first_line(head))
     if all(_is_number(name) for name in names):
         raise FormatError(
             "line 1 holds numbers; a line with the names of the columns is needed, such as traj_id,x,y,t"

@@ -281,6 +281,12 @@ def _column(values: list[Json]) -> pa.Array:
         return pa.array([json.dumps(value) for value in values])
 
 
+def stated_crs(path: Path) -> str | None:
+    """The coordinate system of a file, also of one without points."""
+    document = _document(read_bytes(path))
+    return _crs(document) if isinstance(document, dict) else WGS84
+
+
 def _crs(document: dict[str, Json]) -> str | None:
     """Longitude and latitude, unless a member `crs` (GeoJSON of 2008) says otherwise; null is unknown."""
     if "crs" not in document:

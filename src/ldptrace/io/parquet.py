@@ -64,6 +64,11 @@ def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
     return Labels(columns.x, columns.y, crs, user, own.get("timezone"), of_lists)
 
 
+def stated_crs(path: Path) -> str | None:
+    """The coordinate system of a file, also of one without rows."""
+    return labels(pq.read_schema(path)).crs
+
+
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
     """What was promised about the trajectories of files, where all of them say the same."""
     promises = [_promise(pq.read_schema(path).metadata or {}) for path in paths]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ldptrace.protocol.durations import duration_words
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
@@ -20,13 +21,20 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
     """
     n = plan.grid.n
     lines = [
-        f"Plan {plan.id[:12]}, method {plan.method}: {n} x {n} cells, "
-        f"epsilon {decimal_text(plan.epsilon)} for each user.",
-        f"Each device sends {len(plan.rounds)} message{'s' if len(plan.rounds) > 1 else ''} in all.",
+        f"Plan {plan.id[:12]}{'' if plan.campaign is None else f' of campaign {plan.campaign.name}'}, method "
+        f"{plan.method}: {n} x {n} cells, epsilon {decimal_text(plan.epsilon)} for each "
+        f"{'answer' if plan.standing else 'user'}.",
+        *_messages(plan),
     ]
     for number, round_ in enumerate(plan.rounds, start=1):
         lines += _round(number, round_, users)
-    if plan.is_private:
+    if plan.is_private and plan.standing is not None:
+        lines.append(
+            "Number, size and kind of the messages are the same for all trips, and each answer is "
+            f"{float(plan.spent):.6f}-LDP, at most the promised {decimal_text(plan.epsilon)}."
+        )
+        lines += standing_promise(plan)
+    elif plan.is_private:
         lines.append(
             "Number, size and kind of the messages are the same for every trajectory, and everything one "
             f"device sends is {float(plan.spent):.6f}-LDP, at most the promised {decimal_text(plan.epsilon)}."
@@ -37,10 +45,50 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
             "trajectory. This plan exists to reproduce published results."
         )
     lines.append(
-        "Not covered: that somebody took part, network addresses and times, and several trajectories of "
-        "one person in several collections."
+        "Not covered: that somebody took part, when a device is switched on, network addresses and times, and "
+        "several collections together, which only the person's own limit bounds."
     )
     return lines
+
+
+def standing_promise(plan: Plan) -> list[str]:
+    """What holds for one trip, for a stretch of time, for a lifetime, and for habits.
+
+    >>> from ldptrace.protocol.grid import Grid
+    >>> from ldptrace.protocol.standing import Standing
+    >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1).changed(standing=Standing.of(604_800, epsilon=1))
+    >>> standing_promise(plan)[1]
+    'Any 7 days meet at most 2 answers: epsilon 2.'
+    """
+    standing = plan.standing
+    assert standing is not None
+    each, every = decimal_text(plan.epsilon), duration_words(standing.every)
+    meeting = -(-(standing.every + standing.recent) // standing.every)
+    most = standing.answers(plan.epsilon)
+    lines = [
+        f"Each trip enters at most one answer: epsilon {each}.",
+        f"Any {every} meet at most {meeting} answers: epsilon {decimal_text(meeting * plan.epsilon)}.",
+    ]
+    if standing.recent < standing.every:
+        short = duration_words(standing.every - standing.recent)
+        lines.append(f"Any {short} meet at most one answer: epsilon {each}.")
+    return [
+        *lines,
+        f"All answers of a device together, at most {most}, keep to its lifetime of epsilon "
+        f"{decimal_text(standing.lifetime)}, and to the person's own limit.",
+        "What comes back again and again, such as the way to work, is in many answers and is protected by their "
+        "sum, not by the epsilon of one.",
+    ]
+
+
+def _messages(plan: Plan) -> list[str]:
+    if plan.standing is None:
+        return [f"Each device sends {len(plan.rounds)} message{'s' if len(plan.rounds) > 1 else ''} in all."]
+    every, recent = (duration_words(value) for value in (plan.standing.every, plan.standing.recent))
+    return [
+        f"Each device sends 1 message every {every}, at a moment of its own, about one trip that arrived in the "
+        f"last {recent}, or about none."
+    ]
 
 
 def promise(plan: Plan) -> dict[str, Any]:
@@ -48,6 +96,7 @@ def promise(plan: Plan) -> dict[str, Any]:
     return {
         "method": plan.method,
         "epsilon": decimal_text(plan.epsilon),
+        "lifetime": None if plan.standing is None else decimal_text(plan.standing.lifetime),
         "leaks": None
         if plan.is_private
         else "empty answers are not sent, so a report's size tells the length",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ldptrace.errors import InputError, PlanError
 from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise as promised
 
@@ -104,7 +105,7 @@ class Promise:
     @property
     def renewal(self) -> str:
         """How the budget renews, in a sentence."""
-        standing = getattr(self.plan, "standing", None)
+        standing = None if self.plan is None else self.plan.standing
         if standing is None:
             return "Each device answers once. The budget does not renew."
         return (
@@ -112,7 +113,7 @@ class Promise:
             f"{self.epsilon} for "
             f"each answer, about one trip of the last {_duration(standing.recent)} or about none. All "
             "answers of a device "
-            f"together stay within epsilon {standing.lifetime_text}. What a person does every week is "
+            f"together stay within epsilon {decimal_text(standing.lifetime)}. What a person does every week is "
             "protected by that "
             "sum, not by the epsilon of one answer."
         )

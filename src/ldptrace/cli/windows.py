@@ -1,0 +1,78 @@
+"""Options of standing plans: windows, their lifetime, and which questions are asked."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.own import moment
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.protocol.standing import Standing
+
+EveryOption = Annotated[
+    str | None,
+    typer.Option("--every", metavar="DURATION", help="A standing plan: one answer in every 7d, 12h, ..."),
+]
+RecentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--recent", metavar="DURATION", help="Answers are about trips of this long (default: --every)."
+    ),
+]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--start", metavar="TIME", help="Windows are counted from here (default 1970-01-05T00:00Z)."
+    ),
+]
+LifetimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lifetime", metavar="E", help="Epsilon of all answers of a device (default: ten answers)."
+    ),
+]
+QuestionsOption = Annotated[
+    str | None, typer.Option("--questions", metavar="A,B,C", help="Ask these questions, not the usual ones.")
+]
+
+
+def standing_of(
+    epsilon: Fraction, every: str | None, recent: str | None, start: str | None, lifetime: str | None
+) -> Standing | None:
+    """The windows that the options describe; None for a plan that is answered once.
+
+    >>> standing_of(Fraction(1), "7d", "2d", None, None).recent
+    172800
+    """
+    from ldptrace.protocol.durations import seconds_of
+    from ldptrace.protocol.standing import START, Standing
+
+    if every is None:
+        if any(value is not None for value in (recent, start, lifetime)):
+            raise InputError(
+                "--recent, --start and --lifetime belong to a standing plan: give --every DURATION"
+            )
+        return None
+    first = START if start is None else moment("--start", start)
+    if first != int(first):
+        raise InputError(f"--start is a whole second, got {start}")
+    return Standing.of(
+        seconds_of(every),
+        epsilon=epsilon,
+        recent=None if recent is None else seconds_of(recent),
+        start=int(first),
+        lifetime=lifetime,
+    )
+
+
+def questions_of(text: str | None) -> list[str] | None:
+    """Names in a list with commas.
+
+    >>> questions_of("start, trips")
+    ['start', 'trips']
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

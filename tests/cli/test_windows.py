@@ -1,0 +1,73 @@
+"""`ldptrace plan` for standing plans and named questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ldptrace as lt
+from cli_kit import status
+
+FACTS = ("plan", "--users", 100000, "--epsilon", 1, "--bounds", "0,0,20000,20000", "--grid", 6)
+
+
+def test_a_standing_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "plan.json"
+    assert status(*FACTS, "-o", out, "--every", "7d", "--recent", "36h", "--lifetime", "4.5") == 0
+    standing = lt.Plan.from_json(out.read_text()).standing
+    assert standing is not None
+    assert (standing.every, standing.recent, standing.start) == (604_800, 129_600, 345_600)
+    text = capsys.readouterr().out
+    assert "1 message every 7 days" in text
+    assert "Any 7 days meet at most 2 answers: epsilon 2." in text
+    assert "Any 132 hours meet at most one answer: epsilon 1." in text
+    assert "at most 4, keep to its lifetime of epsilon 4.5" in text
+    assert "the way to work" in text
+
+
+def test_where_windows_are_counted_from(tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    assert status(*FACTS, "-o", out, "--every", "90min", "--start", "2026-01-05T00:00+01:00") == 0
+    standing = lt.Plan.from_json(out.read_text()).standing
+    assert standing is not None
+    assert (standing.every, standing.start, standing.grace) == (5400, 1_767_567_600, 5400)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--recent", "7d"), "give --every"),
+        (("--lifetime", "3"), "give --every"),
+        (("--every", "7"), "a number with a unit"),
+        (("--every", "30s"), "every, in seconds, must be an integer from 60"),
+        (("--every", "1d", "--recent", "2d"), "never more than every"),
+        (("--every", "1d", "--lifetime", "0.5"), "at least one answer"),
+        (("--every", "1d", "--start", "Monday"), "a moment with its zone"),
+        (("--every", "1d", "--start", "5.5"), "a whole second"),
+        (("--every", "1d", "--method", "paper"), "no windows"),
+        (("--questions", "start,speed"), "questions are some of"),
+        (("--questions", ","), "got none"),
+        (("--questions", "start", "--method", "paper"), "its own questions"),
+        (("--campaign", "Spring 2026"), "a campaign is named"),
+    ],
+)
+def test_what_cannot_be(
+    options: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(*FACTS, "-o", tmp_path / "plan.json", *options) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_named_questions_and_campaigns(tmp_path: Path) -> None:
+    ids = set()
+    for _ in range(2):
+        out = tmp_path / "plan.json"
+        assert status(*FACTS, "-o", out, "--questions", "start, trips", "--campaign", "spring") == 0
+        plan = lt.Plan.from_json(out.read_text())
+        assert [ask.question.name for ask in plan.rounds[0].asks] == ["start", "trips"]
+        assert plan.campaign is not None
+        assert plan.campaign.name == "spring"
+        ids.add(plan.id)
+    assert len(ids) == 2
