@@ -1,0 +1,170 @@
+"""`ldptrace compare`: methods side by side on real trajectories."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldptrace.cli.common import console, note, random_source
+from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.io.reading import Reading
+    from ldptrace_lab.compare import Comparison, Question
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(compare)
+
+
+@with_reading()
+def compare(
+    real: Annotated[Path, typer.Argument(metavar="REAL", help="File or folder of the real trajectories.")],
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods",
+            metavar="A,B,C",
+            help="Methods of synthesize or stream; with +map behind the name for one that uses --roads.",
+        ),
+    ],
+    reading: Reading,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of results; runs that are in it are not repeated.")
+    ],
+    epsilons: Annotated[str, typer.Option("--epsilons", metavar="E,E", help="Privacy budgets.")] = "0.5,1,2",
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each method at each epsilon.")] = 3,
+    data: Annotated[
+        list[Path] | None, typer.Option("--data", help="Further real sets, each with tables of its own.")
+    ] = None,
+    grid: Annotated[
+        str, typer.Option("--grid", metavar="N|auto", help="Cells per side of the methods; metrics use 6.")
+    ] = "auto",
+    roads: Annotated[
+        Path | None,
+        typer.Option(
+            "--roads", metavar="NETWORK", help="Public road network, for +map and for the controls."
+        ),
+    ] = None,
+    tick: Annotated[
+        float | None,
+        typer.Option("--tick", metavar="SECONDS", help="Compare as streams, too; methods of stream need it."),
+    ] = None,
+    time: Annotated[
+        bool, typer.Option("--time/--no-time", help="Ask for times, too, where the method can.")
+    ] = False,
+    users: Annotated[
+        int | None, typer.Option("--users", min=2, help="A random choice of so many trajectories.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Processes; as many as there are processors if absent."),
+    ] = None,
+) -> None:
+    """Tables of methods at several epsilons: mean and spread over seeds, CSV, Markdown, LaTeX and a page.
+
+    Beside the methods stand a fresh real sample and, with --roads, the map alone and plain routing. A run that was
+    stopped goes on where it stopped.
+    """
+    from ldptrace_lab.compare.contestants import contestants
+    from ldptrace_lab.compare.runs import Question
+
+    who = contestants(methods, has_map=roads is not None)
+    if tick is None and any(one.kind == "stream" for one in who):
+        raise InputError("methods for streams need --tick, the seconds of a tick")
+    wanted = parse_epsilons(epsilons)
+    shared = {
+        "grid": "auto" if grid == "auto" else whole(grid),
+        "roads": roads,
+        "tick": tick,
+        "time": "auto" if time else "off",
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    questions = []
+    for path in (real, *(data or ())):
+        # Somebody without a trip has nothing to compare.
+        trips = read_input(path, replace(reading, min_points=1))
+        if users is not None and users < len(trips):
+            trips = trips.take(random_source(0).permutation(len(trips))[:users])
+        if reading.bounds is None:
+            note(
+                f"the bounds of {path.name} are those of the data, as in the literature; a real plan has public ones"
+            )
+        title = path.name.split(".")[0]
+        questions.append(Question.of(trips, title, out, reading.bounds or trips.bounds(), **shared))
+    found = _run(questions, who, wanted, seeds, out, jobs or os.cpu_count() or 1)
+    _show(found, out)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+def parse_epsilons(text: str) -> tuple[float, ...]:
+    """Numbers joined by commas.
+
+    >>> parse_epsilons("0.5, 1,2")
+    (0.5, 1.0, 2.0)
+    """
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(math.isfinite(value) and value > 0 for value in found):
+        raise InputError(f"--epsilons takes positive numbers joined by commas, as in 0.5,1,2, got {text!r}")
+    return found
+
+
+def whole(text: str) -> int:
+    """Cells per side."""
+    from ldptrace.protocol.grid import checked_cells
+
+    return checked_cells(int(text) if text.isdecimal() else text)  # type: ignore[arg-type]
+
+
+def _run(questions: list[Question], who: Any, epsilons: Any, seeds: int, out: Path, jobs: int) -> Comparison:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ldptrace_lab.compare import compare as run
+
+    err = console()
+    columns = (
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
+        task = progress.add_task("prepare", total=None)
+        return run(
+            questions,
+            who,
+            epsilons,
+            seeds,
+            out,
+            jobs=jobs,
+            listener=lambda what, done, total: progress.update(
+                task, description=what, completed=done, total=total
+            ),
+        )
+
+
+def _show(found: Comparison, out: Path) -> None:
+    from rich.console import Console
+
+    from ldptrace_lab.compare.page import write
+    from ldptrace_lab.compare.tables import tables, terminal
+
+    written = write(found, out)
+    # A table in a file is not folded to the width of a terminal.
+    screen = Console() if sys.stdout.isatty() else Console(width=240)
+    for table in tables(found):
+        screen.print(terminal(table), "")
+    for sentence in found.failures:
+        note(f"failed: {sentence}")
+    note(f"to look at: {written[-1]}; numbers: {', '.join(path.name for path in written[:-1])}")

@@ -1,0 +1,71 @@
+"""Who is compared: methods of `synthesize` and of `stream`, with the map or without, and what needs no data at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ldptrace import plugins
+from ldptrace.errors import InputError
+from ldptrace.methods import method, names
+from ldptrace.plugins import StreamMethod
+
+Kind = Literal["method", "stream", "reference"]
+
+WITH_MAP = "+map"
+# What stands beside the methods, and is no method: epsilon means nothing to it.
+REFERENCES = {
+    "fresh-sample": "a bootstrap of the real trips: what a perfect generator gives",
+    "map-alone": "routes of the public map, weighted by nobody's reports",
+    "plain-routing": "shortest ways between the true ends of real trips: private to nobody",
+}
+LOCAL = "nobody: local differential privacy"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A line of the table: its name, what it is, and whom one has to trust with the raw trips."""
+
+    name: str
+    kind: Kind
+    summary: str
+    trust: str
+    with_map: bool = False
+
+    @property
+    def method(self) -> str:
+        """The name of its method."""
+        return self.name.removesuffix(WITH_MAP)
+
+
+def contestant(name: str, *, has_map: bool) -> Contestant:
+    """The contestant of a name: a method, a method with `+map`, a method for streams, or a reference."""
+    if name in REFERENCES:
+        if name != "fresh-sample" and not has_map:
+            raise InputError(f"{name} needs a street map: give it with --roads")
+        return Contestant(name, "reference", REFERENCES[name], "")
+    plain, with_map = name.removesuffix(WITH_MAP), name.endswith(WITH_MAP)
+    streams = plugins.installed(plugins.STREAMS)
+    if plain in streams and plain not in names():
+        found: StreamMethod = plugins.load(streams[plain])
+        return Contestant(name, "stream", found.summary, found.public)
+    if plain not in names():
+        raise InputError(
+            f"there is no method {plain!r}; the methods are {', '.join([*names(), *streams])}, "
+            f"with {WITH_MAP} behind the name for one that uses the map"
+        )
+    recipe = method(plain)
+    if with_map and "roads" not in recipe.options:
+        raise InputError(f"method {plain} has no use for a map")
+    if with_map and not has_map:
+        raise InputError(f"{name} needs a street map: give it with --roads")
+    return Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
+
+
+def contestants(text: str, *, has_map: bool) -> tuple[Contestant, ...]:
+    """Those of a list of names joined by commas, then the references that stand beside every table."""
+    wanted = [name.strip() for name in text.split(",") if name.strip()]
+    if not wanted:
+        raise InputError("name at least one method, as in --methods single-report,adatrace")
+    beside = ["fresh-sample", *(("map-alone", "plain-routing") if has_map else ())]
+    return tuple(contestant(name, has_map=has_map) for name in dict.fromkeys([*wanted, *beside]))

@@ -1,0 +1,43 @@
+"""One page of a comparison, complete in itself."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from ldptrace import __version__
+from ldptrace.io.atomic import atomic_path
+from ldptrace_lab.compare.results import Comparison
+from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables
+
+
+def write(found: Comparison, folder: Path) -> list[Path]:
+    """`index.html`, and the same numbers as CSV, Markdown and LaTeX."""
+    faces = {
+        "results.csv": csv_text(found),
+        "results.md": markdown(found),
+        "results.tex": latex(found),
+        "index.html": page(found),
+    }
+    for name, text in faces.items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [folder / name for name in faces]
+
+
+def page(found: Comparison) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string((files("ldptrace_lab.compare") / "page.html").read_text("utf-8"))
+    style = (files("ldptrace_lab.reproduce") / "page.css").read_text("utf-8")
+    return template.render(
+        style=Markup(style),
+        found=found,
+        tables=tables(found),
+        version=__version__,
+    )

@@ -1,0 +1,235 @@
+"""One run: a method on a data set with one epsilon and one seed, measured; and the folder that keeps runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ldptrace import __version__, plugins
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines.local import Memory
+from ldptrace.errors import FitWarning, FormatError, NoiseWarning, PrivacyWarning
+from ldptrace.evaluation.controls import map_alone, plain_routing, usable_roads
+from ldptrace.evaluation.evaluator import read_network
+from ldptrace.evaluation.measured import Measured
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.stream_metrics import StreamReference
+from ldptrace.evaluation.streets import StreetMap
+from ldptrace.evaluation.values import References
+from ldptrace.io import read, write
+from ldptrace.io.atomic import atomic_path
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.synthesis import run_method
+from ldptrace_lab.compare.contestants import Contestant
+
+FORMAT, VERSION = "ldptrace-compare-run", 1
+# Cells per side of the metrics, as in the paper.
+METRIC_GRID = 6
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared on: a data set in a Parquet file, and what all runs share."""
+
+    title: str
+    data: Path
+    # Hash of the trips, so that kept runs of other data are not taken for these.
+    digest: str
+    bounds: Bounds
+    grid: int | Literal["auto"] = "auto"
+    roads: Path | None = None
+    # Seconds of a tick, where streams are compared.
+    tick: float | None = None
+    time: Literal["auto", "off"] = "off"
+
+    @staticmethod
+    def of(trips: Trajectories, title: str, folder: Path, bounds: Bounds, **shared: Any) -> Question:
+        """Keep the trips in the folder, where every process finds them."""
+        digest = hashlib.blake2b(digest_size=8)
+        for column in (trips.offsets, trips.x, trips.y, trips.t):
+            if column is not None:
+                digest.update(np.ascontiguousarray(column).tobytes())
+        path = folder / f"data-{digest.hexdigest()}.parquet"
+        if not path.exists():
+            write(trips, path)
+        return Question(title, path, digest.hexdigest(), bounds, **shared)
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """One run of a contestant; references have no epsilon."""
+
+    contestant: Contestant
+    epsilon: float | None
+    seed: int
+
+    def name(self, question: Question) -> str:
+        """The same for the same run, in any process."""
+        shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
+        own = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
+        text = json.dumps([shared, own, __version__, VERSION], sort_keys=True)
+        return f"{self.contestant.name}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Values of the metrics by name, and the seconds of the synthesis."""
+
+    values: dict[str, float]
+    seconds: float
+
+
+class RunFolder:
+    """Kept runs, a file each, written at once: whoever stops a comparison goes on where it stopped."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+
+    def find(self, key: RunKey, question: Question) -> RunResult | None:
+        """A run that was kept, or None."""
+        file = self.path / f"{key.name(question)}.json"
+        if not file.exists():
+            return None
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+            if record["format"] != FORMAT or record["version"] != VERSION:
+                raise KeyError("format")
+            values = {
+                name: math.nan if value is None else float(value) for name, value in record["values"].items()
+            }
+            return RunResult(values, float(record["seconds"]))
+        except (ValueError, KeyError, TypeError):
+            raise FormatError(f"{file} is not a kept run; delete it, or choose another folder") from None
+
+    def keep(self, key: RunKey, question: Question, result: RunResult) -> None:
+        record = {
+            "format": FORMAT,
+            "version": VERSION,
+            "ldptrace": __version__,
+            "data": question.title,
+            "method": key.contestant.name,
+            "epsilon": key.epsilon,
+            "seed": key.seed,
+            "seconds": result.seconds,
+            "values": {name: None if math.isnan(value) else value for name, value in result.values.items()},
+        }
+        with atomic_path(self.path / f"{key.name(question)}.json") as temporary:
+            temporary.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+class Bench:
+    """The real side of all runs on one data set, added up once."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.real = read(question.data)
+        self.grid = Grid(question.bounds, METRIC_GRID)
+        source = np.random.default_rng(0)
+        self.references = References.of(self.real, self.grid, [len(self.real)], source, self.streets)
+        self.stream = None
+        if question.tick is not None:
+            crowd = Memory(self.real)
+            self.stream = StreamReference.of(crowd, lambda block: block, self.grid, question.tick, 0, source)
+
+    @cached_property
+    def roads(self) -> RoadNetwork | None:
+        """The whole network in the bounds."""
+        if self.question.roads is None:
+            return None
+        return usable_roads(read_network(self.question.roads), Grid(self.question.bounds, 2), self.real.crs)
+
+    @cached_property
+    def streets(self) -> StreetMap | None:
+        return None if self.roads is None else StreetMap.of(self.roads)
+
+    def run(self, key: RunKey) -> RunResult:
+        """Synthesise and measure."""
+        with warnings.catch_warnings():
+            # Every table names what is not private; what is poor or noisy shows in its values.
+            for kind in (PrivacyWarning, FitWarning, NoiseWarning):
+                warnings.simplefilter("ignore", kind)
+            begin = time.perf_counter()
+            if key.contestant.name == "fresh-sample":
+                return RunResult(self._fresh(np.random.default_rng(key.seed)), 0.0)
+            made = self._made(key)
+            return RunResult(self._measured(made, key), time.perf_counter() - begin)
+
+    def _made(self, key: RunKey) -> Trajectories:
+        who, question = key.contestant, self.question
+        if who.kind == "reference":
+            return self._control(who.name, np.random.default_rng(key.seed))
+        assert key.epsilon is not None
+        if who.kind == "stream":
+            found = plugins.load(plugins.installed(plugins.STREAMS)[who.method])
+            made: Trajectories = found.run(
+                self.real, self.grid, key.epsilon, question.tick, np.random.default_rng(key.seed)
+            )
+            return made
+        options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
+        return run_method(
+            self.real,
+            key.epsilon,
+            bounds=question.bounds,
+            grid=question.grid,
+            method=who.method,
+            seed=key.seed,
+            time=question.time,
+            # As in the literature, every trip plays a user, also where the data say whose it is.
+            unit="trip",
+            **options,
+        ).trajectories
+
+    def _control(self, name: str, rng: np.random.Generator) -> Trajectories:
+        assert self.roads is not None
+        roads = self.roads.largest_component()
+        return map_alone(roads, rng) if name == "map-alone" else plain_routing(roads, self.real, rng)
+
+    def _measured(self, made: Trajectories, key: RunKey) -> dict[str, float]:
+        x0, y0, x1, y1 = self.question.bounds
+        inside = Trajectories(
+            made.x.clip(x0, x1), made.y.clip(y0, y1), made.offsets, t=made.t, crs=self.real.crs,
+            timezone=made.timezone,
+        )  # fmt: skip
+        measured = Measured.of(inside, self.grid, self.streets, np.random.default_rng(key.seed))
+        values = self.references.once(measured.resized(len(self.real)))
+        if self.stream is not None and inside.t is not None and inside.has_dates == self.real.has_dates:
+            tables = self.stream.tables(Memory(inside), lambda block: block, key.contestant.name)
+            values |= {name: value.mean for name, value in self.stream.values(tables).items()}
+        return values
+
+    def _fresh(self, rng: np.random.Generator) -> dict[str, float]:
+        """What a second real set of the same size gives, as far as one can tell: a bootstrap."""
+        values = self.references.lines(self.references.again[len(self.real)], fixes=True)
+        pair = self.references.cells.bootstrap(len(self.real), rng)
+        values |= {name: metric.of(pair) for name, metric in METRICS.items()}
+        if self.stream is not None:
+            real = self.stream.values(self.stream.sides.again)
+            values |= {name: value.mean for name, value in real.items()}
+        return values
+
+
+@lru_cache(maxsize=1)
+def bench(question: Question) -> Bench:
+    """The bench of a data set; a process works on one after the other."""
+    return Bench(question)
+
+
+def run(question: Question, key: RunKey, folder: Path) -> RunResult:
+    """One run, kept in the folder: what a process does."""
+    kept = RunFolder(folder)
+    result = kept.find(key, question)
+    if result is None:
+        result = bench(question).run(key)
+        kept.keep(key, question, result)
+    return result

@@ -1,0 +1,205 @@
+"""The rows of a comparison as tables: a line for each method and epsilon, a column for each metric."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from rich.table import Table as RichTable
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.rows import tex_escaped
+from ldptrace_lab.compare.contestants import Contestant
+from ldptrace_lab.compare.results import Comparison, Row
+
+# Columns of a table by the level of their metrics.
+PARTS = {
+    "paper": "the paper's nine metrics",
+    "street": "what people see on a map",
+    "time": "when trips happen",
+    "stream": "tick by tick, as a stream",
+}
+SHORT = {
+    "density_error": "density",
+    "query_error": "query",
+    "hotspot_query_error": "hotspot",
+    "kendall_tau": "Kendall",
+    "trip_error": "trip",
+    "length_error": "length",
+    "diameter_error": "diameter",
+    "pattern_f1": "F1",
+    "pattern_error": "pattern",
+}
+Place = tuple[Contestant, float | None, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value with its spread; `best` of all methods at this epsilon, references aside."""
+
+    mean: float | None = None
+    std: float | None = None
+    best: bool = False
+
+    @property
+    def text(self) -> str:
+        """
+        >>> Entry(0.01234, 0.001).text, Entry().text
+        ('.0123 ±.0010', '–')
+        """
+        if self.mean is None:
+            return "–"
+        return _short(self.mean) + ("" if self.std is None else f" ±{_short(self.std)}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method at one epsilon."""
+
+    method: str
+    epsilon: str
+    entries: tuple[Entry, ...]
+    reference: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """One data set and one family of metrics."""
+
+    data: str
+    part: str
+    columns: tuple[str, ...]
+    arrows: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.data}: {PARTS[self.part]}"
+
+
+def tables(found: Comparison) -> list[Table]:
+    """All tables, data set by data set; those without a value are omitted."""
+    return [
+        table
+        for question in found.questions
+        for part in PARTS
+        if (table := _table(found, question.title, part)) is not None
+    ]
+
+
+def _table(found: Comparison, data: str, part: str) -> Table | None:
+    rows = [row for row in found.rows if row.data == data and _part(row) == part]
+    metrics = list({row.metric.name: row.metric for row in rows}.values())
+    if not metrics:
+        return None
+    by_place = {(row.contestant, row.epsilon, row.metric.name): row for row in rows}
+    lines = []
+    for epsilon in (*found.epsilons, None):
+        for who in found.contestants:
+            if (who.kind == "reference") != (epsilon is None):
+                continue
+            entries = tuple(_entry(by_place, (who, epsilon, metric.name)) for metric in metrics)
+            if any(entry.mean is not None for entry in entries):
+                text = "" if epsilon is None else f"{epsilon:g}"
+                lines.append(Line(who.name, text, entries, who.kind == "reference"))
+    columns = tuple(SHORT.get(metric.name, metric.title) for metric in metrics)
+    arrows = tuple("↓" if metric.goal == "min" else "↑" for metric in metrics)
+    return Table(data, part, columns, arrows, tuple(lines))
+
+
+def _entry(rows: dict[Place, Row], place: Place) -> Entry:
+    row = rows.get(place)
+    if row is None:
+        return Entry()
+    rivals = [
+        other.mean
+        for (_, epsilon, name), other in rows.items()
+        if epsilon == place[1] and name == place[2] and epsilon is not None
+    ]
+    top = (min if row.metric.goal == "min" else max)(rivals) if len(rivals) > 1 else None
+    return Entry(row.mean, row.std, row.mean == top)
+
+
+def _part(row: Row) -> str:
+    return "paper" if row.metric.name in METRICS else str(row.metric.level)
+
+
+def _short(value: float) -> str:
+    """Four decimals, without the zero in front."""
+    text = f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def markdown(found: Comparison) -> str:
+    """All tables as Markdown."""
+    parts = []
+    for table in tables(found):
+        head = [f"{name} {arrow}" for name, arrow in zip(table.columns, table.arrows, strict=True)]
+        parts += [f"### {table.title}", ""]
+        parts.append("| method | epsilon | " + " | ".join(head) + " |")
+        parts.append("|---|--:|" + "--:|" * len(head))
+        for line in table.lines:
+            cells = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
+            parts.append(f"| {line.method} | {line.epsilon} | " + " | ".join(cells) + " |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def latex(found: Comparison) -> str:
+    """All tables as LaTeX (booktabs)."""
+    parts = [r"% needs \usepackage{booktabs}"]
+    for table in tables(found):
+        arrows = [r"$\downarrow$" if arrow == "↓" else r"$\uparrow$" for arrow in table.arrows]
+        head = [f"{tex_escaped(name)} {arrow}" for name, arrow in zip(table.columns, arrows, strict=True)]
+        parts += [
+            f"% {table.title}",
+            rf"\begin{{tabular}}{{lr{'r' * len(head)}}}",
+            r"\toprule",
+            " & ".join(["method", r"$\varepsilon$", *head]) + r" \\",
+            r"\midrule",
+        ]
+        for line in table.lines:
+            cells = [_tex(entry) for entry in line.entries]
+            parts.append(" & ".join([tex_escaped(line.method), line.epsilon, *cells]) + r" \\")
+        parts += [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join(parts)
+
+
+def _tex(entry: Entry) -> str:
+    if entry.mean is None:
+        return "--"
+    number = rf"\textbf{{{_short(entry.mean)}}}" if entry.best else _short(entry.mean)
+    return number if entry.std is None else rf"{number} {{\scriptsize$\pm${_short(entry.std)}}}"
+
+
+def csv_text(found: Comparison) -> str:
+    """A row for each value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["data", "method", "epsilon", "trust", "metric", "goal", "mean", "std", "seeds"])
+    for row in found.rows:
+        who, metric = row.contestant, row.metric
+        place = [
+            row.data,
+            who.name,
+            "" if row.epsilon is None else row.epsilon,
+            who.trust,
+            metric.name,
+            metric.goal,
+        ]
+        writer.writerow([*place, row.mean, "" if row.std is None else row.std, row.seeds])
+    return text.getvalue()
+
+
+def terminal(table: Table) -> RichTable:
+    """A table for the terminal."""
+    shown = RichTable(title=table.title, box=None, pad_edge=False, title_justify="left")
+    shown.add_column("method")
+    shown.add_column("epsilon", justify="right")
+    for name, arrow in zip(table.columns, table.arrows, strict=True):
+        shown.add_column(f"{name} {arrow}", justify="right")
+    for line in table.lines:
+        cells = [f"{entry.text}*" if entry.best else entry.text for entry in line.entries]
+        shown.add_row(line.method, line.epsilon, *cells, style="dim" if line.reference else "")
+    return shown

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli_kit import run
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "trips.csv"
+    lines = [f"{k},{k % 7}.5,{k % 5}.5\n{k},{k % 6}.5,{k % 4}.5" for k in range(40)]
+    path.write_text("traj_id,x,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.slow
+def test_tables_and_files(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["compare", str(file), "--methods", "paper,adatrace", "--epsilons", "1", "--seeds", "1"]
+    result = run(
+        *words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30", "--bounds", "0,0,7,7"
+    )
+    assert result.exit_code == 0, result.output
+    assert "the paper's nine metrics" in result.stdout
+    assert {path.name for path in out.iterdir()} >= {
+        "index.html",
+        "results.csv",
+        "results.md",
+        "results.tex",
+        "runs",
+    }
+    assert len(list((out / "runs").iterdir())) == 3
+    again = run(*words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30")
+    assert "bounds of trips.csv are those of the data" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--epsilons", "1,x"], "--epsilons takes positive numbers"),
+        (["--epsilons", "0"], "--epsilons takes positive numbers"),
+        (["--methods", "nobody"], "there is no method 'nobody'"),
+        (["--methods", "retrasyn"], "need --tick"),
+        (["--grid", "many"], "whole number of cells"),
+    ],
+)
+def test_mistakes_get_one_clear_sentence(file: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    given = {"--methods": "paper", "--out": str(tmp_path / "out")} | dict([tuple(words)])
+    result = run("compare", str(file), *(word for pair in given.items() for word in pair))
+    assert message in str(result.exception)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from rich.console import Console
+
+from ldptrace.evaluation.metrics import METRICS
+from ldptrace.evaluation.values import ALL_METRICS
+from ldptrace_lab.compare import Comparison, Question, Row, contestant
+from ldptrace_lab.compare.tables import csv_text, latex, markdown, tables, terminal
+
+
+@pytest.fixture
+def found(question: Question) -> Comparison:
+    paper, ada = (contestant(name, has_map=False) for name in ("paper", "adatrace"))
+    fresh = contestant("fresh-sample", has_map=False)
+    density, tau, fine = (
+        METRICS["density_error"],
+        METRICS["kendall_tau"],
+        ALL_METRICS["fine_density_error_24"],
+    )
+    rows = [
+        Row("square", paper, 1.0, density, 0.02, 0.001, 2),
+        Row("square", ada, 1.0, density, 0.005, 0.0005, 2),
+        Row("square", paper, 1.0, tau, 0.7, None, 1),
+        Row("square", ada, 1.0, tau, 0.9, None, 1),
+        Row("square", fresh, None, density, 0.0001, None, 1),
+        Row("square", paper, 1.0, fine, 0.1, None, 1),
+    ]
+    return Comparison((question,), (paper, ada, fresh), (1.0,), 2, tuple(rows), {"paper": 1.0})
+
+
+def test_one_table_for_each_family_of_metrics(found: Comparison) -> None:
+    first, second = tables(found)
+    assert (first.part, second.part) == ("paper", "street")
+    assert first.columns == ("density", "Kendall")
+    assert first.arrows == ("↓", "↑")
+    assert [line.method for line in first.lines] == ["paper", "adatrace", "fresh-sample"]
+    assert [[entry.best for entry in line.entries] for line in first.lines] == [
+        [False, False],
+        [True, True],
+        [False, False],
+    ]
+    assert first.lines[2].entries[1].text == "–"
+    # One method alone is not the best of any.
+    assert not second.lines[0].entries[0].best
+
+
+def test_markdown(found: Comparison) -> None:
+    text = markdown(found)
+    assert "### square: the paper's nine metrics" in text
+    assert "| adatrace | 1 | **.0050 ±.0005** | **.9000** |" in text
+
+
+def test_latex(found: Comparison) -> None:
+    text = latex(found)
+    assert r"adatrace & 1 & \textbf{.0050} {\scriptsize$\pm$.0005} & \textbf{.9000} \\" in text
+    assert "fresh-sample &  & .0001 & --" in text
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+
+
+def test_csv_has_every_value_and_whom_one_trusts(found: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(found))))
+    assert len(rows) == 6
+    assert rows[1]["method"] == "adatrace"
+    assert float(rows[1]["mean"]) == 0.005
+    assert "trusted curator" in rows[1]["trust"]
+    assert rows[4]["epsilon"] == ""
+
+
+def test_terminal(found: Comparison) -> None:
+    console = Console(width=120, file=io.StringIO())
+    console.print(terminal(tables(found)[0]))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert ".0050 ±.0005*" in text
