@@ -88,6 +88,7 @@ def test_the_course_of_a_stream(reference: StreamReference) -> None:
     assert len(course["density_error"]) == clock.ticks
     assert len(course["transition_error"]) == clock.ticks - 1
     assert max(course["density_error"]) == 0.0
+    assert [sum(shares) for shares in course["maps"]] == pytest.approx([1.0] * len(reference.moments))
     assert course["hotspot_ndcg"] == [1.0] * (clock.ticks // clock.window)
 
 

@@ -250,6 +250,7 @@ def test_streams_have_a_fold_of_their_own() -> None:
     assert "from tick 4 on" in html
     fold = html[html.index("<h2>Tick by tick</h2>") :]
     assert fold[: fold.index("</details>")].count('<svg class="chart"') == 5
+    assert fold[: fold.index("</details>")].count('<svg class="map"') == 2 * 4
     assert "<dt>shuffled</dt>" in fold
 
 

@@ -178,7 +178,7 @@ class Published:
     notes: Sequence[str] = ()
     # As a stream, where it was asked for: its values, and how it goes over time.
     stream: Mapping[str, Value] = field(default_factory=dict)
-    course: Mapping[str, list[float]] | None = None
+    course: Mapping[str, list[Any]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

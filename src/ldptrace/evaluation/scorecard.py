@@ -51,7 +51,7 @@ class SetResult:
     notes: tuple[str, ...]
     query_curve: tuple[float, ...] = ()
     # How it goes over time, where it was compared as a stream.
-    course: Mapping[str, list[float]] | None = None
+    course: Mapping[str, list[Any]] | None = None
     # Sets that this is the mean of.
     seeds: int = 1
 

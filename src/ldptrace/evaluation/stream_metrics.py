@@ -19,6 +19,7 @@ from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.divergence import MAX_JSD, Scale, count_divergence, divergence_terms
+from ldptrace.evaluation.figures import MAP_BLOCKS, blocks
 from ldptrace.evaluation.metrics import Metric, Value
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SANITY
@@ -39,6 +40,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 HOTTEST = 10
+# Maps of a stream over time.
+MOMENTS = 4
+Course = dict[str, list[Any]]
 # What else is measured beside the real set: the same trips at shuffled times, and, with a map, its routes.
 SHUFFLED, MAP_ALONE = "shuffled_times", "map_alone"
 
@@ -315,6 +319,7 @@ class StreamReference:
             "ticks": clock.ticks,
             "from": clock.start,
             "window": clock.window,
+            "moments": self.moments,
             "real": self.course(self.sides.real),
             "floor": self.course(self.sides.again),
         }
@@ -323,11 +328,27 @@ class StreamReference:
         pair = self.pair(side)
         return {name: metric.of(pair) for name, metric in STREAM_METRICS.items()}
 
-    def course(self, side: StreamTables) -> dict[str, list[float]]:
-        """A stream over time: people on the way and errors by tick, hotspots and patterns window by window."""
+    @property
+    def moments(self) -> list[int]:
+        """First ticks of a few windows from the beginning to the end, of which maps are drawn."""
+        clock = self.frame.clock
+        return np.unique(np.linspace(clock.start, clock.ticks - clock.window, MOMENTS).astype(int)).tolist()
+
+    def course(self, side: StreamTables) -> Course:
+        """A stream over time: people on the way and errors by tick, hotspots and patterns window by window.
+
+        `maps` are the shares of the positions in each block of the map, at the moments.
+        """
         pair, clock = self.pair(side), self.frame.clock
         first = np.arange(clock.start, clock.ticks - clock.window + 1, clock.window)
+        block = blocks(self.frame.grid, MAP_BLOCKS)
+        maps = []
+        for moment in self.moments:
+            cells, counts = side.density.between(moment, moment + clock.window)
+            shares = bins(block[cells], counts, int(block.max()) + 1) / max(counts.sum(), 1e-300)
+            maps.append(shares.round(7).tolist())
         return {
+            "maps": maps,
             "present": side.density.totals(clock.ticks)[clock.start :].tolist(),
             "density_error": density_over_time(pair).tolist(),
             "transition_error": transitions_over_time(pair).tolist(),

@@ -74,6 +74,7 @@ def page(document: Document) -> str:
         stream_rows=levels["stream"],
         stream=document["stream"],
         courses=_courses(document),
+        moments=_moments(document, frame),
         corrected=[_row(sets, "corrected", name) for name in document["corrected"]],
         maps=maps,
         flows=_flows(document, frame),
@@ -293,6 +294,20 @@ def _courses(document: Document) -> list[dict[str, Any]]:
         chart = charts.course(series, first, last, f"tick of {stream['tick']:g} s", y_title, top)
         figures.append(_figure(title, chart))
     return figures
+
+
+def _moments(document: Document, frame: Frame) -> list[dict[str, Any]]:
+    """Maps of the real stream and of each set at a few moments, on one scale."""
+    stream = document["stream"]
+    if stream is None:
+        return []
+    streams = [("Real", stream["real"]), *((item["name"], item["course"]) for item in document["sets"])]
+    top = max(share for shares in stream["real"]["maps"] for share in shares)
+    return [
+        _figure(f"{name}, tick {tick}", drawings.density_map(shares, frame, top))
+        for name, course in streams
+        for tick, shares in zip(stream["moments"], course["maps"], strict=True)
+    ]
 
 
 def _two_digits(value: float) -> str:
