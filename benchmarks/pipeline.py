@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.data import oldenburg
 from ldptrace.errors import PrivacyWarning
-from ldptrace.synthesis import run_method
+from ldptrace.synthesis import Settings, run
 
 # The paper's efficiency table for Oldenburg: seconds per 1,000 trajectories.
 PUBLISHED = {
@@ -42,10 +42,10 @@ def main() -> None:
     for method, simulation in (("paper", "counts"), ("paper", "devices"), ("single-report", "devices")):
         runs = []
         for seed in range(arguments.repeats + 1):
-            run = run_method(
-                real, 1.0, bounds=bounds, grid=6, method=method, seed=seed, simulation=simulation
+            settings = Settings.of(
+                1.0, bounds=bounds, outside="clamp", grid=6, method=method, seed=seed, simulation=simulation
             )
-            runs.append(run.seconds)
+            runs.append(run(real, settings).seconds)
         measured = {stage: np.array([seconds[stage] for seconds in runs[1:]]) for stage in runs[1]}
         print(f"{method}, simulation {simulation}")
         print(f"  {'stage':<22}{'s / 1,000':>12}{'spread':>10}{'paper':>9}{'paper / ours':>14}")

@@ -130,6 +130,7 @@ def main() -> None:
     parser.add_argument("--trips", type=int, default=100_000)
     parser.add_argument("--few", type=int, default=2_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--data", help="not used; every benchmark takes it")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "real.parquet"), Path(folder, "synthetic.parquet")

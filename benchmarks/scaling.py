@@ -13,7 +13,7 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city
-from ldptrace.synthesis import run_method
+from ldptrace.synthesis import Settings, run
 
 
 def repeated(trips: Trajectories, count: int) -> Trajectories:
@@ -33,12 +33,12 @@ def main() -> None:
     bounds = base.bounds()
     curves: dict[str, list[float]] = {"paper": [], "single-report": []}
     for method in curves:
-        run_method(repeated(base, 1000), 1.0, bounds=bounds, grid=6, method=method, seed=0)
+        run(repeated(base, 1000), Settings.of(1.0, bounds=bounds, grid=6, method=method, seed=0))
     for size in sizes:
         trips = repeated(base, size)
         for method, seconds in curves.items():
-            run = run_method(trips, 1.0, bounds=bounds, grid=6, method=method, seed=1)
-            seconds.append(sum(run.seconds.values()))
+            done = run(trips, Settings.of(1.0, bounds=bounds, grid=6, method=method, seed=1))
+            seconds.append(sum(done.seconds.values()))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
             each = 1e6 * seconds[-1] / size
             print(

@@ -38,11 +38,11 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
-from ldptrace.cli.crowds import Engine, open_crowd, open_sets
+from ldptrace.cli.crowds import Engine, open_sets
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan
-from ldptrace.engines.local import Memory
+from ldptrace.engines.opening import Where
 from ldptrace.errors import FitWarning
 from ldptrace.evaluation import evaluate
 from ldptrace.generators import city
@@ -51,7 +51,8 @@ from ldptrace.io.reading import Reading
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import collect
-from ldptrace.synthesis import run_files
+from ldptrace.synthesis import Settings
+from ldptrace.synthesis import run as synthesised
 
 PART, FEW = 500_000, 20_000
 BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
@@ -161,16 +162,12 @@ def one(task: str, engine: str, few: str, many: str) -> None:
 
 def synthesized(engine: str, source: Path) -> None:
     """From folder to folder."""
-    kind = Engine.spark if engine == "spark" else Engine.local
     target = source.with_name(f"{source.name}-{engine}")
     shutil.rmtree(target, ignore_errors=True)
-    with ExitStack() as resources:
-        reading = Reading(bounds=BOUNDS, outside="clamp")
-        crowd, runner = open_crowd(kind, source, reading, resources, memory=MEMORY[engine], always=True)
-        if engine == "memory":
-            crowd = Memory(read(source, bounds=BOUNDS, outside="clamp"))
-        assert crowd is not None
-        run_files(crowd, target, 1.0, engine=runner, bounds=BOUNDS, grid=6, seed=1)
+    settings = Settings.of(1.0, bounds=BOUNDS, outside="clamp", grid=6, seed=1)
+    real = read(source, bounds=BOUNDS, outside="clamp") if engine == "memory" else source
+    where = Where("spark" if engine == "spark" else "local", MEMORY[engine], batches=True)
+    synthesised(real, settings, target, where=where)
 
 
 def evaluated(engine: str, source: Path) -> None:

@@ -25,7 +25,7 @@ from ldptrace.evaluation.metrics import Reference
 from ldptrace.evaluation.summary import Summary
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import run_method
+from ldptrace.synthesis import Settings, run
 
 PACIFIC = "America/Los_Angeles"
 TIMES: tuple[Literal["auto", "off"], ...] = ("auto", "off")
@@ -96,7 +96,10 @@ def main() -> None:
         chosen = data if users == len(data.trajectories) else data.sample(users, 1)
         real, found = statistics(data.trajectories), []
         for seed in range(arguments.seeds):
-            made = run_method(chosen.trajectories, epsilon, bounds=data.bounds, seed=seed, unit="trip")
+            made = run(
+                chosen.trajectories,
+                Settings.of(epsilon, bounds=data.bounds, outside="clamp", seed=seed, unit="trip"),
+            )
             found.append(
                 [count_divergence(a, b) for a, b in zip(real, statistics(made.trajectories), strict=True)]
             )
@@ -116,7 +119,9 @@ def compare(data: DataSet, seeds: int) -> None:
     for seed in range(seeds):
         rulers = [reference.redrawn(np.random.default_rng([seed, number])) for number in range(REDRAWN)]
         for row, time in enumerate(TIMES):
-            made = run_method(data.trajectories, 1.0, bounds=data.bounds, seed=seed, time=time)
+            made = run(
+                data.trajectories, Settings.of(1.0, bounds=data.bounds, outside="clamp", seed=seed, time=time)
+            )
             summary = Summary.of(made.trajectories, grid)
             scores = [ruler.score(summary) for ruler in rulers]
             for number, (name, up) in enumerate(NINE.items()):

@@ -6,7 +6,7 @@ import pytest
 import ldptrace as lt
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import DataWarning, InputError, NoiseWarning
-from ldptrace.synthesis import run_method
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 

@@ -1,63 +1,162 @@
-"""From real trajectories to synthetic ones: every trajectory plays a device, the rest is the pipeline."""
+"""From real trajectories to synthetic ones: the one way that the command, the function and every engine take.
+
+Every trajectory plays a device; a method makes a plan, collects and fits; one sampler draws and one writer writes.
+"""
 
 from __future__ import annotations
 
-import math
+import os
 import warnings
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, fields, replace
 from datetime import date as Date
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from ldptrace.core.outside import DEFAULT as DEFAULT_OUTSIDE
-from ldptrace.core.outside import Outside
+from ldptrace.core.outside import DEFAULT as CUT
+from ldptrace.core.outside import Outside, leak_of
 from ldptrace.core.stages import Stages
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import TRIP, choose_grid, mostly_noise
-from ldptrace.engines.base import Crowd, Draw, Engine, Made
-from ldptrace.engines.local import Memory
-from ldptrace.errors import InputError, NoiseWarning, PrivacyWarning
-from ldptrace.io.files import trajectories_of
+from ldptrace.engines.base import Crowd, Draw, Made
+from ldptrace.engines.opening import Where, open_crowd
+from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
+from ldptrace.io.account import Account
+from ldptrace.io.folder import check_folder, is_folder
+from ldptrace.io.formats import for_writing
 from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
+from ldptrace.methods.public import Public, is_same_file
 from ldptrace.methods.release import Drawing, Release, day_of
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
-from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
+from ldptrace.protocol.grid import Bounds, Grid, checked_cells
 from ldptrace.protocol.words import explain
 from ldptrace.simulation.channels import Mode
 from ldptrace.simulation.streams import EXPERIMENT, Streams
-from ldptrace.simulation.unit import Unit, UnitName, play_devices
+from ldptrace.simulation.unit import UNITS, Unit, UnitName
 
 PAPER_GRID = 6
+# Options that are public knowledge, given as files or as what they hold.
+PUBLIC = ("area", "roads", "routes")
+BOUNDS_LEAK = "the bounds were taken from the raw data, whose extremes they show"
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Everything that is asked of a synthesis, checked before anything is read.
+
+    `options` are those of the method. `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report
+    per user the choice of `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far
+    they travel, and N and m are chosen by their private answers.
+    """
+
+    epsilon: float
+    reading: Reading = field(default_factory=Reading)
+    bounds_from_data: bool = False
+    method: str | Method = DEFAULT
+    grid: int | Literal["auto"] = "auto"
+    pilot: float | None = None
+    count: int | None = None
+    seed: int | None = None
+    sample_seed: int | None = None
+    simulation: Mode = "counts"
+    unit: UnitName = "user"
+    time: Literal["auto", "off"] = "auto"
+    date: Date | str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(epsilon: float, **given: Any) -> Settings:
+        """From one flat list of options: those of a synthesis, of reading, and of the method; None is not given."""
+        given = {name: value for name, value in given.items() if value is not None}
+        options = dict(given.pop("options", {}))
+        own = {name: given.pop(name) for name in _OWN & given.keys()}
+        reading = {name: given.pop(name) for name in _READING & given.keys()}
+        if reading:
+            own["reading"] = replace(own.get("reading", Reading()), **reading)
+        return Settings(epsilon, **own, options=options | given)
+
+    def __post_init__(self) -> None:
+        epsilon_fraction(self.epsilon)
+        self._check_choices()
+        self._check_options()
+        if self.grid != "auto":
+            checked_cells(self.grid)
+        if self.date is not None:
+            day_of(self.date)
+        if self.reading.bounds is None and not self.bounds_from_data:
+            raise InputError(
+                "give the public bounds of the map (--bounds X0,Y0,X1,Y1), or --bounds-from-data to take them from the "
+                "raw data, which is not private; ldptrace inspect shows them"
+            )
+
+    def _check_choices(self) -> None:
+        for name, value, allowed in (
+            ("simulation", self.simulation, ("counts", "devices")),
+            ("time", self.time, ("auto", "off")),
+            ("unit", self.unit, UNITS),
+        ):
+            if value not in allowed:
+                raise InputError(f"{name} must be {' or '.join(allowed)}, got {value!r}")
+        if self.count is not None and self.count < 0:
+            raise InputError(f"the number of synthetic trajectories must not be negative, got {self.count}")
+
+    def _check_options(self) -> None:
+        """What the method has no use for is refused."""
+        known = self.recipe.options
+        for name in sorted(set(self.options) - set(known)):
+            raise InputError(f"method {self.recipe.name} has no option {name!r}; it has {sorted(known)}")
+        if self.pilot is not None and "trip" not in known:
+            raise InputError(f"method {self.recipe.name} has nothing to choose by a pilot")
+        Drawing(self.options.get("spacing"), self.options.get("interval"))
+
+    @cached_property
+    def recipe(self) -> Method:
+        """The method itself."""
+        return self.method if isinstance(self.method, Method) else method(self.method)
+
+    @property
+    def leaks(self) -> str | None:
+        """What weakens the promise, in words; None: nothing does. It depends on the settings, never on the data."""
+        named = (
+            self.recipe.leak(dict(self.options)),
+            BOUNDS_LEAK if self.reading.bounds is None else None,
+            leak_of(self.reading.outside),
+        )
+        return "; ".join(leak for leak in named if leak) or None
+
+
+_OWN = {entry.name for entry in fields(Settings)} - {"epsilon", "options"}
+_READING = {entry.name for entry in fields(Reading)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A finished synthesis: the data, how it came about, and how long each stage took."""
 
-    trajectories: Trajectories
+    settings: Settings
     synthesis: Synthesis
-    method: Method
     grid: Grid
-    epsilon: float
+    # What was read and what was omitted.
+    account: Account
     # The seed of sampling and placement, where it may be published; the devices' seed is kept nowhere.
     sample_seed: int | None
-    # Whether the devices were seeded, which makes this an experiment and not a release.
-    seeded: bool
     seconds: dict[str, float]
-    # Why this run is not eps-LDP for the whole trajectory, where it is not.
-    leaks: str | None = None
     # Whose privacy it is: a user's, a trip's, or a trajectory's where nobody says whose it is.
-    unit: Unit = field(default_factory=lambda: Unit("trajectory", ""))
-    # Users who took part: one report each.
-    users: int = 0
+    unit: Unit
+    # Users who took part, one report each, and the trajectories that they have.
+    users: int
+    read: int
     # That the result is mostly noise, where it is.
     noise: str | None = None
-    # Synthetic trajectories, those included that went to files and were never all in memory.
-    count: int = 0
     # The model with all that a release from it needs, where the method has one.
     release: Release | None = None
+    # Synthetic trajectories; those that went to files were never all in memory, and are not here.
+    count: int = 0
+    trajectories: Trajectories = field(default_factory=lambda: Trajectories.concat([]))
 
     def __repr__(self) -> str:
         model = self.synthesis.model
@@ -74,6 +173,19 @@ class Run:
         ]
         return "\n".join(["<Run>", *(f"  {name:<9}{value}" for name, value in rows if value)])
 
+    @property
+    def method(self) -> Method:
+        return self.settings.recipe
+
+    @property
+    def epsilon(self) -> float:
+        return self.settings.epsilon
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the devices were seeded, which makes this an experiment and not a release."""
+        return self.settings.seed is not None
+
     def privacy(self) -> dict[str, Any]:
         """What was promised, as plain data for files and reports."""
         plan, model = self.synthesis.plan, self.synthesis.model
@@ -81,7 +193,7 @@ class Run:
             "method": self.method.name,
             "summary": self.method.summary,
             "epsilon": decimal_text(epsilon_fraction(self.epsilon)),
-            "leaks": self.leaks,
+            "leaks": self.settings.leaks,
             "unit": self.unit.name,
             "users": self.users,
             "without_trip": None if model is None else model.share_document,
@@ -101,266 +213,212 @@ def synthesize(
     real: Any,
     epsilon: float,
     *,
-    bounds: Bounds,
+    bounds: Bounds | None = None,
+    bounds_from_data: bool = False,
+    outside: Outside = CUT,
     grid: int | Literal["auto"] = "auto",
     method: str = DEFAULT,
     count: int | None = None,
-    seed: int | None = None,
-    sample_seed: int | None = None,
-    simulation: Mode = "counts",
-    unit: UnitName = "user",
+    area: Any = None,
+    roads: Any = None,
+    routes: Any = None,
+    spacing: float | None = None,
+    interval: float | None = None,
     time: Literal["auto", "off"] = "auto",
+    week: bool | None = None,
+    centre: tuple[float, float] | None = None,
     date: Date | str | None = None,
     timezone: str | None = None,
-    outside: Outside = DEFAULT_OUTSIDE,
-    **options: Any,
+    crs: str | None = None,
+    unit: UnitName = "user",
+    pilot: float | None = None,
+    simulation: Mode = "counts",
+    seed: int | None = None,
+    sample_seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Trajectories:
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
 
-    `real` is whatever `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
+    `real` is anything that `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
     Every trajectory plays one user's device; where a column says whose is whose, one of each user does
-    (`unit="trip"`: all do, and what is promised holds for each trip only). Trips that leave the `bounds` are cut
-    there, and one piece answers; `outside` may also be "clamp" (points move to the border, as on a device) or
-    "drop". `bounds` are public knowledge about the area, not taken from the data.
-
-    Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
-    seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local.
+    (`unit="trip"`: all do, and the promise holds for each trip only).
 
     An empty trajectory is a device without a trip: it answers null, and the model estimates how many there are. There
     are as many synthetic trips as devices with one, as estimated, unless `count` is given.
 
-    The devices draw from the operating system. With a `seed` they repeat the same draws every time, for
-    experiments: do not release such a result, whoever guesses the seed can test guesses about a user.
-    `sample_seed` repeats only the sampling of the fitted model and the placement of points, and is no secret.
+    `bounds` are public knowledge about the area. `bounds_from_data` takes them from the data, which is not private, and
+    the result says so. `outside` says what becomes of trips that leave the bounds: `"cut"` ends them there, `"drop"`
+    omits them, which weakens the promise, `"clamp"` moves their points to the border.
+
+    `area`, `roads` and `routes` are public knowledge, each a file or what `ldptrace.read_area`, `ldptrace.read_roads`
+    and `ldptrace.read` return: trips stay in the area and follow the streets, or the routes. Points are `spacing` units
+    apart along the way (metres where coordinates are degrees), or `interval` seconds.
+
+    Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
+    seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local. `week` asks
+    for the day of the week, and `centre` is the public centre of the city.
+
+    The devices draw from the operating system. With a `seed` they repeat the same draws every time, for experiments: do
+    not release such a result, because anyone who guesses the seed can test guesses about a user. `sample_seed` repeats
+    only the sampling of the fitted model and the placement of points, and is no secret.
+
+    `options` are further options of the `method`, by name.
     """
-    run = run_method(
-        real,
-        epsilon,
-        bounds=bounds,
-        grid=grid,
-        method=method,
-        count=count,
-        seed=seed,
-        sample_seed=sample_seed,
-        simulation=simulation,
-        unit=unit,
-        time=time,
-        date=date,
-        timezone=timezone,
-        outside=outside,
-        **options,
-    )
-    return run.trajectories
+    given = dict(locals())
+    done = run(given.pop("real"), Settings.of(**given))
+    if done.account.omitted() or done.account.crossings.trips:
+        warnings.warn(done.account.line(), DataWarning, stacklevel=2)
+    return done.trajectories
 
 
-def run_method(
+def run(
     real: Any,
-    epsilon: float,
+    settings: Settings,
+    target: str | os.PathLike[str] | None = None,
     *,
-    bounds: Bounds,
-    grid: int | Literal["auto"] = "auto",
-    method: str | Method = DEFAULT,
-    count: int | None = None,
-    seed: int | None = None,
-    sample_seed: int | None = None,
-    simulation: Mode = "counts",
-    pilot: float | None = None,
-    unit: UnitName = "user",
-    time: Literal["auto", "off"] = "auto",
-    date: Date | str | None = None,
-    timezone: str | None = None,
-    outside: Outside = DEFAULT_OUTSIDE,
+    to: str | None = None,
+    where: Where | None = None,
     stages: Stages | None = None,
-    **options: Any,
 ) -> Run:
     """As `synthesize`, with the plan, the estimates, the model and the time of each stage.
 
-    `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report per user the choice of
-    `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far they travel, and N and m
-    are chosen by their private answers.
+    With a `target`, trips go to that file or folder, in the format `to`, and never need to fit into the memory; given a
+    seed, they are the same trips. `where` says where the work runs.
     """
-    chosen = _checked(method, count, simulation, options)
-    epsilon_fraction(epsilon)
-    bounds = checked_bounds(bounds)
-    real = trajectories_of(real, Reading(timezone=timezone, bounds=bounds, outside=outside))
-    if len(real) == 0:
-        raise InputError("there are no trajectories: at least one user is needed")
-    leaks = chosen.leak(options)
-    if leaks:
-        warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
-    stages = stages or Stages()
-    streams = Streams.of(seed, sample_seed)
-    everyone, whose = play_devices(real, unit, streams.devices)
-    crowd = Memory(everyone)
-    options = _with_time(time, crowd, chosen, options)
-    drawing = _drawing(date, crowd, options)
-    run = _learned(
-        crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
-    )
-    run = replace(run, release=_release(run, crowd, drawing))
-    draw, labels = _publication(run, crowd, count, streams)
-    with stages("synthesise"):
-        trajectories = draw.trips()
-    labelled = replace(trajectories, **labels | {"crs": labels["crs"] or trajectories.crs})
-    return replace(run, trajectories=labelled, count=len(labelled))
+    stages, where = stages or Stages(), where or Where()
+    if target is not None:
+        where = _checked_target(Path(target), to, where)
+    if is_same_file(real, settings.options.get("routes")):
+        raise InputError(f"{real} is the private input itself, and routes must be public")
+    if settings.leaks:
+        warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=3)
+    streams = Streams.of(settings.seed, settings.sample_seed)
+    with ExitStack() as resources:
+        with stages("read the map"):
+            public = Public.of(**{name: settings.options.get(name) for name in PUBLIC})
+        with stages("read"):
+            recipe = settings.recipe
+            crowd, engine = open_crowd(real, settings.reading, where, resources, passes=recipe.has_model)
+        with stages("choose trajectories"):
+            unit = crowd.play_devices(settings.unit, streams.devices)
+            public.refuse_private(crowd)
+        done = _learned(crowd, unit, public, settings, streams, stages)
+        draw, labels = _publication(done, crowd, streams)
+        if target is None:
+            with stages("synthesise"):
+                trips = draw.trips()
+            labels["crs"] = labels["crs"] or trips.crs
+            done = replace(done, trajectories=replace(trips, **labels))
+        else:
+            with stages("synthesise and write"):
+                engine.write(draw, Path(target), labels, to)
+        return replace(done, count=draw.count, account=crowd.account)
 
 
-def run_files(
-    crowd: Crowd,
-    target: Path,
-    epsilon: float,
-    *,
-    engine: Engine,
-    bounds: Bounds,
-    grid: int | Literal["auto"] = "auto",
-    method: str | Method = DEFAULT,
-    count: int | None = None,
-    seed: int | None = None,
-    sample_seed: int | None = None,
-    simulation: Mode = "counts",
-    pilot: float | None = None,
-    unit: UnitName = "user",
-    time: Literal["auto", "off"] = "auto",
-    date: Date | str | None = None,
-    to: str | None = None,
-    stages: Stages | None = None,
-    **options: Any,
-) -> Run:
-    """As `run_method`, from a crowd wherever it is to files; the run itself has no trajectories.
-
-    Given a seed, the result is that of `run_method`, whatever is in memory at a time.
-    """
-    chosen = _checked(method, count, simulation, options)
-    epsilon_fraction(epsilon)
-    bounds = checked_bounds(bounds)
-    leaks = chosen.leak(options)
-    if leaks:
-        warnings.warn(f"method {chosen.name} is not eps-LDP: {leaks}", PrivacyWarning, stacklevel=3)
-    stages = stages or Stages()
-    streams = Streams.of(seed, sample_seed)
-    with stages("choose trajectories"):
-        whose = crowd.play_devices(unit, streams.devices)
-    options = _with_time(time, crowd, chosen, options)
-    drawing = _drawing(date, crowd, options)
-    run = _learned(
-        crowd, whose, chosen, epsilon, bounds, grid, count, streams, simulation, pilot, stages, options
-    )
-    run = replace(run, release=_release(run, crowd, drawing))
-    draw, labels = _publication(run, crowd, count, streams)
-    with stages("synthesise and write"):
-        engine.write(draw, target, labels, to)
-    return replace(run, count=draw.count)
+def _checked_target(target: Path, to: str | None, where: Where) -> Where:
+    """Refuse what cannot be written before anything is read; a folder is written batch by batch."""
+    if where.engine == "spark":
+        return where
+    if not is_folder(target):
+        for_writing(target, to)
+        return where
+    check_folder(target)
+    return replace(where, batches=True)
 
 
 def _learned(
-    crowd: Crowd,
-    whose: Unit,
-    chosen: Method,
-    epsilon: float,
-    bounds: Bounds,
-    grid: int | Literal["auto"],
-    count: int | None,
-    streams: Streams,
-    simulation: Mode,
-    pilot_share: float | None,
-    stages: Stages,
-    options: dict[str, Any],
+    crowd: Crowd, unit: Unit, public: Public, settings: Settings, streams: Streams, stages: Stages
 ) -> Run:
     """Everything up to the fitted model; the trajectories are still to be drawn from it."""
+    bounds = settings.reading.bounds or crowd.whole().bounds()
+    options = _with_time(settings, crowd)
+    drawing = _drawing(settings, crowd, options)
+    crs = crowd.crs or public.crs
+    public.check(bounds, crs)
     pilot: Pilot | None = None
-    if pilot_share is not None:
-        if "trip" not in chosen.options:
-            raise InputError(f"method {chosen.name} has nothing to choose by a pilot")
+    if settings.pilot is not None:
         with stages("pilot"):
-            pilot = run_pilot(crowd, epsilon, bounds, pilot_share, streams.devices)
+            pilot = run_pilot(crowd, settings.epsilon, bounds, settings.pilot, streams.devices)
         options = {"trip": pilot.trip} | options
     users = crowd.users - (0 if pilot is None else pilot.users)
-    area = Grid(bounds, _cells(grid, chosen, users, epsilon, options))
-    noise = mostly_noise(users, epsilon, area.n, trip=options.get("trip", TRIP))
+    grid = Grid(bounds, _cells(settings, users, options))
+    noise = mostly_noise(users, settings.epsilon, grid.n, trip=options.get("trip", TRIP))
     if noise:
         warnings.warn(noise, NoiseWarning, stacklevel=4)
-    with stages("discretise"):
-        crowd.prepare(area)
-    synthesis = chosen.run(
-        Job(
-            crowd,
-            area,
-            epsilon,
-            count,
-            streams.devices,
-            streams.sampling,
-            simulation,
-            stages,
-            options,
-            None if pilot is None else pilot.rest,
-        )
+    job = Job(
+        crowd,
+        grid,
+        settings.epsilon,
+        settings.count,
+        streams.devices,
+        streams.sampling,
+        settings.simulation,
+        stages,
+        options,
+        None if pilot is None else pilot.rest,
+        public,
+        crs,
     )
+    synthesis = settings.recipe.run(job)
     if pilot is not None:
         synthesis = replace(synthesis, notes=(*synthesis.notes, _pilot_note(pilot, users)))
-    return Run(
-        Trajectories.concat([]),
+    done = Run(
+        settings,
         synthesis,
-        chosen,
-        area,
-        epsilon,
+        grid,
+        crowd.account,
         streams.sample_seed,
-        streams.seeded,
         stages.seconds,
-        chosen.leak(options),
-        whose,
+        unit,
         crowd.users,
+        crowd.read,
         noise,
     )
+    if synthesis.model is None:
+        return done
+    return replace(done, release=Release(synthesis.model, drawing, crs, done.privacy()))
 
 
-def _cells(
-    grid: int | Literal["auto"], chosen: Method, users: int, epsilon: float, options: dict[str, Any]
-) -> int:
+def _cells(settings: Settings, users: int, options: Mapping[str, Any]) -> int:
     """Cells per side: as given, or chosen from public facts."""
-    if grid != "auto":
-        return grid
-    if "trip" not in chosen.options:
+    if settings.grid != "auto":
+        return settings.grid
+    if "trip" not in settings.recipe.options:
         return PAPER_GRID
-    return choose_grid(users, epsilon, options.get("trip", TRIP))
+    return choose_grid(users, settings.epsilon, options.get("trip", TRIP))
 
 
-def _with_time(time: str, crowd: Crowd, chosen: Method, options: dict[str, Any]) -> dict[str, Any]:
+def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:
     """The options of the method, with questions about time where there is something to ask and nobody objects."""
-    if time not in ("auto", "off"):
-        raise InputError(f"time must be auto or off, got {time!r}")
-    asks = time == "auto" and "time" in chosen.options and not options.get("shares") and crowd.timed
+    options = {name: value for name, value in settings.options.items() if name not in PUBLIC}
+    can = "time" in settings.recipe.options and not options.get("shares")
+    asks = settings.time == "auto" and can and crowd.timed
     if asks and options.get("week") and not crowd.dated:
         raise InputError("nobody can say the day of the week: the times are of a day without a date")
     return {"time": True} | options if asks else options
 
 
-def _drawing(date: Date | str | None, crowd: Crowd, options: dict[str, Any]) -> Drawing:
+def _drawing(settings: Settings, crowd: Crowd, options: Mapping[str, Any]) -> Drawing:
     """How synthetic trips are drawn."""
-    if date is not None and not options.get("time"):
+    if settings.date is not None and not options.get("time"):
         raise InputError(
             "there is no date without times: the method does not ask for any, the input has none, or time is off"
         )
-    day = None if date is None else day_of(date)
+    day = None if settings.date is None else day_of(settings.date)
     return Drawing(options.get("spacing"), options.get("interval"), day, crowd.timezone)
 
 
-def _release(run: Run, crowd: Crowd, drawing: Drawing) -> Release | None:
-    """What the model can be published with."""
-    if run.synthesis.model is None:
-        return None
-    return Release(run.synthesis.model, drawing, crowd.crs, run.privacy())
-
-
-def _publication(run: Run, crowd: Crowd, count: int | None, streams: Streams) -> tuple[Draw, dict[str, Any]]:
+def _publication(done: Run, crowd: Crowd, streams: Streams) -> tuple[Draw, dict[str, Any]]:
     """What is published, to be drawn, and its labels."""
-    if run.release is not None:
-        wanted = run.release.model.trips(crowd.users) if count is None else count
-        return run.release.draw(wanted, streams.sampling), run.release.labels(streams.sample_seed)
-    if run.synthesis.trajectories is None:
-        raise InputError(f"method {run.method.name} made neither a model nor trajectories")
-    made = run.synthesis.trajectories
+    if done.release is not None:
+        count = done.settings.count
+        wanted = done.release.model.trips(crowd.users) if count is None else count
+        return done.release.draw(wanted, streams.sampling), done.release.labels(streams.sample_seed)
+    made = done.synthesis.trajectories
+    if made is None:
+        raise InputError(f"method {done.method.name} made neither a model nor trajectories")
     timezone = None if made.t is None else crowd.timezone
-    return Made(made), {"crs": crowd.crs, "provenance": run.privacy(), "timezone": timezone}
+    return Made(made), {"crs": crowd.crs, "provenance": done.privacy(), "timezone": timezone}
 
 
 def _pilot_note(pilot: Pilot, rest: int) -> str:
@@ -373,23 +431,3 @@ def _pilot_note(pilot: Pilot, rest: int) -> str:
 def _sentence(said: str | None) -> str | None:
     """What was said as a warning, as a sentence of its own."""
     return None if said is None else f"{said[0].upper()}{said[1:]}."
-
-
-def _checked(
-    method_or_name: str | Method, count: int | None, simulation: str, options: dict[str, Any]
-) -> Method:
-    chosen = method_or_name if isinstance(method_or_name, Method) else method(method_or_name)
-    if count is not None and count < 0:
-        raise InputError(f"the number of synthetic trajectories must not be negative, got {count}")
-    if simulation not in ("counts", "devices"):
-        raise InputError(f"simulation must be counts or devices, got {simulation!r}")
-    unknown = set(options) - set(chosen.options)
-    if unknown:
-        raise InputError(
-            f"method {chosen.name} has no option {sorted(unknown)[0]!r}; it has {sorted(chosen.options)}"
-        )
-    for name in ("spacing", "interval"):
-        value = options.get(name)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InputError(f"{name} must be a positive number, got {value!r}")
-    return chosen

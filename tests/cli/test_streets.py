@@ -45,6 +45,8 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_roads(roads, folder / "roads")
     trips = replace(Library(routes=20_000).draw(roads, np.random.default_rng(0)).points(spacing=50), t=None)
     lt.write(trips, folder / "trips.parquet")
+    public = Library(routes=20_000).draw(roads, np.random.default_rng(1)).points(spacing=40)
+    lt.write(replace(public, t=None), folder / "public.parquet")
     return folder
 
 
@@ -82,7 +84,17 @@ def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
     run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options, "--interval", "20")
     timed = lt.read(out)
     assert timed.t is not None
-    run("synthesize", source, "-o", str(out), "--routes", source, *options, "--spacing", "25")
+    run(
+        "synthesize",
+        source,
+        "-o",
+        str(out),
+        "--routes",
+        str(town / "public.parquet"),
+        *options,
+        "--spacing",
+        "25",
+    )
     # Recorded points cut corners.
     assert on_streets(lt.read(out)) > 0.8
 
@@ -126,10 +138,20 @@ def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path)
     )
     assert "no roads in the bounds" in elsewhere
     assert "no file" in run("synthesize", source, *options, "--bounds", BOUNDS, "--roads", "nowhere", code=2)
-    both = run("synthesize", source, *options, *network, "--bounds", BOUNDS, "--routes", source, code=2)
+    both = run(
+        "synthesize",
+        source,
+        *options,
+        *network,
+        "--bounds",
+        BOUNDS,
+        "--routes",
+        str(town / "public.parquet"),
+        code=2,
+    )
     assert "not both" in both
     paper = run("synthesize", source, *options, *network, "--bounds", BOUNDS, "--method", "paper", code=2)
-    assert "no use for --roads" in paper
+    assert "method paper has no option 'roads'" in paper
     assert "seconds apart" in run(
         "synthesize", source, *options, "--bounds", BOUNDS, "--interval", "9", code=2
     )
@@ -140,7 +162,14 @@ def test_bad_maps_are_one_sentence_and_write_nothing(town: Path, tmp_path: Path)
 def test_the_same_in_python(town: Path) -> None:
     real, roads = lt.read(town / "trips.parquet"), lt.read_roads(town / "roads")
     drawn = lt.synthesize(
-        real, 2.0, bounds=(0, 0, 1900, 1900), grid=4, roads=roads, count=200, seed=3, library=30_000
+        real,
+        2.0,
+        bounds=(0, 0, 1900, 1900),
+        grid=4,
+        roads=roads,
+        count=200,
+        seed=3,
+        options={"library": 30_000},
     )
     assert len(drawn) == 200
     with pytest.raises(InputError, match="RoadNetwork or a file, got int"):

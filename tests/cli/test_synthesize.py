@@ -99,7 +99,10 @@ def test_a_seeded_run_says_that_it_is_no_release_and_not_its_seed(
         (("--epsilon", "1", "--bounds", BOUNDS, "--method", "magic"), "the methods are single-report"),
         (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x"), "NAME=VALUE"),
         (("--epsilon", "1", "--bounds", BOUNDS, "--option", "x=1"), "no option 'x'"),
-        (("--epsilon", "1", "--bounds", BOUNDS, "--spacing", "-3"), "--spacing must be above 0"),
+        (
+            ("--epsilon", "1", "--bounds", BOUNDS, "--spacing", "-3"),
+            "spacing must be a positive number, got -3",
+        ),
     ],
 )
 def test_a_wrong_step_gets_one_sentence_and_writes_nothing(
@@ -126,12 +129,15 @@ def test_what_cannot_be_is_told_before_the_data_are_read(wrong: tuple[str, str],
 
 
 def test_bounds_from_data_warns(trips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out.parquet"
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        status("synthesize", trips, "-o", out, "--epsilon", 1, "--bounds-from-data", "--method", "paper")
-    assert out.exists()
-    assert "warning: the bounds were taken from the raw data" in capsys.readouterr().err
+    for name in ("out.parquet", "out.csv", "out.geojson", "folder"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            status(
+                *("synthesize", trips, "-o", tmp_path / name, "--epsilon", 1, "--bounds-from-data"),
+                *("--method", "paper", "--count", 3),
+            )
+        assert "not eps-LDP: the bounds were taken from the raw data" in capsys.readouterr().err
+        assert "the bounds were taken from the raw data" in lt.read(tmp_path / name).provenance["leaks"]  # type: ignore[index]
 
 
 @pytest.mark.slow
@@ -193,13 +199,13 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
     inner[made.offsets[:-1]] = False
     assert made.t is not None
     assert np.all(np.diff(made.t)[inner[1:]] > 0)
-    assert status("sample", model, "-o", out, "--count", 50, "--date", "2026-07-14") == 0
+    assert status("sample", model, "-o", out, "--count", 50) == 0
     drawn = lt.read(out)
     assert drawn.has_dates
     assert drawn.provenance is not None
-    assert "clocks of UTC" in drawn.provenance["notes"][0]
-    assert status("sample", model, "-o", out, "--count", 50) == 0
-    assert not lt.read(out).has_dates
+    assert "clocks of Europe/Paris" in drawn.provenance["notes"][-1]
+    assert status("sample", model, "-o", out, "--count", 50, "--date", "2027-07-14") == 0
+    assert lt.read(out).t.min() > drawn.t.max()  # type: ignore[union-attr]
     assert status("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0
     assert lt.read(out).t is None
     capsys.readouterr()

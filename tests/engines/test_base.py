@@ -54,4 +54,4 @@ def test_what_is_streamed_is_never_whole(ask: Callable[[Crowd], object]) -> None
 
 def test_it_gives_an_account_of_itself() -> None:
     assert Streamed().read == 50
-    assert Streamed().account == "50 trajectories"
+    assert Streamed().account.trajectories == 50

@@ -21,14 +21,14 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_grid, choose_plan
 from ldptrace.engines.base import Made
 from ldptrace.engines.local import Files, Local, Memory
-from ldptrace.errors import InputError, NothingUsable
-from ldptrace.io import read_with_account
+from ldptrace.engines.opening import Where
+from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.reading import Reading
 from ldptrace.models.base import Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.simulation import Collection, collect
-from ldptrace.synthesis import run_files, run_method
+from synthesis_kit import run_files, run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 
@@ -76,8 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str, memory: int) -> None:
     settings = {"bounds": BOUNDS, "grid": 4, "method": method, "seed": 5}
     whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
-    crowd = Files(opened(folder, memory))
-    run = run_files(crowd, tmp_path / "out", 1.0, engine=Local(), **settings)
+    run = run_files(folder, tmp_path / "out", 1.0, Where(memory=memory, batches=True), **settings)
     again = lt.read(tmp_path / "out")
     assert run.count == run.users == len(whole.trajectories) == len(again)
     assert np.array_equal(again.x, whole.trajectories.x)
@@ -85,14 +84,14 @@ def test_files_give_what_memory_gives(folder: Path, tmp_path: Path, method: str,
     assert again.ids is not None
     assert np.array_equal(again.ids, np.arange(len(again)))
     assert dict(again.provenance or {})["plan_id"] == whole.privacy()["plan_id"]
-    assert "lie outside the bounds: omitted" in crowd.account
+    assert "lie outside the bounds: omitted" in run.account.line()
 
 
 @pytest.mark.slow
 def test_a_pilot_from_files_is_that_of_memory(folder: Path, tmp_path: Path) -> None:
     settings = {"bounds": BOUNDS, "pilot": 0.2, "seed": 5, "count": 100}
     whole = run_method(lt.read(folder, bounds=BOUNDS), 1.0, **settings)
-    run_files(Files(opened(folder)), tmp_path / "out.parquet", 1.0, engine=Local(), **settings)
+    run_files(folder, tmp_path / "out.parquet", 1.0, **settings)
     assert np.array_equal(lt.read(tmp_path / "out.parquet").x, whole.trajectories.x)
 
 
@@ -104,7 +103,7 @@ def test_users_with_several_trajectories(tmp_path: Path, unit: str) -> None:
     lt.write(replace(trips, extra=pa.table({"user_id": names}), user="user_id"), source)
     settings = {"bounds": BOUNDS, "grid": 4, "seed": 5, "unit": unit}
     whole = run_method(lt.read(source, bounds=BOUNDS), 1.0, **settings)
-    run = run_files(Files(opened(source)), tmp_path / "out.parquet", 1.0, engine=Local(), **settings)
+    run = run_files(source, tmp_path / "out.parquet", 1.0, **settings)
     assert (run.users, run.unit) == (whole.users, whole.unit)
     assert np.array_equal(lt.read(tmp_path / "out.parquet").x, whole.trajectories.x)
 
@@ -210,18 +209,13 @@ def test_files_without_anything_usable_say_so(tmp_path: Path) -> None:
         list(opened(source))
 
 
-def test_a_method_without_a_model_needs_everything_in_memory(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="memory"):
-        run_files(
-            Files(opened(folder)),
-            tmp_path / "out",
-            1.0,
-            engine=Local(),
-            bounds=BOUNDS,
-            method="ngram",
-            hide_length=True,
-        )
-    assert not any(tmp_path.iterdir())
+def test_a_method_without_a_model_reads_everything_into_memory(folder: Path, tmp_path: Path) -> None:
+    settings = {"bounds": BOUNDS, "grid": 4, "method": "ngram", "hide_length": True, "seed": 1}
+    run = run_files(folder, tmp_path / "out.parquet", 1.0, **settings)
+    assert np.array_equal(
+        lt.read(tmp_path / "out.parquet").x, run_method(folder, 1.0, **settings).trajectories.x
+    )
+    assert run.release is None
 
 
 def test_an_interrupted_output_leaves_nothing(tmp_path: Path) -> None:
@@ -293,16 +287,14 @@ def test_those_who_are_left_are_counted_before_a_grid_is_chosen(tmp_path: Path) 
     """Nine in ten leave the bounds, which is known only when they are read."""
     trips = Trajectories.concat([Trajectories.from_lists([[(5, 5)]] * 9_000), walks(1_000)])
     lt.write(trips, tmp_path / "real.parquet")
-    settings = {"bounds": BOUNDS, "seed": 5, "count": 5}
-    reading = Reading(bounds=BOUNDS, outside="drop")
-    whole = run_method(read_with_account(tmp_path / "real.parquet", reading)[0], 5.0, **settings)
-    batches = open_batches(tmp_path / "real.parquet", reading, always=True)
-    assert batches is not None
-    crowd = Files(batches)
-    run = run_files(crowd, tmp_path / "out.parquet", 5.0, engine=Local(), **settings)
+    settings = {"bounds": BOUNDS, "seed": 5, "count": 5, "outside": "drop"}
+    with pytest.warns(PrivacyWarning, match="stay silent"):
+        whole = run_method(lt.read(tmp_path / "real.parquet"), 5.0, **settings)
+    with pytest.warns(PrivacyWarning, match="stay silent"):
+        run = run_files(tmp_path / "real.parquet", tmp_path / "out.parquet", 5.0, **settings)
     assert run.grid == whole.grid
     assert run.grid.n < choose_grid(len(trips), 5.0)
-    assert run.users == crowd.read == whole.users
+    assert run.users == run.read == whole.users
 
 
 def test_who_has_no_times_answers_without(tmp_path: Path) -> None:
@@ -330,7 +322,7 @@ def test_what_is_published_of_each_trajectory_goes_anywhere(tmp_path: Path) -> N
     real = real.take(np.logical_and.reduceat((real.x <= 1) & (real.y <= 1), real.offsets[:-1]))
     whole = run_method(real, 1.0, **settings)
     for name in ("out", "out.parquet", "out.csv"):
-        run_files(Memory(real), tmp_path / name, 1.0, engine=Local(), **settings)
+        run_files(real, tmp_path / name, 1.0, **settings)
         np.testing.assert_allclose(lt.read(tmp_path / name).x, whole.trajectories.x)
 
 

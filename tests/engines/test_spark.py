@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -26,27 +27,31 @@ from typer.testing import CliRunner
 
 import ldptrace as lt
 from ldptrace.cli import application
+from ldptrace.cli.common import as_typed
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import choose_plan
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
-from ldptrace.engines.base import Crowd
+from ldptrace.engines.base import Crowd, Made
+from ldptrace.engines.opening import Where
 from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
-from ldptrace.errors import FitWarning, InputError
+from ldptrace.errors import FitWarning, InputError, NothingUsable
 from ldptrace.evaluation import evaluate
+from ldptrace.io.account import Account
 from ldptrace.io.reading import Reading
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
-from ldptrace.synthesis import run_files, run_method
 from ports_kit import free_port
 from programs_kit import require
 from road_kit import lattice_roads
+from synthesis_kit import run_files, run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
+CLUSTER = Where("spark")
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(lt.__file__).parent.parent
 # For a cluster of a minute: the machine code that better suits one of a day takes longer to make than it saves.
@@ -166,12 +171,14 @@ def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
     assert crowd.timed
     assert not crowd.dated
     with pytest.raises(InputError, match="nobody can say the day of the week"):
-        run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, week=True)
+        run_files(folder, target, 1.0, CLUSTER, bounds=BOUNDS, grid=4, week=True)
+    with pytest.raises(NothingUsable, match=r"nothing in it can be used: .* MOST OF IT IS LOST"):
+        run_files(folder, target, 1.0, CLUSTER, bounds=(5.0, 5.0, 6.0, 6.0), grid=4)
     by_rows = SparkCrowd(spark, str(folder), Reading(bounds=BOUNDS))
     by_rows._split, by_rows._groups = None, 2
     points = [found.add_up(lambda block, _: block.points, 0) for found in (crowd, by_rows)]
     assert points[0] == points[1] == lt.read(folder).points
-    run = run_files(crowd, target, 1.0, engine=spark, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10)
+    run = run_files(folder, target, 1.0, CLUSTER, bounds=BOUNDS, grid=4, seed=5, count=CHUNK + 10)
     assert run.users == 2100
     made = lt.read(target)
     assert len(made) == run.count == CHUNK + 10
@@ -268,7 +275,7 @@ def commands(folder: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(
         application("evaluate"), [str(word) for word in evaluate_it], catch_exceptions=False
     )
-    assert "2,100 trajectories of 2,100 rows" in result.stderr
+    assert "2,100 trajectories, 6,348 points" in result.stderr
     assert json.loads((tmp_path / "card.json").read_text())["metrics"]["density_error"]["value"] == 0.0
     missing = ["evaluate", "nowhere", "nowhere", "--engine", "spark"]
     with pytest.raises(InputError, match="Spark cannot read it"):
@@ -310,17 +317,19 @@ def what_is_not_written(spark: Spark, tmp_path: Path) -> None:
         receive_files(spark, [str(tmp_path / "large")], choose_plan(50, 1.0, BOUNDS, n=4)[0])
     (tmp_path / "large").unlink()
     with pytest.raises(InputError, match="folder of Parquet"):
-        spark.write(lambda count, _: iter([walks(count)]), 5, tmp_path / "out.csv", {})
+        spark.write(Made(walks(5)), tmp_path / "out.csv", {})
 
 
 def test_sums_of_groups_are_made_in_order() -> None:
-    rows = [sum_row(number << 20, 1, 2, [number]) for number in range(5)]
+    rows = [sum_row(number << 20, [number], Account("", "spark", 2, 1, 0)) for number in range(5)]
     table = pa.Table.from_batches(rows).append_column("group", pa.array([0, 0, 0, 1, 1]))
     found = [batch.to_pylist()[0] for batch in _sum_groups(iter(table.to_batches()))]
-    assert [(row["number"] >> 20, row["kept"], row["rows"]) for row in found] == [(0, 3, 6), (3, 2, 4)]
+    assert [row["number"] >> 20 for row in found] == [0, 3]
+    assert [pickle.loads(row["found"]) for row in found] == [[0, 1, 2], [3, 4]]
+    accounts = [pickle.loads(row["account"]) for row in found]
+    assert [(account.trajectories, account.rows) for account in accounts] == [(3, 6), (2, 4)]
 
 
-def test_addresses_stay_as_they_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["ldptrace", "synthesize", "s3a://bucket/trips", "-o", "out"])
-    assert address(Path("s3a://bucket/trips")) == "s3a://bucket/trips"
-    assert address(Path("out")) == "out"
+def test_addresses_stay_as_they_were_typed() -> None:
+    assert address(as_typed("s3a://bucket/trips")) == "s3a://bucket/trips"
+    assert address(as_typed("out")) == address(Path("out")) == "out"

@@ -59,7 +59,8 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
         (found,) = _add_up(lengths, begin, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
-        assert (row["kept"], row["rows"]) == (30, 30)
+        account = pickle.loads(row["account"])
+        assert (account.trajectories, account.rows) == (30, 30)
     assert list(_add_up(lengths, partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
 
 

@@ -13,7 +13,8 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.methods import METHODS, method
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import Run, run_method, synthesize
+from ldptrace.synthesis import Run, synthesize
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 PAPER = ["paper", "randsyn", "combtran", "noadapt"]
@@ -95,8 +96,8 @@ def test_mistakes_get_one_clear_sentence(real: Trajectories) -> None:
     with pytest.raises(InputError, match="the methods are"):
         synthesize(real, 1.0, bounds=BOUNDS, method="nonsense")
     with pytest.raises(InputError, match="no option 'colour'"):
-        synthesize(real, 1.0, bounds=BOUNDS, method="paper", colour=1)
-    with pytest.raises(InputError, match="at least one user"):
+        synthesize(real, 1.0, bounds=BOUNDS, method="paper", options={"colour": 1})
+    with pytest.raises(InputError, match="there are no trajectories"):
         synthesize(Trajectories.from_lists([]), 1.0, bounds=BOUNDS)
     with pytest.raises(InputError, match="must not be negative"):
         synthesize(real, 1.0, bounds=BOUNDS, count=-1)

@@ -9,7 +9,7 @@ from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import PrivacyWarning
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import run_method
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 

@@ -11,7 +11,7 @@ from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
 from ldptrace.methods.pilot import pilot_plan, run_pilot
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import run_method
+from synthesis_kit import run_method
 from trajectory_kit import straight_trips
 
 BOUNDS = (0.0, 0.0, 20_000.0, 20_000.0)

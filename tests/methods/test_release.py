@@ -15,7 +15,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.methods.release import Drawing, Release
 from ldptrace.models.base import MobilityModel, Sampler
-from ldptrace.synthesis import run_method
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 4.0, 4.0)
 

@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from ldptrace.core.area import Area
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.io import write
-from ldptrace.methods.single_report import AREA_NOTE, public_routes
+from ldptrace.methods.public import AREA_NOTE
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.roads import write_roads
-from ldptrace.roads.routes import Routes
-from ldptrace.synthesis import run_method
 from road_kit import lattice_roads
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 400.0, 400.0)
 
@@ -79,32 +74,6 @@ def test_how_many_routes_are_drawn_follows_from_the_users(
     few = run_method(real.take(np.arange(30)), 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads())
     assert isinstance(few.synthesis.model, RouteModel)
     assert len(few.synthesis.model.routes) == 300
-
-
-def test_routes_come_as_such_or_as_files(real: Trajectories, tmp_path: Path) -> None:
-    roads = lattice_roads()
-    assert public_routes(None, None) is None
-    assert public_routes(roads, None) is roads
-    write_roads(roads, tmp_path / "net")
-    assert public_routes(tmp_path / "net", None).edges == roads.edges  # type: ignore[union-attr]
-    write(real, tmp_path / "routes.csv")
-    for routes in (real, tmp_path / "routes.csv", str(tmp_path / "routes.csv")):
-        found = public_routes(None, routes)
-        assert isinstance(found, Routes)
-        assert len(found) == len(real)
-
-
-@pytest.mark.parametrize(
-    ("roads", "routes", "words"),
-    [
-        (lattice_roads(), Trajectories.from_lists([]), "not both"),
-        (7, None, "roads must be a RoadNetwork or a file, got int"),
-        (None, [1], "routes must be Trajectories, Routes or a file, got list"),
-    ],
-)
-def test_what_is_no_public_knowledge_is_refused(roads: object, routes: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        public_routes(roads, routes)
 
 
 def test_seconds_need_a_map(real: Trajectories) -> None:

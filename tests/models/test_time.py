@@ -24,7 +24,8 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Departure, Tides
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.round import Ask, Round
-from ldptrace.synthesis import run_method, synthesize
+from ldptrace.synthesis import synthesize
+from synthesis_kit import run_method
 from trajectory_kit import straight_trips
 
 BOX = (0.0, 0.0, 20_000.0, 20_000.0)

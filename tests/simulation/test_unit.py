@@ -12,8 +12,8 @@ from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.simulation.unit import one_each, play_devices
-from ldptrace.synthesis import run_method
 from statistics_kit import ALPHA
+from synthesis_kit import run_method
 
 TRIPS = Trajectories.from_lists([[(k / 10, 0.5), (0.5, k / 10)] for k in range(10)])
 OWNED = replace(TRIPS, extra=pa.table({"who": list("aaaaabbbcc")}), user="who")

@@ -26,10 +26,27 @@ if TYPE_CHECKING:
 Document = TypeVar("Document")
 
 
+class Address(type(Path())):  # type: ignore[misc]
+    """A name such as s3a://bucket/trips: as a path it loses one of its slashes, as an address it has both."""
+
+    def __init__(self, text: str) -> None:
+        self.address = text
+
+
+def as_typed(text: str | Path) -> Path:
+    """A path that knows the address that was typed.
+
+    >>> as_typed("s3a://bucket/trips").address
+    's3a://bucket/trips'
+    """
+    return Address(text) if isinstance(text, str) and "://" in text else Path(text)
+
+
 InputArgument = Annotated[
     Path,
     typer.Argument(
-        help="Trajectory file, a folder or archive of files of one format, or - for standard input."
+        parser=as_typed,
+        help="Trajectory file, a folder or archive of files of one format, or - for standard input.",
     ),
 ]
 ToOption = Annotated[

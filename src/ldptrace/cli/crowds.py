@@ -16,7 +16,6 @@ from ldptrace.errors import InputError
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
     from ldptrace.engines.base import Crowd
-    from ldptrace.engines.base import Engine as Runner
     from ldptrace.io.reading import Reading
 
 
@@ -35,40 +34,6 @@ MemoryOption = Annotated[
     typer.Option("--memory", help="Points in memory at a time, such as 512M or 2G: files may be larger."),
 ]
 MEMORY = "512M"
-
-
-def open_crowd(
-    engine: Engine,
-    source: Path,
-    reading: Reading,
-    resources: ExitStack,
-    *,
-    memory: int,
-    always: bool = False,
-    model: bool = True,
-) -> tuple[Crowd | None, Runner]:
-    """The trajectories where they are, and the engine to work there; None where they are better read into memory.
-
-    Blocks need public bounds and a method with a `model`.
-    """
-    from ldptrace.engines.local import Files, Local
-    from ldptrace.io.batches import open_batches
-
-    if engine is Engine.spark:
-        if reading.bounds is None or not model:
-            raise InputError("on a cluster, give the public --bounds and a method with a model")
-        from ldptrace.engines.spark import Spark, address
-        from ldptrace.engines.spark_crowd import SparkCrowd
-
-        spark = resources.enter_context(Spark.start())
-        return SparkCrowd(spark, address(source), reading), spark
-    if reading.bounds is None or not model:
-        return None, Local()
-    tables = open_batches(source, reading, memory=memory, always=always, trips=True)
-    if tables is None:
-        return None, Local()
-    resources.callback(tables.close)
-    return Files(tables), Local()
 
 
 def open_sets(

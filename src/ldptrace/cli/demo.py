@@ -46,7 +46,7 @@ def demo(
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.roads import write_roads
     from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import run_method
+    from ldptrace.synthesis import Settings, run
 
     epsilon_fraction(epsilon)
     out.mkdir(parents=True, exist_ok=True)
@@ -58,10 +58,11 @@ def demo(
         for name, (method, on_streets) in SETS.items():
             with stages(f"synthesise {name}"):
                 public: dict[str, Any] = {"roads": roads} if on_streets else {}
-                runs[name] = run_method(
-                    real, epsilon, bounds=traffic.bounds, grid=GRID, method=method, seed=seed, **public
+                settings = Settings.of(
+                    epsilon, bounds=traffic.bounds, grid=GRID, method=method, seed=seed, **public
                 )
-        sets = {name: run.trajectories for name, run in runs.items()}
+                runs[name] = run(real, settings)
+        sets = {name: done.trajectories for name, done in runs.items()}
         with stages("evaluate"):
             card = evaluate(
                 real,
@@ -81,8 +82,8 @@ def demo(
             card.to_html(out / "report.html")
     console = Console(highlight=False, soft_wrap=True)
     console.print(card.table())
-    for name, run in runs.items():
-        spent = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in run.seconds.items())
+    for name, done in runs.items():
+        spent = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in done.seconds.items())
         console.print(f"{name}, seconds: {spent}", markup=False)
     console.print(f"Note: {EXPERIMENT}.", markup=False)
     console.print(f"synthetic trajectories  {out / 'synthetic.parquet'}", markup=False)

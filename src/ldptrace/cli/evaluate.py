@@ -199,7 +199,7 @@ def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
 
     for item in sets:
         if isinstance(item, Crowd):
-            note(item.account)
+            note(item.account.line())
 
 
 def show(tables: list[Table], text: str | None) -> None:

@@ -42,17 +42,16 @@ def fit(
 ) -> None:
     """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
     from ldptrace.curator import Estimates
-    from ldptrace.io.area import read_area
-    from ldptrace.methods.single_report import public_routes
+    from ldptrace.methods.public import Public
     from ldptrace.models import fit_model
 
     check_outputs([output], [estimates])
     with Progress() as stages:
         with stages("read"):
             found = read_as(estimates, Estimates.from_json)
-            public = public_routes(roads, routes)
+            public = Public.of(area, roads, routes)
         with stages("fit model"):
-            model = fit_model(found, None if area is None else read_area(area), public, progress=stages.tell)
+            model = fit_model(found, public.area, public.ways, progress=stages.tell)
         with stages("write"):
             model.save(output)
     typer.echo(model.explain(), err=str(output) == "-")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,20 +22,19 @@ from ldptrace.cli.common import (
     SpacingOption,
     ToOption,
     WeekOption,
+    as_typed,
     check_outputs,
-    check_positive,
     note,
     parse_centre,
     write_text,
 )
-from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_crowd
-from ldptrace.cli.reading import read_input, with_reading
-from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of
+from ldptrace.cli.reading import with_reading
+from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.core.trajectories import Trajectories
     from ldptrace.io.reading import Reading
-    from ldptrace.protocol.grid import Bounds
+    from ldptrace.synthesis import Run
 
 
 class Simulation(StrEnum):
@@ -60,6 +58,57 @@ class TimeChoice(StrEnum):
     off = "off"
 
 
+OutputOption = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", parser=as_typed, help="Where the synthetic trajectories go; - is standard output."
+    ),
+]
+EpsilonOption = Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")]
+MethodOption = Annotated[str, typer.Option("--method", help="Recipe; an unknown name lists them.")]
+GridOption = Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")]
+BoundsFromDataOption = Annotated[
+    bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
+]
+CountOption = Annotated[
+    int | None,
+    typer.Option(
+        "--count", min=0, help="Synthetic trajectories; default: as many as devices had a trip, as estimated."
+    ),
+]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
+]
+AreaOption = Annotated[
+    Path | None,
+    typer.Option("--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."),
+]
+TimeOption = Annotated[
+    TimeChoice,
+    typer.Option("--time", help="Ask for departures and speeds where the input has times, or do not."),
+]
+PilotOption = Annotated[
+    float | None,
+    typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
+]
+SimulationOption = Annotated[Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", help="Also save the fitted model here (.npz); `sample` repeats the release from it."
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."),
+]
+UnitOption = Annotated[
+    UnitChoice,
+    typer.Option("--unit", help="Whose epsilon it is, where a column says users: theirs, or each trip's."),
+]
+
+
 def register(app: typer.Typer) -> None:
     app.command()(synthesize)
 
@@ -67,73 +116,30 @@ def register(app: typer.Typer) -> None:
 @with_reading()
 def synthesize(
     source: InputArgument,
-    output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="Where the synthetic trajectories go; - is standard output."),
-    ],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
+    output: OutputOption,
+    epsilon: EpsilonOption,
     reading: Reading,
-    method: Annotated[
-        str, typer.Option("--method", help="Recipe; an unknown name lists them.")
-    ] = "single-report",
-    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
-    bounds_from_data: Annotated[
-        bool,
-        typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private."),
-    ] = False,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count",
-            min=0,
-            help="Synthetic trajectories; default: as many as devices had a trip, as estimated.",
-        ),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
-    ] = None,
-    area: Annotated[
-        Path | None,
-        typer.Option(
-            "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
-        ),
-    ] = None,
+    method: MethodOption = "single-report",
+    grid: GridOption = "auto",
+    bounds_from_data: BoundsFromDataOption = False,
+    count: CountOption = None,
+    option: MethodOptions = None,
+    area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
-    time: Annotated[
-        TimeChoice,
-        typer.Option("--time", help="Ask for departures and speeds where the input has times, or do not."),
-    ] = TimeChoice.auto,
+    time: TimeOption = TimeChoice.auto,
     week: WeekOption = False,
     centre: CentreOption = None,
     date: DateOption = None,
-    pilot: Annotated[
-        float | None,
-        typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
-    ] = None,
-    simulation: Annotated[
-        Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")
-    ] = Simulation.counts,
-    model: Annotated[
-        Path | None, typer.Option("--model", help="Also save the fitted model here (.npz).")
-    ] = None,
+    pilot: PilotOption = None,
+    simulation: SimulationOption = Simulation.counts,
+    model: ModelOption = None,
     engine: EngineOption = Engine.local,
     memory: MemoryOption = MEMORY,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."
-        ),
-    ] = None,
-    unit: Annotated[
-        UnitChoice,
-        typer.Option(
-            "--unit", help="Whose epsilon it is, where a column says users: theirs, or each trip's."
-        ),
-    ] = UnitChoice.user,
+    seed: SeedOption = None,
+    unit: UnitOption = UnitChoice.user,
     to: ToOption = None,
     json_file: JsonOption = None,
     force: ForceOption = False,
@@ -142,129 +148,82 @@ def synthesize(
 
     Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
     """
-    from ldptrace.core.words import count as counted
-    from ldptrace.engines.local import Memory
-    from ldptrace.io.area import read_area
-    from ldptrace.io.folder import check_folder, is_folder
-    from ldptrace.io.formats import for_writing
-    from ldptrace.methods import method as find_method
-    from ldptrace.methods.release import day_of
-    from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.grid import checked_cells
-    from ldptrace.simulation.streams import EXPERIMENT
-    from ldptrace.synthesis import run_files
+    from ldptrace.engines.opening import Where
+    from ldptrace.io.folder import is_folder
+    from ldptrace.synthesis import Settings, run
 
-    if roads is not None:
-        from ldptrace.roads import read_roads
-    recipe = find_method(method)
-    given: dict[str, Any] = {"roads": roads, "routes": routes, "spacing": spacing, "interval": interval}
-    given |= {"week": week or None, "centre": parse_centre(centre)}
-    public = {name: value for name, value in given.items() if value is not None}
-    for name in public:
-        if name not in recipe.options:
-            raise InputError(f"method {method} has no use for --{name}")
-    if model is not None and not recipe.has_model:
+    settings = Settings.of(
+        epsilon,
+        reading=reading,
+        bounds_from_data=bounds_from_data,
+        method=method,
+        grid=grid if grid == "auto" else whole_number("--grid", grid),
+        pilot=pilot,
+        count=count,
+        seed=seed,
+        simulation=simulation.value,
+        unit=unit.value,
+        time=time.value,
+        date=date,
+        area=area,
+        roads=roads,
+        routes=routes,
+        spacing=spacing,
+        interval=interval,
+        week=week or None,
+        centre=parse_centre(centre),
+        options=parse_options(option or []),
+    )
+    if model is not None and not settings.recipe.has_model:
         raise InputError(f"method {method} makes no model that could be saved")
-    epsilon_fraction(epsilon)
-    on_cluster = engine is Engine.spark
-    folder = on_cluster or is_folder(output)
-    if not folder:
-        for_writing(output, to)
-    elif not on_cluster:
-        check_folder(output)
+    where = Where(engine.value, bytes_of("--memory", memory))
+    folder = engine is Engine.spark or is_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
-    cells: int | Literal["auto"] = "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid))
-    check_positive(spacing=spacing, interval=interval)
-    if date is not None:
-        day_of(date)
-    box = reading.bounds
-    if box is None and not bounds_from_data:
-        raise InputError(
-            "give the public bounds of the map with --bounds X0,Y0,X1,Y1, or --bounds-from-data to take them from "
-            f"the raw data, which is not private (ldptrace inspect {source} shows them)"
-        )
     with Progress() as stages:
-        options = parse_options(option or [])
-        if area is not None:
-            options["area"] = read_area(area)
-        if roads is not None:
-            with stages("read the map"):
-                public["roads"] = read_roads(roads)
-        settings: dict[str, Any] = {
-            "grid": cells,
-            "pilot": pilot,
-            "method": method,
-            "count": count,
-            "seed": seed,
-            "simulation": simulation.value,
-            "unit": unit.value,
-            "time": time.value,
-            "date": date,
-            "stages": stages,
-            **options,
-            **public,
-        }
-        with ExitStack() as resources:
-            with stages("look at the files"):
-                crowd, runner = open_crowd(
-                    engine,
-                    source,
-                    reading,
-                    resources,
-                    memory=bytes_of("--memory", memory),
-                    always=folder,
-                    model=recipe.has_model,
-                )
-            if crowd is None:
-                with stages("read"):
-                    real = read_input(source, reading)
-                    crowd, box = Memory(real), bounds_of(real) if box is None else box
-            assert box is not None
-            had = crowd.read
-            run = run_files(crowd, output, epsilon, engine=runner, bounds=box, to=to, **settings)
-            if not isinstance(crowd, Memory):
-                note(crowd.account)
-                had = crowd.read
-        if model is not None and run.release is not None:
-            run.release.save(model)
-    total, n = sum(stages.seconds.values()), run.grid.n
+        done = run(source, settings, output, to=to, where=where, stages=stages)
+        if model is not None and done.release is not None:
+            done.release.save(model)
     if json_file is not None:
-        found = {
-            "output": str(output),
-            "trajectories": run.count,
-            "users": run.users,
-            "cells_per_side": n,
-            "mostly_noise": run.noise,
-            "seconds": run.seconds,
-            "privacy": run.privacy(),
-        }
-        write_text(json.dumps(found, indent=2), json_file)
-    if run.unit.name != "trajectory":
-        of = f" out of {counted(had, 'trajectory')}" if run.users < had else ""
-        note(f"{run.unit.sentence} {counted(run.users, 'device')}{of}.")
-    note(
-        f"{counted(run.count, 'synthetic trajectory')} from "
-        f"{counted(run.users, 'simulated device')}, "
-        f"method {method}, epsilon {epsilon:g}, {n} x {n} cells, in {total:.1f} s: {output}"
+        write_text(json.dumps(found(done, output), indent=2), json_file)
+    for line in told(done, output, sum(stages.seconds.values())):
+        note(line)
+
+
+def found(done: Run, output: Path) -> dict[str, Any]:
+    """What is worth knowing of a run, for programs."""
+    return {
+        "output": str(output),
+        "trajectories": done.count,
+        "users": done.users,
+        "cells_per_side": done.grid.n,
+        "mostly_noise": done.noise,
+        "seconds": done.seconds,
+        "privacy": done.privacy(),
+    }
+
+
+def told(done: Run, output: Path, seconds: float) -> list[str]:
+    """What is worth knowing of a run, for people; what was read and omitted comes first."""
+    from ldptrace.core.words import count
+    from ldptrace.simulation.streams import EXPERIMENT
+
+    lines, n = [done.account.line()], done.grid.n
+    if done.unit.name != "trajectory":
+        of = f" out of {count(done.read, 'trajectory')}" if done.users < done.read else ""
+        lines.append(f"{done.unit.sentence} {count(done.users, 'device')}{of}.")
+    lines.append(
+        f"{count(done.count, 'synthetic trajectory')} from {count(done.users, 'simulated device')}, method "
+        f"{done.method.name}, epsilon {done.epsilon:g}, {n} x {n} cells, in {seconds:.1f} s: {output}"
     )
-    for said in [] if run.synthesis.model is None else run.synthesis.model.remarks:
-        note(said)
-    if run.noise:
-        note("Note: mostly noise, as said above: it shows what is assumed rather than what the users did.")
-    if run.seeded:
-        note(f"Note: {EXPERIMENT}.")
-
-
-def bounds_of(real: Trajectories) -> Bounds:
-    """The bounds of the raw data, for a user who insists."""
-    import warnings
-
-    warnings.warn(
-        "the bounds were taken from the raw data; this is not covered by epsilon",
-        PrivacyWarning,
-        stacklevel=2,
-    )
-    return real.bounds()
+    if done.synthesis.model is not None:
+        lines += done.synthesis.model.remarks
+    if done.noise:
+        lines.append(
+            "Note: mostly noise, as the warning says: it shows what is assumed rather than what users did."
+        )
+    if done.seeded:
+        lines.append(f"Note: {EXPERIMENT}.")
+    return lines
 
 
 def whole_number(name: str, text: str) -> int:

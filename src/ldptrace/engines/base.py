@@ -21,6 +21,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
+from ldptrace.io.account import Account
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Unit
@@ -148,9 +149,9 @@ class Crowd(ABC):
         return self.users
 
     @property
-    def account(self) -> str:
-        """What was read and what was left out, in one line."""
-        return f"{self.read:,} trajectories"
+    def account(self) -> Account:
+        """What was read and what was omitted."""
+        return Account(type(self).__name__, "", self.read, self.read, 0)
 
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:
@@ -165,9 +166,6 @@ class Crowd(ABC):
     @abstractmethod
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         """From now on one trajectory per device, as `ldptrace.simulation.unit` has it; whose promise that is."""
-
-    def prepare(self, grid: Grid) -> None:  # noqa: B027
-        """Do what can be done before anybody is asked; mostly nothing."""
 
     def collect(self, collection: Collection) -> Tally:
         """The tally of a collection in which each trajectory is one device's."""

@@ -22,6 +22,7 @@ from ldptrace.core.trajectories import Trajectories, joined_trips
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work
 from ldptrace.engines.blocks import cuts, in_blocks, joined
+from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.batches import Batches
@@ -46,8 +47,9 @@ _DRAWN = 1 << 23
 class Memory(Crowd):
     """Trajectories in memory; their cell paths are kept, because most methods ask for them more than once."""
 
-    def __init__(self, trajectories: Trajectories) -> None:
+    def __init__(self, trajectories: Trajectories, account: Account | None = None) -> None:
         self._trajectories = trajectories
+        self._account = account or Account.of("memory", "table", Parsed(trajectories, len(trajectories)))
         self._trips: Trips | None = None
 
     @property
@@ -74,6 +76,14 @@ class Memory(Crowd):
     def dated(self) -> bool:
         return are_dates(self._trajectories.t)
 
+    @property
+    def read(self) -> int:
+        return self._account.trajectories
+
+    @property
+    def account(self) -> Account:
+        return self._account
+
     def whole(self) -> Trajectories:
         return self._trajectories
 
@@ -88,9 +98,6 @@ class Memory(Crowd):
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         self._trajectories, whose = play_devices(self._trajectories, unit, rng)
         return whose
-
-    def prepare(self, grid: Grid) -> None:
-        self.paths(grid)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         blocks = enumerate(cuts(self._trajectories.offsets))
@@ -146,8 +153,8 @@ class Files(Crowd):
         return self.batches.expected if self.batches.account is None else self.batches.account.trajectories
 
     @property
-    def account(self) -> str:
-        return "" if self.batches.account is None else self.batches.account.line()
+    def account(self) -> Account:
+        return self.batches.account or Account(str(self.batches.source), self.batches.format, 0, 0, 0)
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.batches.user)

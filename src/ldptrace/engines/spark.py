@@ -27,6 +27,7 @@ from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
+from ldptrace.io.account import Account
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.folder import PART, atomic_folder, part_name
 from ldptrace.io.provenance import KEY, to_text
@@ -40,8 +41,8 @@ BLOCKS = 1 << 20
 _GROUPS, _FILES = 16, 64
 # So few sums come as they are.
 _FEW = 16
-_SUM = pa.schema([("number", pa.int64()), ("kept", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
-SUM = "number long, kept long, rows long, found binary"
+_SUM = pa.schema([("number", pa.int64()), ("account", pa.binary()), ("found", pa.binary())])
+SUM = "number long, account binary, found binary"
 # Bytes of rows that are handed to Python at a time.
 _BATCH = 1 << 26
 
@@ -117,9 +118,9 @@ class Spark(Engine):
         drawn.select(named, *drawn.columns[1:]).write.parquet(address(target), compression="zstd")
 
 
-def address(path: Path) -> str:
-    """The name as it was typed: a path swallows one of the slashes of an address such as s3a://bucket/trips."""
-    return next((word for word in sys.argv[1:] if "://" in word and Path(word) == path), str(path))
+def address(path: str | os.PathLike[str]) -> str:
+    """The name as Spark takes it: a path of the command line knows the address that was typed."""
+    return str(getattr(path, "address", path))
 
 
 @contextmanager
@@ -149,9 +150,9 @@ def partition() -> int:
     return 0 if context is None else context.partitionId()
 
 
-def sum_row(number: int, kept: int, rows: int, found: object) -> pa.RecordBatch:
-    """The row of what a task found; `number` says where it stands among the others."""
-    values = {"number": [number], "kept": [kept], "rows": [rows], "found": [pickle.dumps(found)]}
+def sum_row(number: int, found: object, account: Account | None = None) -> pa.RecordBatch:
+    """The row of what a task found and what it read; `number` says where it stands among the others."""
+    values = {"number": [number], "account": [pickle.dumps(account)], "found": [pickle.dumps(found)]}
     return pa.RecordBatch.from_pydict(values, _SUM)
 
 
@@ -164,8 +165,8 @@ def groups_of(files: int) -> int:
     return 0 if files <= _FEW else min(_GROUPS, 1 + files // _FILES)
 
 
-def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, int, int]:
-    """Rows of sums, added up by groups in the executors and then here; and the numbers kept and read.
+def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Account | None]:
+    """Rows of sums, added up by groups in the executors and then here; and what was read.
 
     Always in the same order, so that rounding is the same too.
     """
@@ -175,23 +176,29 @@ def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, int, int]:
         group = functions.shiftright("number", 20) % groups
         grouped = frame.withColumn("group", group).repartition(groups, "group")
         frame = mapped(grouped.sortWithinPartitions("group", "number"), _sum_groups, SUM)
-    total, kept, rows = nothing, 0, 0
+    total, account = nothing, None
     for row in sorted(frame.collect(), key=lambda row: row.number):
-        total = total + pickle.loads(row.found)
-        kept, rows = kept + row.kept, rows + row.rows
-    return total, kept, rows
+        total, account = plus(total, pickle.loads(row.found)), plus(account, pickle.loads(row.account))
+    return total, account
+
+
+def plus(one: Any, other: Any) -> Any:
+    """A sum of two, one of which may be nothing."""
+    return one + other if one is not None and other is not None else other if one is None else one
 
 
 def _sum_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One row for each group of the rows that come, which are in order."""
     rows = (row for batch in batches for row in batch.to_pylist())
     for _, group in groupby(rows, key=lambda row: row["group"]):
-        number, kept, read, total = -1, 0, 0, None
+        number, account, total = -1, None, None
         for row in group:
-            found = pickle.loads(row["found"])
-            number, total = (row["number"], found) if total is None else (number, total + found)
-            kept, read = kept + row["kept"], read + row["rows"]
-        yield sum_row(number, kept, read, total)
+            number = row["number"] if number < 0 else number
+            total, account = (
+                plus(total, pickle.loads(row["found"])),
+                plus(account, pickle.loads(row["account"])),
+            )
+        yield sum_row(number, total, account)
 
 
 def _write_parts(

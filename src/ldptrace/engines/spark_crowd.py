@@ -35,8 +35,9 @@ from ldptrace.engines.spark import (
     summed,
 )
 from ldptrace.engines.spark_files import Piece, shared_files, split
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import parquet
+from ldptrace.io.account import Account, Parsed
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
@@ -52,8 +53,7 @@ _BOTH = f"{SUM}, part binary"
 _BOTH_SCHEMA = pa.schema(
     [
         ("number", pa.int64()),
-        ("kept", pa.int64()),
-        ("rows", pa.int64()),
+        ("account", pa.binary()),
         ("found", pa.binary()),
         ("part", pa.binary()),
     ]
@@ -111,21 +111,20 @@ class SparkCrowd(Crowd):
         self._parse = partial(_trajectories, replace(reading, crs=self._crs, timezone=self._zone))
         # Which piece of a trip that was cut answers.
         self._pieces: np.random.Generator | None = None
-        self._kept: int | None = None
-        self._rows = 0
+        self._account: Account | None = None
 
     @property
     def users(self) -> int:
-        if self._kept is None:
+        if self._account is None:
             if self._split is not None:
                 return self._split.rows
             counted = self._frame.select(*self._keys).distinct() if self._long else self._frame
             return counted.count()
-        return self._kept
+        return self._account.trajectories
 
     @property
-    def account(self) -> str:
-        return f"{self._source}: {self.users:,} trajectories of {self._rows:,} rows"
+    def account(self) -> Account:
+        return self._account or Account(self._source, "spark", 0, 0, 0)
 
     @property
     def crs(self) -> str | None:
@@ -181,16 +180,24 @@ class SparkCrowd(Crowd):
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = mapped(self._tasks(), partial(_add_up, work, self._begin()), SUM)
-        total, self._kept, self._rows = summed(found, nothing, self._groups)
+        total, account = summed(found, nothing, self._groups)
+        self._read(account)
         return total
+
+    def _read(self, account: Account | None) -> None:
+        """Remember what was read; nothing that can be used is an error, as on one machine."""
+        self._account = replace(account or self.account, source=self._source)
+        if self._account.nothing_left:
+            raise NothingUsable(f"nothing in it can be used: {self._account.line()}")
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         from pyspark import StorageLevel
 
         both = mapped(self._tasks(), partial(_put_aside, work, self._begin()), _BOTH)
         both = both.persist(StorageLevel.DISK_ONLY)
-        found = both.filter("found is not null").select("number", "kept", "rows", "found")
-        total, self._kept, self._rows = summed(found, nothing, self._groups)
+        found = both.filter("found is not null").select("number", "account", "found")
+        total, account = summed(found, nothing, self._groups)
+        self._read(account)
         return OnCluster(both, self._groups), total
 
     def _tasks(self) -> DataFrame:
@@ -238,7 +245,7 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
 
 
-def _trajectories(reading: Reading, table: pa.Table) -> Trajectories:
+def _trajectories(reading: Reading, table: pa.Table) -> Parsed:
     """Cleaned trajectories of a table, without anything but their points."""
     parsed = of_table(table, reading)
     plain = replace(
@@ -250,22 +257,22 @@ def _trajectories(reading: Reading, table: pa.Table) -> Trajectories:
         user=None,
         provenance=None,
     )
-    found = clean(replace(parsed, trajectories=plain), reading, whole=False).trajectories
-    return replace(found, extra=None)
+    found = clean(replace(parsed, trajectories=plain), reading, whole=False)
+    return replace(found, trajectories=replace(found.trajectories, extra=None))
 
 
 def _has_times(
-    parse: Callable[[pa.Table], Trajectories], batches: Iterator[pa.RecordBatch]
+    parse: Callable[[pa.Table], Parsed], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if batch.num_rows:
-            t = parse(pa.Table.from_batches([batch])).t
+            t = parse(pa.Table.from_batches([batch])).trajectories.t
             yield pa.RecordBatch.from_pydict({"timed": [t is not None], "dated": [are_dates(t)]})
 
 
 def _first_has_times(
     tasks: Sequence[tuple[Piece, ...]],
-    parse: Callable[[pa.Table], Trajectories],
+    parse: Callable[[pa.Table], Parsed],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Whether the first rows of all have times."""
@@ -278,23 +285,23 @@ class _Task:
 
     def __init__(
         self,
-        parse: Callable[[pa.Table], Trajectories],
+        parse: Callable[[pa.Table], Parsed],
         pieces: np.random.Generator | None,
         whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
         batches: Iterator[pa.RecordBatch],
     ) -> None:
-        self.first, self.rows, self.kept = BLOCKS * partition(), 0, 0
+        self.first, self.account = BLOCKS * partition(), Account("", "spark", 0, 0, 0)
         self._tables, self._parse, self._pieces = whole(batches), parse, pieces
 
     def __iter__(self) -> Iterator[tuple[Trajectories, int]]:
         for place, block in enumerate(in_blocks(self._parsed())):
-            self.kept += len(block)
             yield block, self.first + place
 
     def _parsed(self) -> Iterator[Trajectories]:
         for place, table in enumerate(self._tables):
-            self.rows += table.num_rows
-            found = self._parse(table)
+            parsed = self._parse(table)
+            self.account += Account.of("", "spark", parsed)
+            found = parsed.trajectories
             if found.trips is not None and self._pieces is not None:
                 # All of a user's trips but one are gone; of that one a piece is left.
                 found, _ = play_devices(found, "user", child(self._pieces, self.first + place))
@@ -309,8 +316,8 @@ def _add_up(
     for block, number in task:
         found = work(block, number)
         total = found if total is None else total + found
-    if total is not None:
-        yield sum_row(task.first, task.kept, task.rows, total)
+    if task.account.rows:
+        yield sum_row(task.first, total, task.account)
 
 
 def _put_aside(
@@ -323,13 +330,15 @@ def _put_aside(
     for block, number in task:
         part, found = work(block, number)
         total = found if total is None else total + found
-        yield _both_row(number, 0, 0, None, pickle.dumps(part))
-    if total is not None:
-        yield _both_row(task.first, task.kept, task.rows, pickle.dumps(total), None)
+        yield _both_row(number, None, None, pickle.dumps(part))
+    if task.account.rows:
+        yield _both_row(task.first, task.account, pickle.dumps(total), None)
 
 
-def _both_row(number: int, kept: int, rows: int, found: bytes | None, part: bytes | None) -> pa.RecordBatch:
-    values = {"number": [number], "kept": [kept], "rows": [rows], "found": [found], "part": [part]}
+def _both_row(
+    number: int, account: Account | None, found: bytes | None, part: bytes | None
+) -> pa.RecordBatch:
+    values = {"number": [number], "account": [pickle.dumps(account)], "found": [found], "part": [part]}
     return pa.RecordBatch.from_pydict(values, _BOTH_SCHEMA)
 
 
@@ -341,7 +350,7 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
             found = work(pickle.loads(part), number)
             total, first = (found, number) if total is None else (total + found, first)
     if total is not None:
-        yield sum_row(first, 0, 0, total)
+        yield sum_row(first, total)
 
 
 def _own_files(tasks: Sequence[tuple[Piece, ...]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -121,7 +121,7 @@ def _count(
                 codes.update(receiver.receive(report).tolist())
     if codes:
         found = Received(receiver.tally, codes, [receiver.ids] if with_ids else [])
-        yield sum_row(BLOCKS * partition(), 0, 0, found)
+        yield sum_row(BLOCKS * partition(), found)
 
 
 def all_ids(found: Received, known: bytes) -> bytes:

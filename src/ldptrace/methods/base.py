@@ -14,6 +14,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd
+from ldptrace.methods.public import Public
 from ldptrace.models.base import MobilityModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -39,6 +40,9 @@ class Job:
     options: dict[str, Any] = field(default_factory=dict)
     # Who is asked; None: everybody.
     members: Members | None = None
+    # What is known without asking anybody, and the coordinate system of it all.
+    public: Public = field(default_factory=Public)
+    crs: str | None = None
 
     @property
     def users(self) -> int:

@@ -29,7 +29,7 @@ from ldptrace.io import read, write
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.synthesis import run_method
+from ldptrace.synthesis import synthesize
 from ldptrace_lab.compare.contestants import Contestant
 
 FORMAT, VERSION = "ldptrace-compare-run", 1
@@ -177,7 +177,7 @@ class Bench:
             )
             return made
         options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
-        return run_method(
+        return synthesize(
             self.real,
             key.epsilon,
             bounds=question.bounds,
@@ -187,8 +187,9 @@ class Bench:
             time=question.time,
             # As in the literature, every trip plays a user, also where the data say whose it is.
             unit="trip",
+            outside="clamp",
             **options,
-        ).trajectories
+        )
 
     def _control(self, name: str, rng: np.random.Generator) -> Trajectories:
         assert self.roads is not None

@@ -19,7 +19,7 @@ from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.methods import Method, method
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import Run, run_method
+from ldptrace.synthesis import Run, Settings, run
 from ldptrace_lab.reproduce.central import CENTRAL_LAPLACE
 from ldptrace_lab.reproduce.data import DataSet
 from ldptrace_lab.reproduce.results import Cell
@@ -115,8 +115,7 @@ class Bench:
             if data.pois is None:
                 raise InputError(f"{data.title} has no table of places, which ngram-full needs")
             options["pois"] = data.pois
-        return run_method(
-            real,
+        settings = Settings.of(
             cell.epsilon,
             bounds=data.bounds,
             grid=cell.grid,
@@ -125,8 +124,10 @@ class Bench:
             simulation=simulation,
             # As in the literature, every trip plays a user, also where the data say whose it is.
             unit="trip",
-            **options,
+            outside="clamp",
+            options=options,
         )
+        return run(real, settings)
 
     def _real(self, data: DataSet, users: int | None) -> Trajectories:
         everyone = data.trajectories

@@ -9,9 +9,9 @@ from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import PrivacyWarning
 from ldptrace.protocol.grid import Grid
-from ldptrace.synthesis import run_method
 from ldptrace_lab.central.adatrace import _nearest_law, learn, shortest, synthetic
 from ldptrace_lab.central.curator import TrustedCurator
+from synthesis_kit import run_method
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from ldptrace.core.pois import Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.generators import campus_walks
-from ldptrace.synthesis import run_method
+from synthesis_kit import run_method
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
 
