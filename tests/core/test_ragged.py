@@ -32,3 +32,10 @@ def test_everything_is_what_a_list_of_lists_says(sizes: list[int], data: st.Data
     )
     assert np.diff(ragged.kept(offsets, mask)).tolist() == [int(mask[one].sum()) for one in lists]
     assert ragged.holders(offsets, mask).tolist() == [bool(mask[one].any()) for one in lists]
+
+
+def test_nothing_has_offsets_too() -> None:
+    assert ragged.offsets_of([]).tolist() == [0]
+    assert ragged.offsets_of(np.array([True, False])).dtype == np.int64
+    offsets, values = ragged.ranges(np.array([7, 0, 2]), np.array([2, 0, 1]))
+    assert (offsets.tolist(), values.tolist()) == ([0, 2, 2, 3], [7, 8, 2])

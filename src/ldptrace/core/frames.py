@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
 from ldptrace.core.times import are_dates
 from ldptrace.errors import InputError
@@ -79,7 +80,7 @@ def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table 
     if not whole:
         frame = frame.explode(index_parts=False, ignore_index=True)
     points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(frame))))).astype(np.int64)
+    offsets = ragged.offsets_of(np.bincount(owner, minlength=len(frame)))
     t = _flat(frame["t"].to_list(), len(points)) if whole and "t" in frame.columns else None
     plain = module("pandas").DataFrame(
         frame.drop(columns=[frame.geometry.name, *(["t"] if "t" in frame else [])])

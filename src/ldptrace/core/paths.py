@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -49,9 +50,7 @@ class CellPaths:
         """The paths at `indices` (numbers or a mask), in that order."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
-        sizes = self.sizes[picked]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        source = np.repeat(self.offsets[:-1][picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        offsets, source = ragged.taken(self.offsets, picked)
         return CellPaths(self.cells[source], offsets, self.grid)
 
     def part(self, start: int, stop: int) -> CellPaths:
@@ -62,7 +61,7 @@ class CellPaths:
     @staticmethod
     def concat(parts: Sequence[CellPaths]) -> CellPaths:
         """One set after the other, of one grid; there is at least one."""
-        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.sizes for part in parts]))))
+        offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
     def starts(self) -> NDArray[np.int32]:
@@ -76,7 +75,7 @@ class CellPaths:
     @staticmethod
     def from_lists(paths: Sequence[Sequence[int]], grid: Grid) -> CellPaths:
         """From Python lists of cell numbers, for examples and tests."""
-        offsets = np.cumsum([0] + [len(path) for path in paths])
+        offsets = ragged.offsets_of([len(path) for path in paths])
         return CellPaths(np.array([cell for path in paths for cell in path], dtype=np.int32), offsets, grid)
 
     @staticmethod

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.area import Land
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
@@ -97,7 +98,7 @@ def respace(
     sizes = sizes.copy()
     span = along[offsets[1:][many] - 1] - along[offsets[:-1][many]]
     sizes[many] = np.maximum(np.ceil(span / spacing), 1).astype(np.int64) + 1
-    new = np.concatenate(([0], np.cumsum(sizes)))
+    new = ragged.offsets_of(sizes)
     points = np.empty((2, new[-1]))
 
     def walk(_: int, start: int, stop: int) -> None:
@@ -122,8 +123,8 @@ def running(steps: Floats, offsets: NDArray[np.int64]) -> Floats:
 def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The cell of every point, and where trajectories begin."""
     sizes = np.where(paths.sizes == 1, 2, paths.sizes)
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    offsets = ragged.offsets_of(sizes)
+    within = ragged.places(offsets)
     within[np.repeat(paths.sizes == 1, sizes)] = 0
     return paths.cells[np.repeat(paths.offsets[:-1], sizes) + within], offsets
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from pyarrow import csv
 
+from ldptrace.core import ragged
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 
@@ -188,7 +189,7 @@ class Visits:
         sizes = poi.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         if not np.array_equal(sizes, t.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)):
             raise InputError("the columns poi and poi_t hold lists of different lengths")
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        offsets = ragged.offsets_of(sizes)
         return Visits(
             poi.flatten().to_numpy().astype(np.int32), t.flatten().to_numpy().astype(np.float64), offsets
         )

@@ -17,7 +17,7 @@ def offsets_of(sizes: ArrayLike) -> Ints:
     """
     counts = np.asarray(sizes)
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    np.cumsum(counts, dtype=np.int64, out=offsets[1:])
     return offsets
 
 
@@ -45,9 +45,17 @@ def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
     >>> [found.tolist() for found in taken(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[0, 3, 5], [2, 3, 4, 0, 1]]
     """
-    sizes = np.diff(offsets)[picked]
-    new = offsets_of(sizes)
-    return new, np.repeat(offsets[:-1][picked] - new[:-1], sizes) + np.arange(new[-1])
+    return ranges(offsets[:-1][picked], np.diff(offsets)[picked])
+
+
+def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Offsets of runs of values, and where their values are: `sizes[k]` of them from `starts[k]` on.
+
+    >>> [found.tolist() for found in ranges(np.array([7, 2]), np.array([2, 3]))]
+    [[0, 2, 5], [7, 8, 2, 3, 4]]
+    """
+    offsets = offsets_of(sizes)
+    return offsets, np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
 
 
 def kept(offsets: Ints, mask: Mask) -> Ints:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
@@ -116,7 +117,7 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
     span = t[offsets[1:][many] - 1] - t[offsets[:-1][many]]
     # A last step too short for a file is left out: the point before it waits for the last one.
     sizes[many] = np.maximum(np.ceil((span - SHORTEST) / interval), 1).astype(np.int64) + 1
-    new = np.concatenate(([0], np.cumsum(sizes)))
+    new = ragged.offsets_of(sizes)
     points = np.empty((3, new[-1]))
     _every(trajectories.x, trajectories.y, t, offsets, new, float(interval), points)
     return replace(trajectories, x=points[0], y=points[1], t=points[2], offsets=new)

@@ -281,7 +281,7 @@ class Trajectories:
             raise InputError(
                 f"sets of different coordinate systems cannot be joined: {sorted(map(str, labels))}"
             )
-        starts = np.cumsum([0] + [part.points for part in parts])
+        starts = ragged.offsets_of([part.points for part in parts])
         offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
         times = [part.t for part in parts if part.t is not None]
         ids = [part.ids for part in parts if part.ids is not None]
@@ -425,7 +425,7 @@ class Trajectories:
         columns: dict[str, Any] = {ID: np.repeat(ids, self.sizes), axes[0]: self.x, axes[1]: self.y}
         if self.t is not None:
             columns["t"] = frames.moments(self.t) if self.has_dates else self.t
-        owner = np.repeat(np.arange(len(self)), self.sizes)
+        owner = ragged.owners(self.offsets)
         if self.extra is not None:
             further = {name: self.extra[name] for name in self.extra.column_names if name not in columns}
             columns |= {name: column.to_pandas().to_numpy()[owner] for name, column in further.items()}

@@ -10,6 +10,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
@@ -152,7 +153,7 @@ def _layout(plan: Plan, number: int) -> Layout:
     after its payload.
     """
     round_ = plan.rounds[number]
-    base = np.concatenate(([0], np.cumsum([ask.randomizer.outputs for ask in round_.asks])))
+    base = ragged.offsets_of([ask.randomizer.outputs for ask in round_.asks])
     rows: list[tuple[int, ...]] = []
     groups, ends = [0], []
     for group in range(1 if round_.assignment == "everyone" else len(round_.asks)):

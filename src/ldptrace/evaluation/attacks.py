@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
@@ -135,7 +136,7 @@ def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
 
     parts = map_chunks(work, len(trajectories))
     xs, ys, sizes = (np.concatenate([part[column] for part in parts]) for column in range(3))
-    return Trajectories(xs, ys, np.concatenate(([0], np.cumsum(sizes))))
+    return Trajectories(xs, ys, ragged.offsets_of(sizes))
 
 
 def outliers(distances: Floats) -> Floats:
@@ -153,11 +154,11 @@ def uniform_walks(
     sizes: Ints, grid: Grid, rng: np.random.Generator, *, crs: str | None = None
 ) -> Trajectories:
     """Random walks of so many cells each: uniform starts, moves and points. They know nothing."""
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    offsets = ragged.offsets_of(sizes)
     cells = np.empty(offsets[-1], dtype=np.int32)
     _walk(rng, offsets, grid.n, cells)
     x, y = resample(CellPaths(cells, offsets, grid), rng)
-    return Trajectories(x, y, np.concatenate(([0], np.cumsum(np.where(sizes == 1, 2, sizes)))), crs=crs)
+    return Trajectories(x, y, ragged.offsets_of(np.where(sizes == 1, 2, sizes)), crs=crs)
 
 
 _DI, _DJ = np.array(lattice.DIRECTION_DI), np.array(lattice.DIRECTION_DJ)

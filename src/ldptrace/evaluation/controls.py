@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -70,7 +71,7 @@ def plain_routing(
     moved = np.diff(offsets) > 0
     parts = []
     if moved.any():
-        kept = np.concatenate(([0], np.cumsum(np.diff(offsets)[moved])))
+        kept = ragged.offsets_of(np.diff(offsets)[moved])
         ones = np.ones(len(kept) - 1)
         routed = Routes(roads, edges, kept, 0 * ones, ones, ones / len(ones)).points()
         parts.append(Trajectories(routed.x, routed.y, routed.offsets, crs=trips.crs))
@@ -105,7 +106,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
     parts = map_chunks(work, len(start), _CHUNK)
     sizes = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
     edges = np.concatenate([np.empty(0, dtype=np.int32), *(part[0] for part in parts)])
-    return edges, np.concatenate(([0], np.cumsum(sizes)))
+    return edges, ragged.offsets_of(sizes)
 
 
 @kernel

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.protocol import lattice
@@ -88,7 +89,7 @@ def mine_passes(passes: Passes, n: int, top: int = TOP) -> Patterns:
         size, levels = rows.shape[1], 1
         while size + levels < LONGEST and len(rows) * 8 ** (levels + 1) <= _TABLE:
             levels += 1
-        begins = np.concatenate(([0], np.cumsum([len(rows) * 8**level for level in range(1, levels + 1)])))
+        begins = ragged.offsets_of([len(rows) * 8**level for level in range(1, levels + 1)])
         trie = _trie(Patterns(rows, np.empty(len(rows), dtype=np.int64)), n)
         found = passes(partial(_extensions, trie, size, begins), _Found.nothing(int(begins[-1])))
         for level in range(1, levels + 1):

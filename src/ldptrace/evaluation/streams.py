@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -293,7 +294,7 @@ class Positions:
         times: Any = trips.t
         first = clock.at(times[trips.offsets[:-1]])
         sizes = clock.at(times[trips.offsets[1:] - 1]) - first + 1
-        offsets = np.concatenate(([0], np.cumsum(np.maximum(sizes, 1))))
+        offsets = ragged.offsets_of(np.maximum(sizes, 1))
         x, y, tick = np.empty(offsets[-1]), np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
         lines = (trips.x, trips.y, times, trips.offsets)
         _positions(lines, first, offsets, clock.origin, clock.tick, (x, y, tick))
@@ -306,7 +307,7 @@ class Positions:
     @property
     def trip(self) -> Ints:
         """The trip of each position."""
-        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+        return ragged.owners(self.offsets)
 
     def cells(self, grid: Grid) -> Ints:
         """The cell of each position; a point on a border belongs to the lower cell."""

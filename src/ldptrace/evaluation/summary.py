@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import child
 from ldptrace.core.paths import CellPaths, direction_of
@@ -66,7 +67,7 @@ class Part:
 
     @property
     def paths(self) -> CellPaths:
-        return CellPaths(self.cells.astype(np.int32), np.concatenate(([0], np.cumsum(self.sizes))), self.grid)
+        return CellPaths(self.cells.astype(np.int32), ragged.offsets_of(self.sizes), self.grid)
 
     def take(self, indices: Ints) -> Part:
         """The trajectories at `indices`, repeats allowed."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, HOUR, Pois
@@ -118,7 +119,7 @@ def schedules(campus: Campus, habits: Habits, walkers: int, rng: np.random.Gener
     if not parts:
         return Schedule(np.empty(0, np.int32), np.empty(0), np.empty(0), np.zeros(1, np.int64), np.empty(0))
     poi, arrive, leave, count, pace = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Schedule(poi, arrive, leave, np.concatenate(([0], np.cumsum(count))), pace)
+    return Schedule(poi, arrive, leave, ragged.offsets_of(count), pace)
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core import ragged
 from ldptrace.core.columns import find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
@@ -172,7 +173,7 @@ def _rows(trajectories: Trajectories) -> pa.Table:
     if trajectories.t is not None:
         columns["t"] = pa.array(trajectories.t)
     if trajectories.extra is not None:
-        owner = pa.array(np.repeat(np.arange(len(trajectories)), trajectories.sizes))
+        owner = pa.array(ragged.owners(trajectories.offsets))
         for name in trajectories.extra.column_names:
             if name not in columns and not pa.types.is_nested(trajectories.extra[name].type):
                 columns[name] = trajectories.extra[name].take(owner)

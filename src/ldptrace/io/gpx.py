@@ -10,6 +10,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError, NothingUsable
@@ -38,7 +39,7 @@ def read_file(path: Path, _: Reading) -> Parsed:
         Trajectories(
             np.array(document.x),
             np.array(document.y),
-            np.concatenate(([0], np.cumsum(sizes))),
+            ragged.offsets_of(sizes),
             t=None if np.isnan(t).all() else t,
             ids=numbers if known else None,
             crs=WGS84,

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import FormatError, NothingUsable
@@ -58,7 +59,7 @@ EPOCH_DAYS = 25569
 def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
     """One trajectory per file; the user is the folder above `Trajectory`, whose `labels.txt` says how they went."""
     table, sizes = _parse(paths, GEOLIFE)
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    offsets = ragged.offsets_of(sizes)
     # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.
     t = np.round((table["days"].to_numpy() - EPOCH_DAYS) * 86400)
     names = {"user": [_user(path) for path in paths], "name": [path.stem for path in paths]}

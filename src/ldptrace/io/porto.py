@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldptrace.core import ragged
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
@@ -50,7 +51,7 @@ def read_table(source: Path | pa.Buffer) -> Parsed:
             before = sum(len(earlier) for earlier in polylines.chunks[:number])
             raise NothingUsable(_first_broken(chunk, before + 2)) from None
     x, y, sizes = (np.concatenate([part[k] for part in parts]) if parts else np.empty(0) for k in range(3))
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    offsets = ragged.offsets_of(sizes)
     ids, extra = split_ids(table[TRIP], TRIP) if TRIP in table.column_names else (None, {})
     for name in table.column_names:
         if name not in {POLYLINE, TRIP, MISSING}:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
@@ -68,7 +69,7 @@ class Streets:
         parts = shapely.linestrings(
             np.c_[x, y], indices=np.repeat(np.arange(len(self.edges)), np.diff(offsets))
         )
-        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        owner = ragged.owners(self.offsets)
         return shapely.line_merge(shapely.multilinestrings(parts, indices=owner))
 
 

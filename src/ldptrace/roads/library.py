@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
@@ -116,7 +117,7 @@ class Library:
         parts = [part for batch in map_chunks(grown, trees, _BATCH) for part in batch]
         ways, trunks, fair = zip(*parts, strict=True)
         edges, many, begin, end = (np.concatenate(column) for column in zip(*ways, strict=True))
-        offsets = np.concatenate(([0], np.cumsum(many)))
+        offsets = ragged.offsets_of(many)
         return Pool(
             Routes(roads, edges, offsets, begin, end, np.ones(len(many))),
             np.repeat(np.arange(trees, dtype=np.int32), sizes),

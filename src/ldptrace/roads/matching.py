@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -164,7 +165,7 @@ def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int]) -> tuple[Int
     """First piece of each bucket, and the pieces of all buckets one after the other."""
     sizes = np.zeros(shape[0] * shape[1] + 1, dtype=np.int64)
     _fill(pieces, frame, shape, sizes, np.empty(0, dtype=np.int32))
-    first = np.concatenate(([0], np.cumsum(sizes[:-1])))
+    first = ragged.offsets_of(sizes[:-1])
     held = np.empty(first[-1], dtype=np.int32)
     _fill(pieces, frame, shape, first[:-1].copy(), held)
     return first, held

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from ldptrace.core import ragged
 from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
 from ldptrace.roads.report import RoadReport
@@ -206,7 +207,7 @@ class RoadNetwork:
         inner = np.zeros(len(picked), dtype=np.int64)
         if self.shape_offsets is not None:
             inner = self.shape_offsets[picked + 1] - self.shape_offsets[picked]
-        offsets = np.r_[0, np.cumsum(inner + 2)]
+        offsets = ragged.offsets_of(inner + 2)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         first, last = offsets[:-1], offsets[1:] - 1
         x[first], y[first] = self.x[self.source[picked]], self.y[self.source[picked]]
@@ -286,9 +287,7 @@ class RoadNetwork:
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         shape: dict[str, NDArray[np.generic] | None] = {}
         if self.shape_offsets is not None and self.shape_x is not None and self.shape_y is not None:
-            sizes = np.diff(self.shape_offsets)[picked]
-            offsets = np.r_[0, np.cumsum(sizes)]
-            point = np.repeat(self.shape_offsets[picked] - offsets[:-1], sizes) + np.arange(offsets[-1])
+            offsets, point = ragged.taken(self.shape_offsets, picked)
             shape = {
                 "shape_x": self.shape_x[point],
                 "shape_y": self.shape_y[point],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.roads.network import RoadNetwork
 
 Floats = NDArray[np.float64]
@@ -51,7 +52,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
         shape = {
             "shape_x": x[inner],
             "shape_y": y[inner],
-            "shape_offsets": np.concatenate(([0], np.cumsum(sizes))),
+            "shape_offsets": ragged.offsets_of(sizes),
         }
     return replace(
         roads,

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -72,7 +73,7 @@ class Routes:
     @staticmethod
     def of(roads: RoadNetwork, ways: list[list[int]], weights: ArrayLike | None = None) -> Routes:
         """From Python lists of edge numbers, for examples and tests; whole edges, equal weights."""
-        offsets = np.cumsum([0] + [len(way) for way in ways])
+        offsets = ragged.offsets_of([len(way) for way in ways])
         many = len(ways)
         weight = np.ones(many) if weights is None else np.asarray(weights, dtype=np.float64)
         edges = np.array([edge for way in ways for edge in way], dtype=np.int32)
@@ -91,7 +92,7 @@ class Routes:
         many = len(kept)
         inner = np.ones(kept.points, dtype=bool)
         inner[first] = inner[last] = False
-        shape = (kept.x[inner], kept.y[inner], np.concatenate(([0], np.cumsum(kept.sizes - 2))))
+        shape = (kept.x[inner], kept.y[inner], ragged.offsets_of(kept.sizes - 2))
         seconds = None
         if kept.t is not None:
             spent = kept.t[last] - kept.t[first]
@@ -139,7 +140,7 @@ class Routes:
         """The routes at `indices` (numbers or a mask), in that order, with their old weights or new ones."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
-        offsets, source = _gathered(self.offsets, picked)
+        offsets, source = ragged.taken(self.offsets, picked)
         kept = self.weights[picked] if weights is None else weights
         return Routes(
             self.roads, self.edges[source], offsets, self.begin[picked], self.end[picked], kept / kept.sum()
@@ -194,7 +195,7 @@ class Routes:
         else:
             sizes = np.zeros(len(picked), dtype=np.int64)
             _count(picked, self.edges, self.offsets, lines.offsets, sizes)
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        offsets = ragged.offsets_of(sizes)
         x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
         t = np.empty(offsets[-1] if self.roads.seconds is not None else 0)
 
@@ -229,7 +230,7 @@ class Routes:
             for start, stop in chunks(len(self))
         ]
         sizes = np.concatenate([part.sizes for part in parts])
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        offsets = ragged.offsets_of(sizes)
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
 
     def cut_spacing(self, grid: Grid) -> float:
@@ -276,13 +277,6 @@ def _positive(name: str, value: ArrayLike, many: int) -> Floats:
 def _steps(many: Floats) -> Offsets:
     """Number of points that so many steps have, the last of them shorter."""
     return np.maximum(np.ceil(many - 1e-9), 1).astype(np.int64) + 1
-
-
-def _gathered(offsets: Offsets, picked: NDArray[np.int64]) -> tuple[Offsets, Offsets]:
-    """New offsets of the picked rows, and where each of their values comes from."""
-    sizes = np.diff(offsets)[picked]
-    new = np.concatenate(([0], np.cumsum(sizes)))
-    return new, np.repeat(offsets[:-1][picked] - new[:-1], sizes) + np.arange(new[-1])
 
 
 @kernel

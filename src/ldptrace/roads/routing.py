@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
@@ -55,11 +56,9 @@ class TurnGraph:
         by_source = np.argsort(source, kind="stable").astype(np.int32)
         begin = np.searchsorted(source[by_source], np.arange(len(roads.x) + 1))
         many = (begin[1:] - begin[:-1])[target]
-        offsets = np.concatenate(([0], np.cumsum(many)))
+        _, places = ragged.ranges(begin[target], many)
         before = np.repeat(np.arange(edges, dtype=np.int32), many)
-        after = by_source[
-            np.arange(offsets[-1]) - np.repeat(offsets[:-1], many) + np.repeat(begin[target], many)
-        ]
+        after = by_source[places]
         # A way never turns round, except where nothing else is left.
         back = target[after] == source[before]
         kept = ~back | (np.bincount(before, ~back, minlength=edges)[before] == 0)
@@ -73,7 +72,7 @@ class TurnGraph:
         return TurnGraph(
             cost,
             roads.length,
-            np.concatenate(([0], np.cumsum(np.bincount(before, minlength=edges)))),
+            ragged.offsets_of(np.bincount(before, minlength=edges)),
             np.ascontiguousarray(after, dtype=np.int32),
             (price * right_angles).astype(np.float32),
         )
@@ -93,7 +92,7 @@ class TurnGraph:
         before = np.repeat(np.arange(self.edges, dtype=np.int32), np.diff(self.first))
         order = np.argsort(self.following, kind="stable")
         sizes = np.bincount(self.following, minlength=self.edges)
-        first = np.concatenate(([0], np.cumsum(sizes)))
+        first = ragged.offsets_of(sizes)
         return TurnGraph(self.cost, self.length, first, before[order], self.bend[order])
 
     def way(self, start: int, end: int) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
@@ -51,7 +52,7 @@ class Trips:
         picked = np.asarray(indices)
         timing = None if self.timing is None else self.timing.take(picked)
         sizes = np.diff(self.offsets)[picked]
-        return Trips(self.paths.take(picked), timing, np.concatenate(([0], np.cumsum(sizes))))
+        return Trips(self.paths.take(picked), timing, ragged.offsets_of(sizes))
 
     @staticmethod
     def concat(parts: Sequence[Trips]) -> Trips:
@@ -60,5 +61,5 @@ class Trips:
         return Trips(
             CellPaths.concat([part.paths for part in parts]),
             Timing.concat(timings) if len(timings) == len(parts) else None,
-            np.concatenate(([0], np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts])))),
+            ragged.offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         )

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.core.parallel import map_chunks
@@ -78,7 +79,7 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
     visits = on_simplex(curator.histogram(paths.cells, _owners(paths), grid.cells, GRID / 2))
     finer = FINER * visits / visits.sum() / float(curator.epsilon)
     sides = np.maximum(np.ceil(finer), 1).astype(np.int64)
-    first = np.concatenate(([0], np.cumsum(sides**2)))
+    first = ragged.offsets_of(sides**2)
     counts = np.ones(int(first[-1]))
     if sides.max() > 1:
         (ox, oy), (sx, sy) = grid.origin, grid.step
@@ -177,7 +178,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
         extra = (own.random(stop - start)[:, None] >= extras[way]).sum(axis=1)
         sizes = np.zeros(stop - start, dtype=np.int64)
         cells = _bridges(first, last, way + extra, features.moves, targets, ahead, grid.n, sizes, own)
-        return CellPaths(cells, np.concatenate(([0], np.cumsum(sizes))), grid)
+        return CellPaths(cells, ragged.offsets_of(sizes), grid)
 
     parts = map_chunks(bridge, count)
     paths = CellPaths.concat(parts) if parts else CellPaths.from_lists([], grid)
@@ -189,7 +190,7 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
     grid, repeats = paths.grid, np.ones(len(paths.cells), dtype=np.int64)
     repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
     cells = np.repeat(paths.cells, repeats)
-    offsets = np.concatenate(([0], np.cumsum(np.where(paths.sizes == 1, 2, paths.sizes))))
+    offsets = ragged.offsets_of(np.where(paths.sizes == 1, 2, paths.sizes))
     side = features.sides[cells]
     part = np.zeros(len(cells), dtype=np.int64)
     for cell in np.flatnonzero(features.sides > 1):

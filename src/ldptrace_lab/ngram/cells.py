@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -110,7 +111,7 @@ def without_repeats(cells: NDArray[np.int32], like: CellPaths) -> CellPaths:
     kept = np.ones(len(cells), dtype=bool)
     kept[1:] = cells[1:] != cells[:-1]
     kept[like.offsets[:-1][like.sizes > 0]] = True
-    sizes = np.concatenate(([0], np.cumsum(kept)))[like.offsets]
+    sizes = ragged.offsets_of(kept)[like.offsets]
     return CellPaths(cells[kept], sizes, like.grid)
 
 

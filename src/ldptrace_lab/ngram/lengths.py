@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
+
 Sizes = NDArray[np.int64]
 
 
@@ -31,8 +33,8 @@ def stretched(offsets: Sizes, sizes: Sizes) -> tuple[Sizes, Sizes]:
     ([0, 0, 1, 2, 2, 3], [0, 5, 6])
     """
     old = np.diff(offsets)
-    resized = np.concatenate(([0], np.cumsum(sizes)))
-    within = np.arange(resized[-1]) - np.repeat(resized[:-1], sizes)
+    resized = ragged.offsets_of(sizes)
+    within = ragged.places(resized)
     share = np.repeat(np.maximum(old - 1, 0) / np.maximum(sizes - 1, 1), sizes)
     positions = np.repeat(offsets[:-1], sizes) + np.rint(within * share).astype(np.int64)
     return np.where(np.repeat(old == 0, sizes), offsets[-1], positions), resized

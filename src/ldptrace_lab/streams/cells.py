@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -77,7 +78,7 @@ class CellStreams:
         ends = np.stack([times[trips.offsets[:-1]], times[trips.offsets[1:] - 1]])
         first, last = np.floor((ends - clock.origin) / clock.seconds + 1e-6).astype(np.int64)
         first, last = np.maximum(first, 0), np.minimum(last, clock.ticks - 1)
-        offsets = np.concatenate(([0], np.cumsum(np.maximum(last - first + 1, 0))))
+        offsets = ragged.offsets_of(np.maximum(last - first + 1, 0))
         (ox, oy), (sx, sy) = grid.origin, grid.step
         cells = np.empty(offsets[-1], dtype=np.int32)
         _at_ticks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams.cells import CellStreams, Clock, Ints
 from ldptrace_lab.streams.states import Floats, States
@@ -88,7 +89,7 @@ class SyntheticCrowd:
         sizes = np.zeros(self._made, dtype=np.int64)
         for _, ids, _ in self._kept:
             sizes[ids] += 1
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        offsets = ragged.offsets_of(sizes)
         cells = np.empty(offsets[-1], dtype=np.int32)
         for tick, ids, where in self._kept:
             cells[offsets[ids] + tick - begins[ids]] = where

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace_lab.streams.cells import CellStreams, Ints
 
 Floats = NDArray[np.float64]
@@ -56,7 +57,7 @@ class States:
     def events(self, streams: CellStreams) -> Events:
         """Everything that happens, by tick: a trip enters at its first tick and quits in the tick after its last."""
         cells, ticks = streams.cells.astype(np.int64), streams.ticks
-        owner = np.repeat(np.arange(len(streams)), streams.sizes)
+        owner = ragged.owners(streams.offsets)
         enters = np.zeros(len(cells), dtype=bool)
         some = streams.sizes > 0
         enters[streams.offsets[:-1][some]] = True

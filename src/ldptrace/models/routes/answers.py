@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import link_items, move_items
 from ldptrace.core.paths import CellPaths, direction_of
@@ -67,7 +68,7 @@ class PathTables:
     @cached_property
     def rows(self) -> Ints:
         """The path of every cell."""
-        return np.repeat(np.arange(len(self.paths)), self.paths.sizes)
+        return ragged.owners(self.paths.offsets)
 
     @cached_property
     def length_items(self) -> Ints:

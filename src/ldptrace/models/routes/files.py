@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core import ragged
 from ldptrace.models.base import Arrays
 from ldptrace.models.routes.strides import STRIDES, Strides
 from ldptrace.roads.network import RoadNetwork
@@ -45,7 +46,7 @@ def routes_restored(header: dict[str, Any], arrays: Arrays) -> Routes:
         name=str(about["name"]),
         classes=tuple(about["classes"]),
     )
-    offsets = np.concatenate(([0], np.cumsum(arrays["sizes"], dtype=np.int64)))
+    offsets = ragged.offsets_of(arrays["sizes"])
     for name in ("begin", "end"):
         if not ((arrays[name] >= 0).all() and (arrays[name] <= 1).all()):
             raise ValueError(f"{name} must be a share of an edge")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -91,7 +92,7 @@ class Strides:
             )
 
         map_chunks(choose, len(dense))
-        running = np.concatenate(([0], np.cumsum(kept)))
+        running = ragged.offsets_of(kept)
         t = None if dense.t is None else dense.t[kept]
         return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=t)
 
@@ -101,7 +102,7 @@ class Strides:
             CellPaths.from_trajectories(self.points(routes, np.arange(start, stop)), grid)
             for start, stop in chunks(len(routes))
         ]
-        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.sizes for part in parts]))))
+        offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
 
 

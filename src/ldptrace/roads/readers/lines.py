@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core import ragged
 from ldptrace.core.crs import LocalPlane, is_geographic
 from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode, limit_kmh
@@ -55,7 +56,7 @@ class Lines:
         sizes = np.diff(self.offsets)
         owned = np.repeat(np.arange(len(sizes)), sizes)
         kept = np.isin(owned, rows)
-        x, y, offsets = self.x[kept], self.y[kept], np.r_[0, np.cumsum(sizes[rows])]
+        x, y, offsets = self.x[kept], self.y[kept], ragged.offsets_of(sizes[rows])
         if keys is None:
             x, y, offsets = touching(x, y, offsets, self.crs)
             keys = places(x, y, offsets, self.crs)
@@ -68,7 +69,7 @@ class Lines:
         dropped["the same street again"] += int((~single).sum())
         held = np.repeat(single, np.diff(offsets))
         keys, x, y = keys[held], x[held], y[held]
-        rows, ways, offsets = rows[single], ways[single], np.r_[0, np.cumsum(np.diff(offsets)[single])]
+        rows, ways, offsets = rows[single], ways[single], ragged.offsets_of(np.diff(offsets)[single])
         node_x, node_y, start, end, shape, line = cut(keys, x, y, offsets)
         row, ways = rows[line], ways[line]
         words = sorted({kind for kind, _ in judged if kind})
@@ -130,8 +131,7 @@ def cut(
     spot = np.empty(len(count), dtype=np.int64)
     spot[place[::-1]] = np.arange(len(place))[::-1]
     inner = last - first - 1
-    ends = np.r_[0, np.cumsum(inner)]
-    point = np.repeat(first + 1 - ends[:-1], inner) + np.arange(ends[-1])
+    ends, point = ragged.ranges(first + 1, inner)
     start, end = number[: len(first)], number[len(first) :]
     chosen = spot[nodes]
     return (
@@ -204,7 +204,7 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
     after, extra = begin[hit][order], end[hit][order]
     line = np.searchsorted(offsets, after, side="right") - 1
     sizes = sizes + np.bincount(line, minlength=len(sizes))
-    return np.insert(x, after + 1, x[extra]), np.insert(y, after + 1, y[extra]), np.r_[0, np.cumsum(sizes)]
+    return np.insert(x, after + 1, x[extra]), np.insert(y, after + 1, y[extra]), ragged.offsets_of(sizes)
 
 
 def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.errors import InputError
 from ldptrace.roads.classes import PACE, PEOPLE, Mode, class_speed, is_open_to, rank_speed
 from ldptrace.roads.network import UNKNOWN, Floats, Nodes, Offsets, RoadNetwork
@@ -160,8 +161,8 @@ def _shapes(
     """The lines of some rows, those of `turned` ones from the other end."""
     x, y, offsets = shape
     sizes = np.diff(offsets)[row]
-    ends = np.r_[0, np.cumsum(sizes)]
-    rank = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
+    ends = ragged.offsets_of(sizes)
+    rank = ragged.places(ends)
     rank = np.where(np.repeat(turned, sizes), np.repeat(sizes, sizes) - 1 - rank, rank)
     point = np.repeat(offsets[row], sizes) + rank
     return x[point], y[point], ends

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, Visits
@@ -79,8 +80,7 @@ class NgramFull:
         if len(visits.poi) and not 0 <= visits.poi.min() <= visits.poi.max() < len(self.regions.pois):
             raise InputError(f"visits must name places from 0 to {len(self.regions.pois) - 1}")
         sizes = np.minimum(np.diff(visits.offsets), self.most_visits)
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
-        at = np.repeat(visits.offsets[:-1] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        offsets, at = ragged.ranges(visits.offsets[:-1], sizes)
         interval = (visits.t[at] % DAY / (60.0 * self.regions.knowledge.interval)).astype(np.int64)
         return self.regions.nearest[visits.poi[at], interval], offsets
 
