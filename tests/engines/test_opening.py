@@ -34,3 +34,13 @@ def test_a_cluster_needs_names_and_bounds() -> None:
         open_crowd(TRIPS, Reading(bounds=(0, 0, 4, 4)), Where("spark"), ExitStack())
     with pytest.raises(InputError, match="the engine is local or spark, got 'flink'"):
         Where("flink")
+
+
+def test_points_are_read_where_they_fit(tmp_path: Path) -> None:
+    lt.write(Trajectories.concat([TRIPS] * 50), tmp_path / "points.csv")
+    with ExitStack() as resources:
+        kinds = [
+            type(open_crowd(tmp_path / "points.csv", Reading(bounds=(0, 0, 9, 9)), where, resources)[0])
+            for where in (Where(), Where(memory=1000), Where(batches=True))
+        ]
+    assert kinds == [Memory, Files, Files]

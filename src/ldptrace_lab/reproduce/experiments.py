@@ -172,7 +172,8 @@ def _utility_published(setup: Setup) -> list[Row]:
 
 
 STAGES = {
-    "discretise": "prepare",
+    "read": "prepare",
+    "choose trajectories": "prepare",
     "collect": "devices",
     "collect lengths": "devices",
     "collect transitions": "devices",
