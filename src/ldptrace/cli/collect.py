@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import check_outputs, note, read_as, read_document, table_console, write_text
+from ldptrace.cli.common import (
+    as_typed,
+    check_outputs,
+    note,
+    read_as,
+    read_document,
+    table_console,
+    write_text,
+)
 from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.decode import decode
 from ldptrace.cli.own import default_ledger, moment, own_trips
@@ -139,7 +147,9 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
 
 
 def tally(
-    reports: Annotated[list[Path], typer.Argument(help="Files of reports, one or many in each.")],
+    reports: Annotated[
+        list[Path], typer.Argument(parser=as_typed, help="Files of reports, one or many in each.")
+    ],
     plan: PlanOption,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where the tally goes; stdout if absent.")

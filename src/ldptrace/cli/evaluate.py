@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption, check_outputs, note, table_console
+from ldptrace.cli.common import Progress, SeedOption, as_typed, check_outputs, note, table_console
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
 from ldptrace.cli.reading import with_reading
 from ldptrace.protocol.grid import checked_cells
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 RealArgument = Annotated[
-    Path, typer.Argument(metavar="REAL", help="File or folder of the real trajectories.")
+    Path, typer.Argument(parser=as_typed, metavar="REAL", help="File or folder of the real trajectories.")
 ]
 SyntheticArgument = Annotated[
     list[str],
@@ -220,7 +220,7 @@ def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
     split = [
         text.partition("=") if "=" in text and not Path(text).exists() else ("", "", text) for text in given
     ]
-    paths = [Path(path) for *_, path in split]
+    paths = [as_typed(path) for *_, path in split]
     return [name or found for (name, *_), found in zip(split, names(paths), strict=True)], paths
 
 
