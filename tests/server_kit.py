@@ -22,6 +22,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ldptrace.device import Reporter
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Ask, Plan, Round
@@ -42,7 +43,9 @@ from ports_kit import free_port
 from programs_kit import require
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
-SINGLE = Plan.single_report(GRID, 1)
+# Plans of the campaign `trips`; in a campaign of another name, `opened` makes them that one's.
+TRIPS = CampaignName("trips", "0" * 32)
+SINGLE = Plan.single_report(GRID, 1).changed(campaign=TRIPS)
 TYPE = {"Content-Type": "application/vnd.ldptrace.reports"}
 # Reports of this plan name one item each; a report per item makes every loss and every double visible.
 VALUES = 4_096
@@ -53,6 +56,7 @@ TELLING = Plan(
     GRID,
     1,  # type: ignore[arg-type]
     (Round((Ask(Length(6, VALUES), GRR(VALUES, 1, ratio_at_most(1))),), "everyone"),),
+    campaign=TRIPS,
 )
 REPOSITORY = Path(__file__).parents[1]
 # What SQLite writes in the definition of a table, and PostgreSQL's words for it.
@@ -65,9 +69,14 @@ POSTGRES_WORDS = {
 }
 
 
-def telling_report(value: int) -> bytes:
-    """A report of the plan `TELLING` that names this item."""
-    return Report(plan_prefix(TELLING), 0, 0, 0, os.urandom(16), value.to_bytes(2, "big")).encode()
+def telling_report(value: int, plan: Plan = TELLING, window: int = 0) -> bytes:
+    """A report of the plan `TELLING`, or one like it, that names this item."""
+    return Report(plan_prefix(plan), 0, 0, window, os.urandom(16), value.to_bytes(2, "big")).encode()
+
+
+def of(plan: Plan, name: str) -> Plan:
+    """The plan as one of the campaign of this name."""
+    return plan.changed(campaign=CampaignName(name, "0" * 32))
 
 
 def texts() -> dict[str, Any]:
@@ -108,10 +117,10 @@ def terms(**options: Any) -> Terms:
     )
 
 
-def opened(database: Database, name: str, plan: Plan, **options: Any) -> None:
-    """A campaign that is open."""
-    campaigns.create(database, name, plan, terms(**options), actor="test")
-    campaigns.open_round(database, name, actor="test")
+def opened(database: Database, name: str, plan: Plan, **options: Any) -> Plan:
+    """A campaign that is open; its plan."""
+    campaigns.create(database, name, of(plan, name), terms(**options), actor="test")
+    return campaigns.open_round(database, name, actor="test").plan
 
 
 def counts(database: Database, name: str) -> list[int]:

@@ -12,6 +12,8 @@ from ldptrace.cli import application
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.server import registry
+from ldptrace.server.storage import open_database
 
 PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 4), 1.0)
 
@@ -38,7 +40,9 @@ def shown(name: str) -> dict[str, object]:
 def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
     made = run("create", "town", "--plan", "plan.json", "--title", "A town", "--min-reports", "7")
     assert made.exit_code == 0, made.output
-    assert (shown("town")["state"], shown("town")["plan"]) == ("draft", PLAN.id)
+    # A plan of its own: its id is not that of the same settings elsewhere.
+    assert shown("town")["state"] == "draft"
+    assert shown("town")["plan"] != PLAN.id
     assert run("open", "town").exit_code == 0
     assert shown("town")["state"] == "open"
     assert "0 counted, 7 needed" in run("show", "town").stdout
@@ -81,7 +85,9 @@ def test_a_campaign_from_facts_asks_about_time() -> None:
     asked = ["--time", "--week", "--centre", "13.4,52.5", "--grid", "4"]
     assert run("create", "town", *facts, *asked).exit_code == 0
     planned = CliRunner().invoke(application("plan"), ["plan", *facts, *asked, "--json", "-"])
-    assert shown("town")["plan"] == json.loads(planned.stdout)["plan_id"]
+    with open_database("data").reading() as session:
+        made = registry.find(session, "town").plan
+    assert made.changed(campaign=None).id == json.loads(planned.stdout)["plan_id"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -125,3 +131,34 @@ def test_nothing_is_made_by_looking_nor_by_a_campaign_that_cannot_be(folder: Pat
     assert not (folder / "data").exists()
     assert run("token", "*").exit_code == 0
     assert (folder / "data").is_dir()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_standing_campaign_goes_on_with_another_plan(tmp_path: Path) -> None:
+    facts = ["--users", "900", "--epsilon", "1", "--bounds", "0,0,6,6", "--grid", "4"]
+    refused = run("create", "town", *facts, "--recent", "2d")
+    assert "give --every" in str(refused.exception)
+    made = run(
+        "create", "town", *facts, "--every", "7d", "--recent", "2d", "--lifetime", "6", "--grace", "12h"
+    )
+    assert made.exit_code == 0, made.output
+    assert shown("town")["standing"] == {
+        "every": 604_800,
+        "recent": 172_800,
+        "start": 345_600,
+        "lifetime": "6",
+        "grace": 43_200,
+    }
+    assert run("open", "town").exit_code == 0
+    assert "every 7 days, lifetime 6" in run("show", "town").stdout
+    with open_database("data").reading() as session:
+        plan = registry.find(session, "town").plan
+    assert "trips" in [ask.question.name for ask in plan.rounds[0].asks]
+    assert plan.standing is not None
+    Path("next.json").write_text(
+        plan.changed(campaign=None, standing=plan.standing.changed(grace=60)).to_json()
+    )
+    assert run("change", "town", "--plan", "next.json").exit_code == 0
+    assert shown("town")["standing"]["grace"] == 60  # type: ignore[index]
+    assert run("close", "town").exit_code == 0
+    assert shown("town")["until"] is not None

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 from ldptrace.cli import application
 from ldptrace.server import campaigns, tokens
 from ldptrace.server.storage import open_database
-from server_kit import SINGLE
+from server_kit import SINGLE, of
 
 
 def run(*arguments: str) -> Result:
@@ -18,7 +18,7 @@ def run(*arguments: str) -> Result:
 def test_tokens_are_made_listed_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     database = open_database("ldptrace-data")
-    campaigns.create(database, "town", SINGLE, actor="test")
+    campaigns.create(database, "town", of(SINGLE, "town"), actor="test")
     text = run("town", "--scope", "read", "--label", "press").stdout.strip()
     with database.reading() as session:
         held = tokens.holder(session, text)

@@ -6,12 +6,14 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.problems import PlanRefused
+from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.server import campaigns, journal, registry, tallies, tokens, views
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database
-from server_kit import GRID, SINGLE, TELLING, drawn, opened, refused, telling_report, terms
+from server_kit import GRID, SINGLE, TELLING, codes, drawn, of, opened, refused, telling_report, terms
+
+PLAIN = SINGLE.changed(campaign=None)
 
 
 def state(database: Database, name: str = "trips") -> tuple[str, int]:
@@ -49,9 +51,7 @@ def test_two_rounds_are_one_chain(database: Database) -> None:
 
 
 def test_the_second_round_extends_the_first(database: Database) -> None:
-    plan = Plan.paper(GRID, 1)
-    campaigns.create(database, "trips", plan, terms(min_reports=40), actor="me")
-    campaigns.open_round(database, "trips", actor="me")
+    plan = opened(database, "trips", Plan.paper(GRID, 1), min_reports=40)
     counter = Counter(database)
     counter.count("trips", [Submission(report) for report in drawn(plan, 40)])
     campaigns.close_round(database, "trips", actor="me")
@@ -73,18 +73,33 @@ def test_the_second_round_extends_the_first(database: Database) -> None:
 def test_what_cannot_be_a_campaign(database: Database) -> None:
     for name in ("", "-a", "a-", "A", "a/b", "..", "a" * 65, "ä"):
         with pytest.raises(InputError, match="named with"):
-            campaigns.create(database, name, SINGLE, actor="me")
+            campaigns.create(database, name, PLAIN, actor="me")
     with pytest.raises(InputError, match="smallest number"):
-        campaigns.create(database, "a", SINGLE, terms(min_reports=0), actor="me")
+        campaigns.create(database, "a", PLAIN, terms(min_reports=0), actor="me")
     with pytest.raises(InputError, match="title"):
-        campaigns.create(database, "a", SINGLE, terms(title="x\n"), actor="me")
+        campaigns.create(database, "a", PLAIN, terms(title="x\n"), actor="me")
     unpadded = Plan.paper(GRID, 1, method="paper-unpadded").paper_second_round(4)
     with pytest.raises(PlanRefused):
         campaigns.create(database, "a", unpadded, actor="me")
     with pytest.raises(InputError, match="first plan of its chain"):
         campaigns.create(database, "a", Plan.paper(GRID, 1).paper_second_round(4), actor="me")
-    campaigns.create(database, "a", SINGLE, actor="me")
-    refused(ServerProblem.CAMPAIGN_EXISTS, campaigns.create, database, "a", SINGLE, actor="me")
+    with pytest.raises(InputError, match="belongs to campaign trips, not to a"):
+        campaigns.create(database, "a", SINGLE, actor="me")
+    campaigns.create(database, "a", PLAIN, actor="me")
+    refused(ServerProblem.CAMPAIGN_EXISTS, campaigns.create, database, "a", PLAIN, actor="me")
+
+
+def test_every_campaign_has_a_plan_of_its_own(database: Database) -> None:
+    """The same settings twice: a report of one is nothing in the other, and a device can answer both."""
+    one, two = (campaigns.create(database, name, PLAIN, actor="me").plan for name in ("one", "two"))
+    assert len({PLAIN.id, one.id, two.id}) == 3
+    assert one.changed(campaign=None) == two.changed(campaign=None) == PLAIN
+    for name in ("one", "two"):
+        campaigns.open_round(database, name, actor="me")
+    [report] = drawn(one, 1)
+    counter = Counter(database)
+    assert codes(counter, "two", report) == [[Problem.WRONG_PLAN.number]]
+    assert codes(counter, "one", report) == [[0]]
 
 
 def test_deleting_leaves_nothing_of_the_campaign(database: Database) -> None:
@@ -92,7 +107,7 @@ def test_deleting_leaves_nothing_of_the_campaign(database: Database) -> None:
     opened(database, "trips", TELLING)
     counter = Counter(database)
     for name in ("other", "trips"):
-        counter.count(name, [Submission(telling_report(value)) for value in range(5)])
+        counter.count(name, [Submission(telling_report(value, of(TELLING, name))) for value in range(5)])
     tokens.create_token(database, "trips", "read", "", actor="me")
     campaigns.close_round(database, "trips", actor="me")
     campaigns.delete(database, "trips", actor="me")

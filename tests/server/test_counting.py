@@ -26,6 +26,7 @@ from server_kit import (
     codes,
     counts,
     drawn,
+    of,
     opened,
     reports_counted,
     telling_report,
@@ -50,8 +51,7 @@ def test_it_counts_what_a_receiver_counts(database: Database) -> None:
 
 
 def test_a_round_for_everyone(database: Database) -> None:
-    plan = Plan.paper(GRID, 1)
-    opened(database, "trips", plan, min_reports=1)
+    plan = opened(database, "trips", Plan.paper(GRID, 1), min_reports=1)
     reports = drawn(plan, 20)
     Counter(database).count("trips", [Submission(report) for report in reports])
     receiver = Receiver(plan)
@@ -119,8 +119,7 @@ def test_late_reports_are_refused_unless_they_were_counted(database: Database) -
 
 
 def test_a_report_of_an_earlier_round_is_known(database: Database) -> None:
-    plan = Plan.paper(GRID, 1)
-    opened(database, "trips", plan, min_reports=3)
+    plan = opened(database, "trips", Plan.paper(GRID, 1), min_reports=3)
     reports = drawn(plan, 4)
     counter = Counter(database)
     codes(counter, "trips", *reports[:3])
@@ -176,20 +175,22 @@ def test_admission_tokens_count_once(database: Database) -> None:
 def test_an_admission_token_is_good_for_its_own_campaign_only(database: Database) -> None:
     codes_of = {}
     for name in ("trips", "others"):
-        campaigns.create(database, name, TELLING, actor="test")
+        campaigns.create(database, name, of(TELLING, name), actor="test")
         [text] = create_admissions(database, name, 1, actor="test")
         codes_of[name] = admission_hash(text)
         campaigns.open_round(database, name, actor="test")
-    counter, report = Counter(database), telling_report(1)
+    counter = Counter(database)
+    report = telling_report(1)
     elsewhere = counter.count("trips", [Submission(report, (codes_of["others"],))])
     assert elsewhere[0].tolist() == [ServerProblem.NOT_ADMITTED.number]
     # It was not used up there: both are good at home.
     for name in ("others", "trips"):
-        assert counter.count(name, [Submission(report, (codes_of[name],))])[0].tolist() == [COUNTED]
+        own = telling_report(1, of(TELLING, name))
+        assert counter.count(name, [Submission(own, (codes_of[name],))])[0].tolist() == [COUNTED]
 
 
 def test_campaigns_that_cannot_be_answered(database: Database) -> None:
-    campaigns.create(database, "draft", SINGLE, actor="test")
+    campaigns.create(database, "draft", of(SINGLE, "draft"), actor="test")
     counter = Counter(database)
     for name in ("draft", "nowhere"):
         with pytest.raises(Refused) as refused:

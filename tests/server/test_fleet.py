@@ -25,7 +25,7 @@ from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_admissions
 from ldptrace.server.wire import Target
-from server_kit import SINGLE, Server, drawn, opened, reports_counted, running
+from server_kit import SINGLE, Server, drawn, of, opened, reports_counted, running
 
 pytestmark = pytest.mark.slow
 
@@ -112,7 +112,7 @@ def test_exit_status_of_a_fleet_that_is_refused(
     server: Server, database: Database, trips: Path, tmp_path: Path
 ) -> None:
     opened(database, "full", SINGLE, min_reports=1, max_reports=5)
-    campaigns.create(database, "tokens", SINGLE, actor="test")
+    campaigns.create(database, "tokens", of(SINGLE, "tokens"), actor="test")
     codes = tmp_path / "codes"
     codes.write_text("\n".join(create_admissions(database, "tokens", 8, actor="test")))
     campaigns.open_round(database, "tokens", actor="test")

@@ -13,7 +13,7 @@ from ldptrace.server.counting import Codes, Counter, Submission
 from ldptrace.server.intake import Intake
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, StorageUnavailable, open_database
-from server_kit import DUPLICATE, TELLING, counts, opened, telling_report
+from server_kit import DUPLICATE, TELLING, counts, of, opened, telling_report
 
 
 @pytest.fixture
@@ -58,7 +58,8 @@ def test_requests_that_wait_share_a_transaction(database: Database, monkeypatch:
     async def run() -> None:
         counting = Intake(database, observe)
         waiting = [asyncio.create_task(outcome(counting, "trips", *reports[:5], reports[0]))]
-        waiting += [asyncio.create_task(outcome(counting, "others", *reports[5:]))]
+        others = [telling_report(value, of(TELLING, "others")) for value in (5, 6)]
+        waiting += [asyncio.create_task(outcome(counting, "others", *others))]
         await until_waiting(counting, 8 * len(reports[0]))
         counting.start()
         assert await waiting[0] == [[0]] * 5 + [[DUPLICATE]]
@@ -151,7 +152,7 @@ def test_a_campaign_whose_rows_are_locked_does_not_delay_another(
         counting.start()
         first = asyncio.create_task(outcome(counting, "trips", telling_report(1)))
         await until_waiting(counting, 1)
-        assert await outcome(counting, "others", telling_report(2)) == [[0]]
+        assert await outcome(counting, "others", telling_report(2, of(TELLING, "others"))) == [[0]]
         assert not first.done()
         # What waits for its next attempt is counted before the end.
         await counting.stop()

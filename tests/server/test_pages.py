@@ -106,7 +106,7 @@ def ledger(page: Page) -> Any:
 
 
 def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, database: Database) -> None:
-    opened(
+    plan = opened(
         database,
         "way",
         WORLD,
@@ -128,7 +128,7 @@ def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, databa
         expect(page.locator("#asking")).to_be_hidden()
         page.get_by_text("The numbers").click()
         expect(page.locator("#asking")).to_contain_text("at most 2.72 times as likely")
-        expect(page.locator("#plan")).to_contain_text(WORLD.id)
+        expect(page.locator("#plan")).to_contain_text(plan.id)
         page.get_by_text("Privacy notice").click()
         assert page.locator("#notice p").all_inner_texts() == ["One.", "Two <i>parts</i>."]
         assert page.locator("#asking li").count() == len(WORLD.rounds[0].asks)
@@ -148,7 +148,7 @@ def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, databa
         page.get_by_text("Byte for byte").click()
         [body] = tab.sent()
         assert page.locator("#bytes").inner_text().replace(" ", "").replace("\n", "") == body.hex()
-        [(ask, slots)] = read_report(body, WORLD, 0)
+        [(ask, slots)] = read_report(body, plan, 0)
         said = page.locator("#meaning").inner_text()
         assert f"To the question about {TEXT[ask.question.name]}" in said
         first = next(iter(slots[0]), ask.question.domain)

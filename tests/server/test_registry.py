@@ -6,12 +6,12 @@ from ldptrace.server import campaigns
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import all_campaigns, find, find_public, plans_of
 from ldptrace.server.storage import Database
-from server_kit import SINGLE, terms
+from server_kit import SINGLE, of, terms
 
 
 def test_campaigns_are_found_by_name(database: Database) -> None:
     for name in ("b", "a"):
-        campaigns.create(database, name, SINGLE, terms(title=name.upper(), until=99), actor="test")
+        campaigns.create(database, name, of(SINGLE, name), terms(title=name.upper(), until=99), actor="test")
     with database.writing() as session:
         assert [one.name for one in all_campaigns(session)] == ["a", "b"]
         found = find(session, "a", lock=True)

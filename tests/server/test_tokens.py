@@ -9,13 +9,13 @@ from ldptrace.server import campaigns
 from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import Token, create_admissions, create_token, holder, revoke_token, tokens_of
-from server_kit import SINGLE, opened
+from server_kit import SINGLE, of, opened
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
     found = open_database(tmp_path)
-    campaigns.create(found, "town", SINGLE, actor="test")
+    campaigns.create(found, "town", of(SINGLE, "town"), actor="test")
     return found
 
 

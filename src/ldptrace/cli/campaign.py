@@ -19,6 +19,7 @@ from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
+    from ldptrace.protocol.standing import Standing
 
 SINGLE = "single-report"
 
@@ -31,6 +32,7 @@ def register(app: typer.Typer) -> None:
         ("show", show),
         ("open", open_round),
         ("close", close_round),
+        ("change", change),
         ("publish", publish),
         ("export", export),
         ("token", token),
@@ -82,6 +84,25 @@ def create(
     max_reports: Annotated[
         int, typer.Option("--max-reports", min=1, help="Reports that are counted at most, in each round.")
     ] = 100_000_000,
+    every: Annotated[
+        str | None, typer.Option("--every", metavar="DURATION", help="Ask again in every window, such as 7d.")
+    ] = None,
+    recent: Annotated[
+        str | None,
+        typer.Option("--recent", metavar="DURATION", help="About trips of this long before a window's end."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="TIME", help="From when windows are counted; Mondays if absent."),
+    ] = None,
+    lifetime: Annotated[
+        str | None,
+        typer.Option("--lifetime", help="Epsilon of all answers of one device; ten answers if absent."),
+    ] = None,
+    grace: Annotated[
+        str | None,
+        typer.Option("--grace", metavar="DURATION", help="How late a report may be; 1d if absent."),
+    ] = None,
     roads: Annotated[
         Path | None, typer.Option("--roads", help="Road network: synthetic trips then go by its streets.")
     ] = None,
@@ -101,6 +122,13 @@ def create(
             "--centre": centre,
         }
         given |= {"--time": time or None, "--week": week or None}
+        given |= {
+            "--every": every,
+            "--recent": recent,
+            "--start": start,
+            "--lifetime": lifetime,
+            "--grace": grace,
+        }
         given |= {
             "--grid": None if grid == "auto" else grid,
             "--method": None if method == SINGLE else method,
@@ -126,6 +154,7 @@ def create(
             time=time,
             week=week,
             centre=parse_centre(centre),
+            standing=_standing(epsilon, every, recent, start, lifetime, grace),
         )
     network = {} if roads is None else _network_files(roads)
     terms = campaigns.Terms(
@@ -164,6 +193,31 @@ def _planned(
     box = parse_bounds(bounds)
     assert box is not None
     return plan_from_facts(users, epsilon, cells, box, crs, method, **asked)
+
+
+def _standing(epsilon: str, every: str | None, *options: str | None) -> Standing | None:
+    """The windows of a standing campaign; None where none are asked for."""
+    from ldptrace.protocol.durations import seconds_of
+    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.standing import START
+    from ldptrace.protocol.standing import Standing as Windows
+    from ldptrace.server.about import moment
+
+    if every is None:
+        if any(option is not None for option in options):
+            raise InputError(
+                "--recent, --start, --lifetime and --grace belong to a standing campaign: give --every"
+            )
+        return None
+    recent, start, lifetime, grace = options
+    return Windows.of(
+        seconds_of(every),
+        epsilon=epsilon_fraction(epsilon),
+        recent=None if recent is None else seconds_of(recent),
+        start=START if start is None else moment(start),
+        lifetime=lifetime,
+        grace=None if grace is None else seconds_of(grace),
+    )
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
@@ -231,9 +285,16 @@ def show(
 
 def _facts(shown: dict[str, Any]) -> None:
     """What a campaign is, and how far, line by line."""
+    from ldptrace.protocol.durations import duration_words
     from ldptrace.server.about import shown as time_shown
 
-    lines = [("state", f"{shown['state']}, round {shown['round']} of {shown['rounds']}")]
+    standing = shown["standing"]
+    rounds = f"{shown['round']} windows" if standing else f"round {shown['round']} of {shown['rounds']}"
+    lines = [("state", f"{shown['state']}, {rounds}")]
+    if standing:
+        lines.append(
+            ("windows", f"every {duration_words(standing['every'])}, lifetime {standing['lifetime']}")
+        )
     lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
     lines += [(key, time_shown(shown[key])) for key in ("opens", "until") if shown[key] is not None]
     lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
@@ -276,14 +337,40 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round: later reports are refused."""
-    from ldptrace.server import campaigns
+    """Close the open round: later reports are refused. Of a standing campaign, begin no further window."""
+    from time import time as now
 
-    closed = campaigns.close_round(database_of(data, database), name, actor=actor())
+    from ldptrace.server import standing
+
+    closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
+    if closed.plan.standing is not None:
+        note(
+            f"campaign {name} begins no further window; those that have begun are counted until their time is over"
+        )
+        return
     left = closed.rounds - closed.round
     note(
         f"round {closed.round} of campaign {name} is closed; "
         + ("another one follows" if left else "publish is next")
+    )
+
+
+def change(
+    name: NameArgument,
+    plan: Annotated[Path, typer.Option("--plan", help="The standing plan to go on with.")],
+    data: DataOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Go on with another plan under the same standing campaign; the old one runs out."""
+    from time import time as now
+
+    from ldptrace.protocol.plan import Plan as Collection
+    from ldptrace.server import standing
+
+    new = Collection.from_json(plan.read_bytes())
+    changed = standing.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
+    note(
+        f"campaign {name} goes on with plan {changed.plan_id}; windows of the old one that have begun run out"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,6 +74,14 @@ def serve(
         str,
         typer.Option("--trust-proxy", help="Addresses of reverse proxies whose X-Forwarded-For is believed."),
     ] = "127.0.0.1",
+    trial_clock: Annotated[
+        str | None,
+        typer.Option(
+            "--trial-clock",
+            metavar="START,RATE[,SINCE]",
+            help="For trials: begin at START and run RATE times as fast; SINCE, a Unix time, is when that was.",
+        ),
+    ] = None,
 ) -> None:
     """Serve campaigns to devices, contributors and operators. Stop it with Ctrl-C: nothing accepted is lost."""
     store = database_of(data, database, new=True)
@@ -82,12 +91,12 @@ def serve(
         from ldptrace.server.run import serve as run
     except ImportError as error:
         raise missing(error) from None
+    settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout)
+    if trial_clock is not None:
+        from ldptrace.server.clocks import TrialClock
+
+        settings = replace(settings, clock=TrialClock.of(trial_clock))
     with listen(host, port) as listening:
         url = address(listening)
         note(f"operators: {url}/operate   contributors: {url}/c/NAME")
-        run(
-            store,
-            listening,
-            Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout),
-            trust_proxy,
-        )
+        run(store, listening, settings, trust_proxy)

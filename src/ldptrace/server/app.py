@@ -64,6 +64,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("DELETE", "/v1/operator/campaigns/{name}", operators.delete),
     ("POST", "/v1/operator/campaigns/{name}/open", operators.open_round),
     ("POST", "/v1/operator/campaigns/{name}/close", operators.close_round),
+    ("POST", "/v1/operator/campaigns/{name}/plan", operators.change_plan),
     ("POST", "/v1/operator/campaigns/{name}/publish", operators.publish),
     ("GET", "/v1/operator/campaigns/{name}/tallies/{round:int}", operators.tallies),
     ("GET", "/v1/operator/campaigns/{name}/estimates", operators.estimates),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ldptrace.curator import Tally
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.server.about import About, Schedule
@@ -21,6 +22,7 @@ from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
 from ldptrace.server.tallies import estimates_of, tallies_of
+from ldptrace.server.windows import begin_round
 
 MIN_REPORTS = 1_000
 MAX_REPORTS = 100_000_000
@@ -56,6 +58,7 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
     """A new campaign, in draft."""
     terms = terms or Terms()
     check_new(name, plan, terms)
+    plan = named(plan, name)
     about, numbers, schedule = terms.about, terms.numbers, terms.schedule
     with database.writing() as session:
         if session.row("SELECT 1 FROM campaigns WHERE name = ?", name):
@@ -95,6 +98,15 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
         raise InputError("a campaign begins with the first plan of its chain, this plan extends another one")
 
 
+def named(plan: Plan, name: str) -> Plan:
+    """The plan with the campaign's name and a nonce of its own: no two campaigns have one plan."""
+    if plan.campaign is None:
+        return plan.changed(campaign=CampaignName.fresh(name))
+    if plan.campaign.name != name:
+        raise InputError(f"the plan belongs to campaign {plan.campaign.name}, not to {name}")
+    return plan
+
+
 def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
     """One more plan of a campaign."""
     session.run(
@@ -114,12 +126,18 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
             raise Refused(
                 ServerProblem.WRONG_STATE, f"round {campaign.round} of campaign {name} is open already"
             )
-        if campaign.state == "published" or campaign.round >= campaign.rounds:
+        over = campaign.state == "closed" if campaign.plan.standing else campaign.round >= campaign.rounds
+        if campaign.state == "published" or over:
             raise Refused(
                 ServerProblem.WRONG_STATE,
                 f"campaign {name} has {campaign.rounds} round{'s' if campaign.rounds > 1 else ''}, all of them "
                 "closed: a closed round is not opened again",
             )
+        if campaign.plan.standing is not None:
+            # Its windows open by themselves.
+            session.run("UPDATE campaigns SET state = 'open' WHERE name = ?", name)
+            note(session, actor, "open", name, f"plan {campaign.plan_id}")
+            return find(session, name)
         number = campaign.round
         plan, plan_id = campaign.plan, campaign.plan_id
         if number >= len(plan.rounds):
@@ -137,25 +155,6 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
         return find(session, name)
 
 
-def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Tally) -> int:
-    """The row of a new round with a tally of zeros; its key."""
-    [(key,)] = session.rows(
-        "INSERT INTO rounds (campaign, number, plan, state, counted, groups, generation) "
-        "VALUES (?, ?, ?, 'open', 0, 0, 0) RETURNING key",
-        name,
-        number,
-        plan_id,
-    )
-    for ask, counts in enumerate(zero.counts):
-        session.run(
-            "INSERT INTO tallies (round, ask, users, counts) VALUES (?, ?, 0, ?)",
-            key,
-            ask,
-            counts.astype("<i8").tobytes(),
-        )
-    return int(key)
-
-
 def close_round(database: Database, name: str, *, actor: str) -> Campaign:
     """Close the open round: the last report is in, the ids forget their order."""
     with database.writing() as session:
@@ -164,6 +163,10 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
             raise Refused(
                 ServerProblem.WRONG_STATE,
                 f"campaign {name} is {campaign.state}, there is no open round to close",
+            )
+        if campaign.plan.standing is not None:
+            raise Refused(
+                ServerProblem.WRONG_STATE, f"campaign {name} is standing: its windows close by themselves"
             )
         (key, counted) = session.rows(
             f"SELECT key, counted FROM rounds WHERE campaign = ? AND number = ?{session.for_update}",

@@ -1,13 +1,15 @@
 """One transaction: reports are checked, their ids written, their counts added. All of it is kept, or nothing.
 
-The row of the round is locked first, so that several processes count one after the other and a round that is
-being closed has a last report. Payloads are in memory only, until the transaction ends.
+The row of the round, or of the window of a standing plan, is locked first, so that several processes count one after
+the other and a round that is being closed has a last report. Payloads are in memory only, until the transaction ends.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Multiset
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,16 +17,31 @@ from numpy.typing import NDArray
 
 from ldptrace.curator.receive import Receiver
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.limits import MAX_WINDOW
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
-from ldptrace.protocol.reports import ID_AT, ID_BYTES, PLAN_AT, ROUND_AT, plan_prefix, report_bytes
+from ldptrace.protocol.reports import ID_AT, ID_BYTES, report_bytes
 from ldptrace.server.problems import BY_NUMBER, ServerProblem
-from ldptrace.server.registry import no_such, plans_of
+from ldptrace.server.registry import no_such
 from ldptrace.server.seen import SeenIds
 from ldptrace.server.storage import Database, Session
+from ldptrace.server.windows import (
+    CountedPlan,
+    OpenRound,
+    counted_plans,
+    opened_rounds,
+    plan_named,
+    round_named,
+    window_named,
+    window_round,
+)
 
 Codes = NDArray[np.uint8]
-_DUPLICATE = Problem.DUPLICATE.number
+_DUPLICATE, _WRONG_WINDOW = Problem.DUPLICATE.number, Problem.WRONG_WINDOW.number
+# Rounds whose newest ids are in memory; the one that was quiet for longest is forgotten first.
+REMEMBERED = 64
+# A window that no report can name.
+NO_WINDOW = MAX_WINDOW + 1
 
 
 @dataclass(frozen=True)
@@ -36,14 +53,22 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class _Round:
-    key: int
-    number: int
-    plan: Plan
-    open: bool
-    counted: int
-    groups: int
-    generation: int
+class _Arrival:
+    """One report: where its code goes, its bytes, and its admission token if it has one."""
+
+    submission: int
+    place: int
+    data: bytes
+    admission: bytes | None
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What holds for all reports of a campaign."""
+
+    campaign: str
+    most: int
+    admission: bool
 
 
 def warm_up() -> None:
@@ -55,11 +80,15 @@ def warm_up() -> None:
 
 
 class Counter:
-    """Counts submissions of any campaign. One per writing thread: it remembers the newest ids of each round."""
+    """Counts submissions of any campaign. One per writing thread: it remembers the newest ids of each round.
 
-    def __init__(self, database: Database) -> None:
+    `clock` says which windows are being counted.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
-        self._seen: dict[int, SeenIds] = {}
+        self._clock = clock
+        self._seen: OrderedDict[int, SeenIds] = OrderedDict()
 
     def count(self, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
         """For each report of each submission 0 if it is counted now, or the number of its problem."""
@@ -77,135 +106,152 @@ class Counter:
         )
         if found is None:
             raise no_such(campaign)
-        most, admission = found
-        rounds = _rounds(session, campaign)
-        codes: list[Codes] = [np.zeros(0, dtype=np.uint8)] * len(submissions)
-        by_round: dict[int, list[int]] = {}
-        for place, submission in enumerate(submissions):
-            by_round.setdefault(_round_of(rounds, submission.body), []).append(place)
-        for number, places in by_round.items():
-            chosen = [submissions[place] for place in places]
-            outcome = self._count_round(session, campaign, rounds[number], chosen, most, bool(admission))
-            for place, part in zip(places, outcome, strict=True):
-                codes[place] = part
+        terms = _Terms(campaign, found[0], bool(found[1]))
+        plans = counted_plans(session, campaign)
+        codes: list[Codes] = []
+        if plans[-1].plan.standing is None:
+            rounds = opened_rounds(session, campaign, plans)
+            by_round: dict[int, list[_Arrival]] = {}
+            for number, submission in enumerate(submissions):
+                chosen = round_named(rounds, submission.body)
+                arrivals = _arrivals(number, submission, rounds[chosen].plan, rounds[chosen].number)
+                codes.append(np.zeros(len(arrivals), dtype=np.uint8))
+                by_round.setdefault(chosen, []).extend(arrivals)
+            for chosen, arrivals in by_round.items():
+                self._count_round(session, terms, rounds[chosen], arrivals, codes)
+        else:
+            by_window = self._by_window(plans, submissions, codes)
+            for (plan, window), arrivals in by_window.items():
+                if window is None:
+                    _refuse(plan, arrivals, codes)
+                else:
+                    round_ = window_round(session, campaign, plan, window)
+                    self._count_round(session, terms, round_, arrivals, codes)
         _note_rejections(session, campaign, codes)
         return codes
+
+    def _by_window(
+        self, plans: Sequence[CountedPlan], submissions: Sequence[Submission], codes: list[Codes]
+    ) -> dict[tuple[CountedPlan, int | None], list[_Arrival]]:
+        """Reports of standing plans by the window that they are counted for; None for those of no such window."""
+        now = self._clock()
+        groups: dict[tuple[CountedPlan, int | None], list[_Arrival]] = {}
+        for number, submission in enumerate(submissions):
+            plan = plan_named(plans, submission.body)
+            arrivals = _arrivals(number, submission, plan.plan, 0)
+            codes.append(np.zeros(len(arrivals), dtype=np.uint8))
+            for arrival in arrivals:
+                groups.setdefault((plan, window_named(plan, arrival.data, now)), []).append(arrival)
+        # In one order everywhere: two processes that lock rows never wait for each other.
+        return dict(
+            sorted(groups.items(), key=lambda one: (one[0][0].id, -1 if one[0][1] is None else one[0][1]))
+        )
 
     def _count_round(
         self,
         session: Session,
-        campaign: str,
-        round_: _Round,
-        submissions: Sequence[Submission],
-        most: int,
-        admission: bool,
-    ) -> list[Codes]:
-        """Codes of the reports to one round; those that are right, new and allowed are added to its tally."""
-        seen = self._seen.setdefault(round_.key, SeenIds(round_.key))
+        terms: _Terms,
+        round_: OpenRound,
+        arrivals: Sequence[_Arrival],
+        codes: list[Codes],
+    ) -> None:
+        """Write the codes of reports to one round; those that are right, new and allowed are added to its tally."""
+        seen = self._ids_of(round_.key)
         size = report_bytes(round_.plan.rounds[round_.number])
-        reports = [_pieces(submission.body, size) for submission in submissions]
-        ids = list({piece[ID_AT] for pieces in reports for piece in pieces if len(piece) == size})
+        ids = list({arrival.data[ID_AT] for arrival in arrivals if len(arrival.data) == size})
         known = seen.known(session, ids, round_.groups, round_.generation)
-        receiver = Receiver(round_.plan, round_.number, b"".join(known))
-        codes = _received(receiver, submissions, size)
+        receiver = Receiver(round_.plan, round_.number, b"".join(known), round_.window)
         accepted: dict[bytes, bytes] = {}
         left_out = False
-        for pieces, part, submission in zip(reports, codes, submissions, strict=True):
-            for place in np.flatnonzero((part == 0) | (part == _DUPLICATE)).tolist():
-                piece = pieces[place]
-                report_id = piece[ID_AT]
-                if report_id in known:
-                    continue
-                if report_id in accepted:
-                    part[place] = _DUPLICATE
-                    continue
+        for arrival, code in zip(arrivals, _received(receiver, arrivals, size), strict=True):
+            report_id = arrival.data[ID_AT]
+            if code in (0, _DUPLICATE) and report_id not in known:
                 # Not counted so far; a first copy in the same transaction may have been refused.
-                problem = None
-                if not round_.open:
-                    problem = ServerProblem.ROUND_CLOSED
-                elif round_.counted + len(accepted) >= most:
-                    problem = ServerProblem.CAMPAIGN_FULL
-                elif admission and not _admitted(session, campaign, submission, place, len(pieces)):
-                    problem = ServerProblem.NOT_ADMITTED
-                if problem is None:
-                    accepted[report_id] = piece
-                    part[place] = 0
+                if report_id in accepted:
+                    code = _DUPLICATE
                 else:
-                    part[place] = problem.number
-                    left_out = True
-        if accepted:
-            if left_out:
-                # The receiver has added up what it found right: once more, with what was accepted alone.
-                receiver = Receiver(round_.plan, round_.number)
-                receiver.receive(b"".join(accepted.values()))
-            _add_tally(session, round_, receiver)
-            groups, generation = seen.add(session, list(accepted))
-            session.run(
-                "UPDATE rounds SET counted = counted + ?, groups = ?, generation = ? WHERE key = ?",
-                len(accepted),
-                groups,
-                generation,
-                round_.key,
-            )
-        return codes
+                    code = _admitted(session, terms, round_, arrival, len(accepted))
+                    if code == 0:
+                        accepted[report_id] = arrival.data
+                    left_out |= code != 0
+            codes[arrival.submission][arrival.place] = code
+        if not accepted:
+            return
+        if left_out:
+            # The receiver has added up what it found right: once more, with what was accepted alone.
+            receiver = Receiver(round_.plan, round_.number, window=round_.window)
+            receiver.receive(b"".join(accepted.values()))
+        _add_tally(session, round_, receiver)
+        groups, generation = seen.add(session, list(accepted))
+        session.run(
+            "UPDATE rounds SET counted = counted + ?, groups = ?, generation = ? WHERE key = ?",
+            len(accepted),
+            groups,
+            generation,
+            round_.key,
+        )
+
+    def _ids_of(self, key: int) -> SeenIds:
+        seen = self._seen.setdefault(key, SeenIds(key))
+        self._seen.move_to_end(key)
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return seen
 
 
-def _rounds(session: Session, campaign: str) -> list[_Round]:
-    """The rounds that were opened, locked."""
-    found = session.rows(
-        "SELECT key, number, plan, state, counted, groups, generation FROM rounds WHERE campaign = ? "
-        f"ORDER BY number{session.for_update}",
-        campaign,
-    )
-    plans = plans_of(session, campaign)
+def _arrivals(number: int, submission: Submission, plan: Plan, round_number: int) -> list[_Arrival]:
+    """The reports of a body; an empty body is one report of no bytes."""
+    size, body = report_bytes(plan.rounds[round_number]), submission.body
+    pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
+    tokens: Sequence[bytes | None] = submission.admissions
+    if len(tokens) != len(pieces):
+        tokens = [None] * len(pieces)
     return [
-        _Round(key, number, plans[plan], state == "open", *rest) for key, number, plan, state, *rest in found
+        _Arrival(number, place, piece, token)
+        for place, (piece, token) in enumerate(zip(pieces, tokens, strict=True))
     ]
 
 
-def _round_of(rounds: Sequence[_Round], body: bytes) -> int:
-    """Which round a body answers: the one its first report names, or the newest, whose checks will tell."""
-    for place, round_ in enumerate(rounds[:-1]):
-        if body[PLAN_AT] == plan_prefix(round_.plan) and body[ROUND_AT] == bytes([round_.number]):
-            return place
-    return len(rounds) - 1
+def _received(receiver: Receiver, arrivals: Sequence[_Arrival], size: int) -> list[int]:
+    """Codes of all reports; those of the right size are checked in one go."""
+    whole = [arrival.data for arrival in arrivals if len(arrival.data) == size]
+    together = iter(receiver.receive(b"".join(whole)).tolist() if whole else [])
+    return [next(together) if len(one.data) == size else _odd(receiver, one.data) for one in arrivals]
 
 
-def _pieces(body: bytes, size: int) -> list[bytes]:
-    """A batch cut into its reports; an empty body is one report of no bytes."""
-    return [body[at : at + size] for at in range(0, len(body), size)] or [b""]
+def _odd(receiver: Receiver, data: bytes) -> int:
+    """The problem of something that has not the size of a report."""
+    return int(receiver.receive(data)[0]) if data else Problem.WRONG_SIZE.number
 
 
-def _received(receiver: Receiver, submissions: Sequence[Submission], size: int) -> list[Codes]:
-    """Codes of all reports; bodies of whole reports are checked in one go."""
-    whole = [place for place, one in enumerate(submissions) if one.body and len(one.body) % size == 0]
-    parts: dict[int, Codes] = {}
-    if whole:
-        together = receiver.receive(b"".join(submissions[place].body for place in whole))
-        ends = np.cumsum([len(submissions[place].body) // size for place in whole])
-        parts = dict(zip(whole, np.split(together, ends[:-1]), strict=True))
-    codes = []
-    for place, one in enumerate(submissions):
-        part = parts.get(place)
-        if part is None:
-            part = receiver.receive(one.body) if one.body else _empty()
-        codes.append(part.copy())
-    return codes
+def _refuse(plan: CountedPlan, arrivals: Sequence[_Arrival], codes: list[Codes]) -> None:
+    """Write the problems of reports whose window is not being counted, or that are no reports at all."""
+    receiver = Receiver(plan.plan, 0, window=NO_WINDOW)
+    for arrival, code in zip(
+        arrivals, _received(receiver, arrivals, report_bytes(plan.plan.rounds[0])), strict=True
+    ):
+        codes[arrival.submission][arrival.place] = code
 
 
-def _empty() -> Codes:
-    return np.array([Problem.WRONG_SIZE.number], dtype=np.uint8)
+def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arrival, counted: int) -> int:
+    """0 for a report that may be counted, which uses up its admission token; or the number of its problem."""
+    if not round_.open:
+        return _WRONG_WINDOW if round_.window is not None else ServerProblem.ROUND_CLOSED.number
+    if round_.counted + counted >= terms.most:
+        return ServerProblem.CAMPAIGN_FULL.number
+    if terms.admission and not _used_up(session, terms.campaign, arrival.admission):
+        return ServerProblem.NOT_ADMITTED.number
+    return 0
 
 
-def _admitted(session: Session, campaign: str, submission: Submission, place: int, reports: int) -> bool:
-    """Use up the admission token of one report, if it has one that was not used."""
-    if len(submission.admissions) != reports:
+def _used_up(session: Session, campaign: str, token: bytes | None) -> bool:
+    """Delete the admission token of a report, if it has one that was not used."""
+    if token is None:
         return False
-    token = submission.admissions[place]
     return session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1
 
 
-def _add_tally(session: Session, round_: _Round, receiver: Receiver) -> None:
+def _add_tally(session: Session, round_: OpenRound, receiver: Receiver) -> None:
     """Add counts, for the questions that somebody answered."""
     tally = receiver.tally
     for ask, (counts, users) in enumerate(zip(tally.counts, tally.users, strict=True)):

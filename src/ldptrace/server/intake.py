@@ -35,8 +35,10 @@ class Intake:
     `observe` is told the campaign, the outcome and the seconds of each transaction, for the metrics.
     """
 
-    def __init__(self, database: Database, observe: Observer | None = None) -> None:
-        self._counter = Counter(database)
+    def __init__(
+        self, database: Database, observe: Observer | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._counter = Counter(database, clock)
         self._observe = observe
         self._queues: dict[str, list[Waiting]] = {}
         self._bytes = 0

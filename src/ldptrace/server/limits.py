@@ -29,6 +29,8 @@ class Settings:
     burst: float = 500.0
     # Seconds in which a request must have arrived.
     timeout: float = 20.0
+    # What opens and closes campaigns and windows; a trial may have a quicker one.
+    clock: Callable[[], float] = time.time
 
 
 class Arriving:

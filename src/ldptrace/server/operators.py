@@ -10,8 +10,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.plan import Plan
-from ldptrace.server import campaigns, releases, views
+from ldptrace.protocol.standing import START, Standing
+from ldptrace.server import campaigns, releases, standing, views
 from ldptrace.server.about import About, Schedule
 from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
 from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
@@ -23,7 +25,10 @@ from ldptrace.server.state import State
 from ldptrace.server.tallies import tallies_of
 from ldptrace.server.tokens import EVERY
 
-_FACTS = frozenset({"users", "epsilon", "grid", "bounds", "crs", "for_map", "time", "week", "centre"})
+WINDOWS = ("every", "recent", "start", "lifetime", "grace")
+_FACTS = frozenset(
+    {"users", "epsilon", "grid", "bounds", "crs", "for_map", "time", "week", "centre", *WINDOWS}
+)
 _ABOUT = frozenset({"title", "organiser", "contact", "notice", "opens", "until"})
 _KEYS = frozenset({"name", "plan", "min_reports", "max_reports", *_ABOUT, *_FACTS})
 
@@ -52,11 +57,7 @@ async def create(request: Request) -> Response:
         raise Refused(ServerProblem.BAD_REQUEST, f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
 
     def make() -> dict[str, Any]:
-        plan = (
-            Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
-            if "plan" in data
-            else _planned(data)
-        )
+        plan = _plan(data)
         made = campaigns.create(
             state.database,
             name,
@@ -94,7 +95,22 @@ async def open_round(request: Request) -> Response:
 async def close_round(request: Request) -> Response:
     state, name = State.of(request), request.path_params["name"]
     token = await state.operator(request, "manage", name)
-    await state.call(lambda: campaigns.close_round(state.database, name, actor=token.actor))
+    await state.call(lambda: standing.close(state.database, name, actor=token.actor, now=state.clock()))
+    return await _shown(state, name)
+
+
+async def change_plan(request: Request) -> Response:
+    """Go on with another plan under the same campaign; the old one runs out."""
+    state, name = State.of(request), request.path_params["name"]
+    token = await state.operator(request, "manage", name)
+    data = await read_json(request, 1 << 20, state.settings.timeout)
+    if ("plan" in data) == bool(_FACTS & set(data)) or set(data) - {"plan", *_FACTS}:
+        raise Refused(ServerProblem.BAD_REQUEST, f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+
+    def change() -> None:
+        standing.change_plan(state.database, name, _plan(data), actor=token.actor, now=state.clock())
+
+    await state.call(change)
     return await _shown(state, name)
 
 
@@ -184,6 +200,13 @@ async def _shown(state: State, name: str, status: int = 200) -> Response:
     return JsonAnswer(shown, status_code=status)
 
 
+def _plan(data: dict[str, Any]) -> Plan:
+    """The plan of a request, or one from its facts."""
+    if "plan" in data:
+        return Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
+    return _planned(data)
+
+
 def _terms(data: dict[str, Any]) -> Terms:
     """What a request says about a campaign besides its plan."""
     about = About(**{key: _text(data, key, "") for key in ("title", "organiser", "contact", "notice")})
@@ -219,7 +242,33 @@ def _planned(data: dict[str, Any]) -> Plan:
             raise Refused(ServerProblem.BAD_REQUEST, "centre is two numbers [x, y]")
         centre = (float(centre[0]), float(centre[1]))
     return plan_from_facts(
-        _integer(data, "users"), str(epsilon), grid, (x0, y0, x1, y1), crs, centre=centre, **wishes
+        _integer(data, "users"),
+        str(epsilon),
+        grid,
+        (x0, y0, x1, y1),
+        crs,
+        centre=centre,
+        standing=_standing(data, str(epsilon)),
+        **wishes,
+    )
+
+
+def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:
+    """The windows of a standing campaign, in seconds; None where none are given."""
+    if not any(key in data for key in WINDOWS):
+        return None
+    if "every" not in data:
+        raise Refused(ServerProblem.BAD_REQUEST, "recent, start, lifetime and grace belong to every")
+    lifetime = data.get("lifetime")
+    if lifetime is not None and not isinstance(lifetime, str | int):
+        raise Refused(ServerProblem.BAD_REQUEST, "lifetime is an integer, or a decimal in a string")
+    return Standing.of(
+        _integer(data, "every"),
+        epsilon=epsilon_fraction(epsilon),
+        recent=_integer(data, "recent") if "recent" in data else None,
+        start=_integer(data, "start", START),
+        lifetime=None if lifetime is None else str(lifetime),
+        grace=_integer(data, "grace") if "grace" in data else None,
     )
 
 

@@ -8,6 +8,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 from ldptrace.server.registry import TWO_ROUNDS
 
 
@@ -23,12 +24,13 @@ def plan_from_facts(
     time: bool = False,
     week: bool = False,
     centre: tuple[float, float] | None = None,
+    standing: Standing | None = None,
 ) -> Plan:
     """The plan for so many expected users; N by the smallest predicted error unless it is given.
 
     `for_map`: trips will follow a street map, so that fewer people are asked what the map tells already. `time`: some
     are asked when they leave and how fast they are, with `week` on which day too, and whether their trips lead towards
-    a public `centre`.
+    a public `centre`. With `standing` it is answered in every window, and some are asked how many trips they made.
 
     >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
     6
@@ -42,12 +44,14 @@ def plan_from_facts(
     if method in TWO_ROUNDS:
         if time or week or centre is not None:
             raise InputError(f"method {method} asks nothing about time")
+        if standing is not None:
+            raise InputError(f"method {method} has two rounds: a standing campaign asks in windows")
         return Plan.paper(area, budget, method=method, crs=crs)
     if method != "single-report":
         raise InputError(
             f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
         )
-    plan, _ = choose_plan(
+    plan, view = choose_plan(
         users,
         budget,
         bounds,
@@ -58,4 +62,18 @@ def plan_from_facts(
         centre=centre,
         crs=crs,
     )
-    return plan
+    if standing is None:
+        return plan
+    names = [ask.question.name for ask in plan.rounds[0].asks if not ask.question.about_time]
+    return Plan.single_report(
+        plan.grid,
+        budget,
+        most_moves=view.most_moves,
+        cap=view.cap,
+        for_map=for_map,
+        time=time,
+        week=week,
+        centre=centre,
+        crs=crs,
+        questions=[*names, "trips"],
+    ).changed(standing=standing)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.server.journal import note
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import find
+from ldptrace.server.registry import Campaign, find
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
-from ldptrace.server.tallies import tallies_of
+from ldptrace.server.tallies import tallies_of, tally_of
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
@@ -31,6 +31,8 @@ PART = 1 << 20
 ROADS = "roads/"
 # The drawing of the streets, for the pages.
 STREETS = "drawn/streets.json"
+# In place of the number of a round: all of them together.
+WHOLE = -1
 PAGE = "index.html"
 
 MEDIA_TYPES = {
@@ -44,57 +46,79 @@ MEDIA_TYPES = {
 }
 
 
-def begin(database: Database, name: str, *, actor: str, again: bool = False) -> str:
+def begin(
+    database: Database, name: str, *, actor: str, again: bool = False, number: int | None = None
+) -> str:
     """Claim the release; returns the number of this attempt. With `again` an attempt that hangs is replaced.
 
-    Refused unless every round is closed and has enough reports.
+    Of all rounds together, or of the window with this `number` of a standing campaign. Refused unless these are closed
+    and have enough reports.
     """
     attempt = secrets.token_hex(8)
+    place = WHOLE if number is None else number
     with database.writing() as session:
         campaign = find(session, name, lock=True)
-        if campaign.state == "published":
-            raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published already")
-        if campaign.state != "closed" or campaign.round < campaign.rounds:
-            raise Refused(
-                ServerProblem.WRONG_STATE,
-                f"campaign {name} is {campaign.state} in round {campaign.round} of {campaign.rounds}: it is "
-                "published when all rounds are closed",
-            )
-        tallies_of(session, campaign, whole=True)
-        running = session.row("SELECT state FROM releases WHERE campaign = ? AND number = -1", name)
+        if number is None:
+            _check_whole(session, campaign)
+        else:
+            tally_of(session, campaign, number)
+        running = session.row("SELECT state FROM releases WHERE campaign = ? AND number = ?", name, place)
         if running is not None and running[0] == "running" and not again:
             raise Refused(ServerProblem.WRONG_STATE, f"the release of campaign {name} is being made")
-        session.run("DELETE FROM releases WHERE campaign = ? AND number = -1", name)
+        session.run("DELETE FROM releases WHERE campaign = ? AND number = ?", name, place)
         session.run(
             "INSERT INTO releases (campaign, number, attempt, state, stage, done, error) "
-            "VALUES (?, -1, ?, 'running', ?, 0, '')",
+            "VALUES (?, ?, ?, 'running', ?, 0, '')",
             name,
+            place,
             attempt,
             "waiting for the worker",
         )
-        note(session, actor, "publish", name, "begun")
+        note(session, actor, "publish", name, "begun" if number is None else f"round {number + 1} begun")
     return attempt
 
 
-class Attempt:
-    """One attempt at a release. Whatever it writes is refused once another attempt has replaced it."""
+def _check_whole(session: Session, campaign: Campaign) -> None:
+    """Refuse a release of all rounds as long as one of them is open, or has too few reports."""
+    name = campaign.name
+    if campaign.plan.standing is not None:
+        raise Refused(
+            ServerProblem.WRONG_STATE, f"campaign {name} is standing: every window has a release of its own"
+        )
+    if campaign.state == "published":
+        raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published already")
+    if campaign.state != "closed" or campaign.round < campaign.rounds:
+        raise Refused(
+            ServerProblem.WRONG_STATE,
+            f"campaign {name} is {campaign.state} in round {campaign.round} of {campaign.rounds}: it is "
+            "published when all rounds are closed",
+        )
+    tallies_of(session, campaign, whole=True)
 
-    def __init__(self, database: Database, name: str, number: str) -> None:
+
+class Attempt:
+    """One attempt at a release. Whatever it writes is refused once another attempt has replaced it.
+
+    `number` is that of a window's round; None for the release of all rounds together.
+    """
+
+    def __init__(self, database: Database, name: str, attempt: str, number: int | None = None) -> None:
         self._database = database
         self._name = name
+        self._attempt = attempt
         self._number = number
+        self._place = WHOLE if number is None else number
+        self._folder = "" if number is None else f"{number}/"
 
     def tell(self, stage: str, done: int) -> None:
         """Write how far it is, for the page that shows it."""
         with self._writing() as session:
-            session.run("UPDATE releases SET stage = ?, done = ? WHERE campaign = ?", stage, done, self._name)
+            self._set(session, stage=stage, done=done)
 
     def fail(self, error: str) -> None:
         """Say why the release was not made; it can be begun again."""
         with contextlib.suppress(Refused), self._writing() as session:
-            session.run(
-                "UPDATE releases SET state = 'failed', error = ? WHERE campaign = ?", error[:500], self._name
-            )
+            self._set(session, state="failed", error=error[:500])
             note(session, "worker", "publish", self._name, "failed")
 
     def make(self, count: int, tell: Tell | None = None) -> None:
@@ -105,38 +129,63 @@ class Attempt:
         name = self._name
         with self._database.reading() as session:
             campaign = find(session, name)
-            tallies = tallies_of(session, campaign, whole=True)
+            if self._number is None:
+                tallies = tallies_of(session, campaign, whole=True)
+            else:
+                tallies = [tally_of(session, campaign, self._number)]
             material = Material(network_of(session, name), streets_of(session, name))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
             write_release(campaign, tallies, material, count, out, tell or self.tell)
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
-                session.run("DELETE FROM files WHERE campaign = ? AND name NOT LIKE '%/%'", name)
+                for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):
+                    if _folder_of(file) == self._folder:
+                        session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
-                for number, data in enumerate(_pieces(path)):
+                for part_number, data in enumerate(_cut(path.read_bytes())):
                     with self._writing() as session:
-                        _keep_part(session, name, path.name, number, data)
+                        _keep_part(session, name, self._folder + path.name, part_number, data)
+        rounds = []
         with self._writing() as session:
-            rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
-            session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
-            session.run(
-                "UPDATE releases SET state = 'done', stage = 'done', done = 100 WHERE campaign = ?", name
-            )
-            note(session, "worker", "publish", name, f"{len(files)} files")
+            if self._number is None:
+                rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
+                session.run("UPDATE campaigns SET state = 'published' WHERE name = ?", name)
+            self._set(session, state="done", stage="done", done=100)
+            note(session, "worker", "publish", name, f"{self._folder}{len(files)} files")
         for key, counted in rounds:
             erase(self._database, key, counted)
         self._database.tidy()
+
+    def _set(self, session: Session, **values: str | int) -> None:
+        columns = ", ".join(f"{column} = ?" for column in values)
+        session.run(
+            f"UPDATE releases SET {columns} WHERE campaign = ? AND number = ?",
+            *values.values(),
+            self._name,
+            self._place,
+        )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
         with self._database.writing() as session:
             current = session.row(
-                f"SELECT attempt, state FROM releases WHERE campaign = ?{session.for_update}", self._name
+                f"SELECT attempt, state FROM releases WHERE campaign = ? AND number = ?{session.for_update}",
+                self._name,
+                self._place,
             )
-            if current != (self._number, "running"):
+            if current != (self._attempt, "running"):
                 raise Refused(ServerProblem.WRONG_STATE, "another attempt has replaced this release")
             yield session
+
+
+def _folder_of(file: str) -> str:
+    """What stands before the name of a file: nothing, the number of a window's round, or what it is for.
+
+    >>> _folder_of("model.npz"), _folder_of("3/model.npz")
+    ('', '3/')
+    """
+    return file[: file.rfind("/") + 1]
 
 
 def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor: str) -> None:

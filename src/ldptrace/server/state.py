@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -16,13 +18,16 @@ from ldptrace.server.intake import Intake
 from ldptrace.server.limits import Arriving, RateLimit, Settings
 from ldptrace.server.metrics import Metrics
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.releases import Attempt
+from ldptrace.server.releases import WHOLE, Attempt, begin
+from ldptrace.server.schedule import ACTOR, DueRelease, tick
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.tokens import Token, holder
 
 T = TypeVar("T")
 # Seconds between two looks after the database.
 MAINTAIN = 2.0
+# How often a release that fails is begun by itself.
+TRIES = 3
 log = logging.getLogger("ldptrace.server")
 
 
@@ -32,14 +37,16 @@ class State:
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database = database
         self.settings = settings
+        self.clock = settings.clock
         self.metrics = Metrics()
         self.rate = RateLimit(settings.rate, settings.burst)
         self.arriving = Arriving()
-        self.intake = Intake(database, self.metrics.counted)
+        self.intake = Intake(database, self.metrics.counted, settings.clock)
         self.ready = False
         # The intake has a thread of its own, so that nothing here can make devices wait.
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
         self._releases: set[asyncio.Task[None]] = set()
+        self._tries: Counter[DueRelease] = Counter()
 
     @staticmethod
     def of(request: Request) -> State:
@@ -76,16 +83,17 @@ class State:
             raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
         return token
 
-    def start_release(self, name: str, attempt: str, count: int) -> None:
+    def start_release(self, name: str, attempt: str, count: int, number: int | None = None) -> None:
         """Make a release in a process of its own, so that collecting never waits for it."""
-        task = asyncio.create_task(self._release(name, attempt, count))
+        task = asyncio.create_task(self._release(name, attempt, count, number))
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)
 
-    async def _release(self, name: str, attempt: str, count: int) -> None:
+    async def _release(self, name: str, attempt: str, count: int, number: int | None) -> None:
+        place = WHOLE if number is None else number
         worker = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "ldptrace.server.worker", name, attempt, str(count)),
+            *("-m", "ldptrace.server.worker", name, attempt, str(count), str(place)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
         )
@@ -98,8 +106,9 @@ class State:
                 worker.terminate()
                 await worker.wait()
             if worker.returncode != 0:
-                failed = Attempt(self.database, name, attempt)
-                await self.call(lambda: failed.fail("the process that made it was ended"))
+                failed = Attempt(self.database, name, attempt, number)
+                with contextlib.suppress(StorageUnavailable):
+                    await self.call(lambda: failed.fail("the process that made it was ended"))
 
     async def warm_up(self) -> None:
         """Compile what counts reports before the first one comes."""
@@ -108,10 +117,28 @@ class State:
         log.info("ready")
 
     async def maintain(self) -> None:
-        """Keep the database in order for as long as the server runs."""
+        """Keep the database in order, and do what is due by the clock, for as long as the server runs."""
         while True:
             await asyncio.sleep(MAINTAIN)
             await self.call(self.database.maintain)
+            try:
+                await self.advance()
+            except StorageUnavailable as error:
+                log.error("what is due could not be done: %s", error, exc_info=error)
+
+    async def advance(self) -> None:
+        """Open, close and release what is due; one release at a time, so that they do not fight for the machine."""
+        for release in await self.call(lambda: tick(self.database, self.clock())):
+            if self._releases:
+                return
+            if self._tries[release] >= TRIES:
+                continue
+            self._tries[release] += 1
+            with contextlib.suppress(Refused):
+                attempt = await self.call(
+                    lambda due=release: begin(self.database, due.campaign, actor=ACTOR, number=due.number)  # type: ignore[misc]
+                )
+                self.start_release(release.campaign, attempt, 0, release.number)
 
     async def stop(self) -> None:
         await self.intake.stop()

@@ -43,40 +43,61 @@ def rejections_of(session: Session, name: str) -> dict[str, int]:
 
 
 def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> list[tuple[Plan, Tally]]:
-    """The tally, with its plan, of each round that has as many reports as the campaign needs.
+    """The tally, with its plan, of each round or window that has as many reports as the campaign needs.
 
     Raises `Refused` if no round has, or with `whole` if not every round was asked and has.
     """
-    plans = plans_of(session, campaign.name)
     tallies, short = [], f"campaign {campaign.name} was not opened yet"
-    for key, number, plan_id, counted in session.rows(
-        "SELECT key, number, plan, counted FROM rounds WHERE campaign = ? ORDER BY number", campaign.name
-    ):
-        if counted < campaign.min_reports:
-            short = (
-                f"round {number + 1} of campaign {campaign.name} has {counted:,} reports; below "
-                f"{campaign.min_reports:,} there are counts and predicted errors only"
-            )
-            continue
-        plan = plans[plan_id]
-        asks = session.rows("SELECT users, counts FROM tallies WHERE round = ? ORDER BY ask", key)
-        users = tuple(int(row[0]) for row in asks)
-        slots = (ask.question.slots for ask in plan.rounds[number].asks)
-        tallies.append(
-            (
-                plan,
-                Tally(
-                    plan.id,
-                    number,
-                    tuple(np.frombuffer(row[1], dtype="<i8").astype(np.int64) for row in asks),
-                    tuple(count * slot for count, slot in zip(users, slots, strict=True)),
-                    users,
-                ),
-            )
-        )
+    for entry in counts_of(session, campaign.name):
+        if entry.reports < campaign.min_reports:
+            short = _too_few(campaign, entry)
+        else:
+            tallies.append((entry.plan, _tally(session, campaign.name, entry)))
     if len(tallies) < (campaign.rounds if whole else 1):
         raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, short)
     return tallies
+
+
+def tally_of(session: Session, campaign: Campaign, number: int) -> tuple[Plan, Tally]:
+    """The tally of one round or window that is closed and has enough reports, with its plan."""
+    for entry in counts_of(session, campaign.name):
+        if entry.number != number:
+            continue
+        if entry.reports < campaign.min_reports:
+            raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, entry))
+        if entry.state != "closed":
+            raise Refused(
+                ServerProblem.WRONG_STATE, f"round {number + 1} of campaign {campaign.name} is {entry.state}"
+            )
+        return entry.plan, _tally(session, campaign.name, entry)
+    raise Refused(ServerProblem.NOT_FOUND, f"campaign {campaign.name} has no round {number + 1}")
+
+
+def _too_few(campaign: Campaign, entry: RoundCounts) -> str:
+    return (
+        f"round {entry.number + 1} of campaign {campaign.name} has {entry.reports:,} reports; below "
+        f"{campaign.min_reports:,} there are counts and predicted errors only"
+    )
+
+
+def _tally(session: Session, name: str, entry: RoundCounts) -> Tally:
+    asks = session.rows(
+        "SELECT users, counts FROM tallies JOIN rounds ON rounds.key = tallies.round "
+        "WHERE campaign = ? AND number = ? ORDER BY ask",
+        name,
+        entry.number,
+    )
+    users = tuple(int(row[0]) for row in asks)
+    place = 0 if entry.window is not None else entry.number
+    slots = (ask.question.slots for ask in entry.plan.rounds[place].asks)
+    return Tally(
+        entry.plan.id,
+        place,
+        tuple(np.frombuffer(row[1], dtype="<i8").astype(np.int64) for row in asks),
+        tuple(count * slot for count, slot in zip(users, slots, strict=True)),
+        users,
+        entry.window,
+    )
 
 
 def estimates_of(tallies: list[tuple[Plan, Tally]]) -> Estimates:

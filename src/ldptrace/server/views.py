@@ -35,6 +35,7 @@ def public(campaign: Campaign) -> dict[str, Any]:
         "plan": campaign.plan_id if campaign.round else None,
         "epsilon": decimal_text(campaign.plan.epsilon),
         "admission": campaign.admission,
+        "standing": None if campaign.plan.standing is None else campaign.plan.standing.document(),
     }
 
 
@@ -58,7 +59,13 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
         "expected": expected,
         "enough": enough,
         "round_reports": [
-            {"round": entry.number + 1, "state": entry.state, "reports": entry.reports, "plan": entry.plan_id}
+            {
+                "round": entry.number + 1,
+                "state": entry.state,
+                "reports": entry.reports,
+                "plan": entry.plan_id,
+                "window": entry.window,
+            }
             for entry in rounds
         ],
         "predicted": [

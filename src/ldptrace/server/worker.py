@@ -1,4 +1,4 @@
-"""The process that makes a release: arguments NAME ATTEMPT COUNT, the address of the database on its stdin."""
+"""The process that makes a release: arguments NAME ATTEMPT COUNT NUMBER, the address of the database on its stdin."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ldptrace.server import releases
 from ldptrace.server.storage import open_database
 
 
-def main(name: str, number: str, count: int, url: str) -> int:
+def main(name: str, number: str, count: int, url: str, place: int = releases.WHOLE) -> int:
     """Make the release; what goes wrong is written where the operator sees it."""
     database = open_database(url=url)
-    attempt = releases.Attempt(database, name, number)
+    attempt = releases.Attempt(database, name, number, None if place == releases.WHOLE else place)
     try:
         attempt.make(count)
     except Exception as error:
@@ -30,4 +30,4 @@ if __name__ == "__main__":
     # Collecting comes first.
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
-    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.stdin.read().strip()))
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.stdin.read().strip(), int(sys.argv[4])))

@@ -19,10 +19,10 @@ def test_a_folder_by_either_option_or_by_default(tmp_path: Path, monkeypatch: py
 
 def test_what_was_written_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     first = open_database(tmp_path)
-    campaigns.create(first, "town", SINGLE, actor="test")
+    campaigns.create(first, "trips", SINGLE, actor="test")
     first.close_all()
     with open_database(tmp_path).reading() as session:
-        assert registry.find(session, "town").plan.id == SINGLE.id
+        assert registry.find(session, "trips").plan.id == SINGLE.id
 
 
 def test_one_place_only() -> None:

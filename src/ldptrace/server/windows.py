@@ -1,0 +1,142 @@
+"""Rounds and windows that reports are counted for: which there are, and the row of each in the database.
+
+A plan that is not standing has rounds that an operator opens. A window of a standing plan is counted from a day before
+it begins until every device has had its time to answer it and `grace` to send (section 10 of the protocol); its row is
+made when its first report comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ldptrace.curator import Tally
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import HEADER_BYTES, PLAN_AT, ROUND_AT, plan_prefix, window_of
+from ldptrace.protocol.standing import Standing
+from ldptrace.server.registry import cached_plan
+from ldptrace.server.storage import Session
+
+_COLUMNS = "key, number, time_window, state, counted, groups, generation"
+
+
+@dataclass(frozen=True)
+class CountedPlan:
+    """A plan of a campaign; a standing one that was replaced begins no further window after `ends`."""
+
+    id: str
+    plan: Plan
+    ends: int | None
+
+    @property
+    def standing(self) -> Standing:
+        assert self.plan.standing is not None
+        return self.plan.standing
+
+    def is_counted(self, window: int, now: float) -> bool:
+        """Whether reports of this window are counted now."""
+        first, last = self.standing.counted(window)
+        begun = self.ends is None or self.standing.start + window * self.standing.every < self.ends
+        return begun and first <= now < last
+
+
+@dataclass(frozen=True)
+class OpenRound:
+    """A round or a window, with its row locked."""
+
+    key: int
+    plan: Plan
+    # Which round of the plan it is, and which window of a standing one.
+    number: int
+    window: int | None
+    open: bool
+    counted: int
+    groups: int
+    generation: int
+
+
+def counted_plans(session: Session, campaign: str) -> list[CountedPlan]:
+    """The plans of a campaign, oldest first."""
+    found = session.rows("SELECT id, text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
+    return [CountedPlan(number, cached_plan(text), ends) for number, text, ends in found]
+
+
+def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan]) -> list[OpenRound]:
+    """The rounds of plans that are not standing, locked."""
+    found = session.rows(
+        f"SELECT plan, {_COLUMNS} FROM rounds WHERE campaign = ? AND time_window IS NULL "
+        f"ORDER BY number{session.for_update}",
+        campaign,
+    )
+    by_id = {one.id: one.plan for one in plans}
+    return [_round(by_id[plan], row) for plan, *row in found]
+
+
+def window_round(session: Session, campaign: str, plan: CountedPlan, window: int) -> OpenRound:
+    """The row of a window that is being counted, locked, and made if it is the first time."""
+    where = "campaign = ? AND plan = ? AND time_window = ?"
+    select = f"SELECT {_COLUMNS} FROM rounds WHERE {where}{session.for_update}"
+    found = session.row(select, campaign, plan.id, window)
+    if found is None:
+        # One process at a time makes rows of a campaign.
+        session.row(f"SELECT 1 FROM campaigns WHERE name = ?{session.for_update}", campaign)
+        found = session.row(select, campaign, plan.id, window)
+    if found is None:
+        [(number,)] = session.rows(
+            "SELECT coalesce(max(number) + 1, 0) FROM rounds WHERE campaign = ?", campaign
+        )
+        begin_round(session, campaign, number, plan.id, Tally.zero(plan.plan, 0, window))
+        session.run("UPDATE campaigns SET round = ? WHERE name = ?", number + 1, campaign)
+        found = session.row(select, campaign, plan.id, window)
+        assert found is not None
+    return _round(plan.plan, list(found))
+
+
+def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Tally) -> int:
+    """The row of a new round or window with a tally of zeros; its key."""
+    [(key,)] = session.rows(
+        "INSERT INTO rounds (campaign, number, plan, state, counted, groups, generation, time_window) "
+        "VALUES (?, ?, ?, 'open', 0, 0, 0, ?) RETURNING key",
+        name,
+        number,
+        plan_id,
+        zero.window,
+    )
+    for ask, counts in enumerate(zero.counts):
+        session.run(
+            "INSERT INTO tallies (round, ask, users, counts) VALUES (?, ?, 0, ?)",
+            key,
+            ask,
+            counts.astype("<i8").tobytes(),
+        )
+    return int(key)
+
+
+def plan_named(plans: Sequence[CountedPlan], report: bytes) -> CountedPlan:
+    """The plan that a report names, or the newest, whose checks will tell."""
+    for one in plans[:-1]:
+        if report[PLAN_AT] == plan_prefix(one.plan):
+            return one
+    return plans[-1]
+
+
+def round_named(rounds: Sequence[OpenRound], report: bytes) -> int:
+    """The place of the round that a report names, or of the newest."""
+    for place, round_ in enumerate(rounds[:-1]):
+        if report[PLAN_AT] == plan_prefix(round_.plan) and report[ROUND_AT] == bytes([round_.number]):
+            return place
+    return len(rounds) - 1
+
+
+def window_named(plan: CountedPlan, report: bytes, now: float) -> int | None:
+    """The window that a report names, if it is one of this plan that is being counted."""
+    if len(report) < HEADER_BYTES or report[PLAN_AT] != plan_prefix(plan.plan):
+        return None
+    window = window_of(report)
+    return window if plan.is_counted(window, now) else None
+
+
+def _round(plan: Plan, row: Sequence[object]) -> OpenRound:
+    key, number, window, state, *rest = row
+    place = 0 if window is not None else number
+    return OpenRound(key, plan, place, window, state == "open", *rest)  # type: ignore[arg-type]

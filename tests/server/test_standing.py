@@ -1,0 +1,72 @@
+"""The life of a standing campaign: its plan changes, it ends, and what has begun runs out."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import campaigns, registry, schedule, standing, tallies
+from ldptrace.server.counting import Counter
+from ldptrace.server.problems import ServerProblem
+from ldptrace.server.storage import Database
+from server_kit import COUNTED, TELLING, codes, opened, refused, telling_report
+
+WEEK, DAY = 7 * 86_400, 86_400
+WEEKLY = TELLING.changed(standing=Standing.of(WEEK, epsilon=1, start=10 * WEEK))
+DAILY = TELLING.changed(standing=Standing.of(DAY, epsilon=1, start=10 * WEEK))
+WRONG_WINDOW = Problem.WRONG_WINDOW.number
+
+
+def test_a_plan_that_was_replaced_runs_out(database: Database) -> None:
+    old = opened(database, "trips", WEEKLY)
+    now = 15.0 * WEEK + 5
+    counter = Counter(database, lambda: now)
+    assert codes(counter, "trips", telling_report(1, old, 4)) == [[COUNTED]]
+    changed = standing.change_plan(database, "trips", DAILY, actor="test", now=now)
+    new = changed.plan
+    assert new.campaign == old.campaign
+    assert new.id != old.id
+    # Windows of the old plan that have begun are counted beside those of the new one, window 6 never.
+    days = 5 * 7 - 1
+    sent = (telling_report(2, old, 4), telling_report(3, old, 5), telling_report(4, new, days))
+    assert codes(counter, "trips", *sent) == [[COUNTED]] * 3
+    now = 16.0 * WEEK
+    assert codes(counter, "trips", telling_report(5, old, 6), telling_report(5, old, 5)) == [
+        [WRONG_WINDOW],
+        [COUNTED],
+    ]
+    with database.reading() as session:
+        found = [
+            (entry.plan_id, entry.window, entry.reports) for entry in tallies.counts_of(session, "trips")
+        ]
+    assert found == [(old.id, 4, 2), (old.id, 5, 2), (new.id, days, 1)]
+    with pytest.raises(InputError, match="has had this plan already"):
+        standing.change_plan(database, "trips", WEEKLY, actor="test", now=now)
+    with pytest.raises(InputError, match="a standing plan"):
+        standing.change_plan(database, "trips", TELLING, actor="test", now=now)
+
+
+def test_a_campaign_that_ends_is_closed_when_its_windows_are_over(database: Database) -> None:
+    plan = opened(database, "trips", WEEKLY)
+    now = 15.0 * WEEK
+    counter = Counter(database, lambda: now)
+    codes(counter, "trips", telling_report(1, plan, 4))
+    refused(ServerProblem.WRONG_STATE, campaigns.close_round, database, "trips", actor="test")
+    assert standing.close(database, "trips", actor="test", now=now).schedule.until == now
+    # Window 5 begins at this very moment: it is not begun any more.
+    assert codes(counter, "trips", telling_report(2, plan, 5)) == [[WRONG_WINDOW]]
+    for now, state in ((16 * WEEK + DAY - 1, "open"), (16 * WEEK + DAY, "closed")):
+        schedule.tick(database, now)
+        with database.reading() as session:
+            assert registry.find(session, "trips").state == state
+    refused(ServerProblem.WRONG_STATE, standing.close, database, "trips", actor="test", now=now)
+    refused(ServerProblem.WRONG_STATE, campaigns.open_round, database, "trips", actor="test")
+
+
+def test_campaigns_that_are_not_standing_do_not_change(database: Database) -> None:
+    opened(database, "trips", TELLING)
+    refused(ServerProblem.WRONG_STATE, standing.change_plan, database, "trips", WEEKLY, actor="test", now=0.0)
+    refused(ServerProblem.WRONG_STATE, standing.end, database, "trips", actor="test", now=0.0)
+    assert standing.close(database, "trips", actor="test", now=0.0).state == "closed"

@@ -1,0 +1,89 @@
+"""Windows of standing plans: reports are counted for the one they name, and only in its time."""
+
+from __future__ import annotations
+
+import pytest
+
+from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import standing, tallies
+from ldptrace.server.counting import Counter
+from ldptrace.server.storage import Database
+from ldptrace.server.windows import CountedPlan
+from server_kit import COUNTED, DUPLICATE, TELLING, codes, opened, telling_report
+
+WEEK, DAY = 7 * 86_400, 86_400
+WEEKLY = TELLING.changed(standing=Standing.of(WEEK, epsilon=1, start=10 * WEEK))
+WRONG_WINDOW = Problem.WRONG_WINDOW.number
+
+
+class Clock:
+    """A clock that shows what it is set to."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("now", "counted"),
+    [
+        (15 * WEEK - DAY - 1, {3, 4}),
+        (15 * WEEK - DAY, {3, 4, 5}),
+        (15 * WEEK + DAY - 1, {3, 4, 5}),
+        (15 * WEEK + DAY, {4, 5}),
+        (10 * WEEK - DAY - 1, set()),
+    ],
+)
+def test_a_window_is_counted_in_its_time(now: float, counted: set[int]) -> None:
+    plan = CountedPlan(WEEKLY.id, WEEKLY, None)
+    assert {window for window in range(12) if plan.is_counted(window, now)} == counted
+    # A plan that was replaced begins no further window.
+    ended = CountedPlan(WEEKLY.id, WEEKLY, 14 * WEEK + 1)
+    assert {window for window in range(12) if ended.is_counted(window, now)} == counted - {5}
+
+
+def test_reports_are_counted_for_the_window_they_name(database: Database) -> None:
+    plan = opened(database, "trips", WEEKLY)
+    clock = Clock(15 * WEEK)
+    counter = Counter(database, clock)
+    first, second = telling_report(1, plan, 4), telling_report(2, plan, 5)
+    late, early = telling_report(3, plan, 2), telling_report(3, plan, 9)
+    assert codes(counter, "trips", first + second + late + early + first) == [
+        [COUNTED, COUNTED, WRONG_WINDOW, WRONG_WINDOW, DUPLICATE]
+    ]
+    # Bytes that are no report of this plan have the problem that comes first.
+    other = telling_report(1, TELLING, 4)
+    assert codes(counter, "trips", other, b"\x02" + first[1:], b"", first[:20]) == [
+        [Problem.WRONG_PLAN.number],
+        [Problem.UNKNOWN_VERSION.number],
+        [Problem.WRONG_SIZE.number],
+        [Problem.WRONG_SIZE.number],
+    ]
+    # A wrong window comes before a wrong payload.
+    assert codes(counter, "trips", late[:-2] + b"\xff\xff") == [[WRONG_WINDOW]]
+    with database.reading() as session:
+        found = tallies.counts_of(session, "trips")
+        assert [(entry.window, entry.reports) for entry in found] == [(4, 1), (5, 1)]
+    # Another process finds the same rows.
+    assert codes(Counter(database, clock), "trips", first, telling_report(4, plan, 5)) == [
+        [DUPLICATE],
+        [COUNTED],
+    ]
+
+
+def test_a_window_that_was_closed_takes_nothing_more(database: Database) -> None:
+    plan = opened(database, "trips", WEEKLY)
+    clock = Clock(15 * WEEK)
+    counter, report = Counter(database, clock), telling_report(1, plan, 4)
+    codes(counter, "trips", report)
+    clock.now = 16 * WEEK + DAY
+    [closed] = standing.close_windows(database, "trips", clock.now)
+    assert (closed.window, closed.reports) == (4, 1)
+    # By a clock that is behind, too: its ids are gone, so nothing of it may be counted again.
+    clock.now = 15 * WEEK
+    assert codes(counter, "trips", report, telling_report(2, plan, 4)) == [[WRONG_WINDOW], [WRONG_WINDOW]]
+    with database.reading() as session:
+        assert session.rows("SELECT * FROM fresh") == session.rows("SELECT * FROM ids") == []
