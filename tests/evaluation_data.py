@@ -9,6 +9,7 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation import Scorecard, evaluate
+from ldptrace.evaluation.queries import SquareQueries
 from ldptrace.roads.network import RoadNetwork
 
 # A chessboard of streets: junctions on a side, metres between them, and its bounds.
@@ -91,4 +92,16 @@ def good_and_bad() -> Scorecard:
         seed=4,
         names=["good", "bad"],
         privacy=[{"epsilon": "1", "method": "made up"}, None],
+    )
+
+
+def points_in(queries: SquareQueries, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """How many points lie in each closed square, one square after the other."""
+    return np.array(
+        [
+            np.count_nonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
+            for left, right, bottom, top in zip(
+                queries.left, queries.right, queries.bottom, queries.top, strict=True
+            )
+        ]
     )

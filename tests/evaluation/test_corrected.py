@@ -15,7 +15,7 @@ from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
 GOLDEN = {
-    "query_error_scaled": 0.26326,
+    "query_error_scaled": 0.275929,
     "hotspot_query_error_at_10": 0.061018,
     "kendall_tau_b": 0.736757,
     "length_error_overflow": 0.025031,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_data import densified, drifting_walks
+from evaluation_data import densified, drifting_walks, points_in
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
@@ -73,7 +73,7 @@ def test_values_are_those_of_the_reference(case: tuple[int, int, int, int, int])
 def literal_query_error(real: Trajectories, synthetic: Trajectories, grid: Grid, seed: int) -> float:
     """Query error with the synthetic points as they are."""
     reference = Reference.of(real, grid, np.random.default_rng(seed))
-    answers = reference.queries.count(synthetic.x, synthetic.y)
+    answers = points_in(reference.queries, synthetic.x, synthetic.y)
     return average_relative_error(reference.answers, answers, reference.points)
 
 

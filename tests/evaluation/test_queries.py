@@ -2,45 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from evaluation_data import points_in
 from ldptrace.core.paths import CellPaths
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error, resample, share_error
 from ldptrace.protocol.grid import Grid
 from statistics_kit import assert_same_law
 
 
-def test_squares_count_their_borders(rng: np.random.Generator) -> None:
-    # Whole numbers, so that points lie on borders.
-    low = rng.integers(0, 8, (2, 30)).astype(float)
-    queries = SquareQueries(low[0], low[0] + 3, low[1], low[1] + 3)
-    x, y = rng.integers(-2, 13, (2, 500)).astype(float)
-    weights = rng.integers(0, 3, 500).astype(np.int32)
-    inside = (
-        (queries.left[:, None] <= x)
-        & (x <= queries.right[:, None])
-        & (queries.bottom[:, None] <= y)
-        & (y <= queries.top[:, None])
-    )
-    assert queries.count(x, y).tolist() == inside.sum(axis=1).tolist()
-    assert queries.count(x, y, weights).tolist() == (inside * weights).sum(axis=1).tolist()
-
-
-@given(st.integers(0, 500))
-def test_squares_count_as_a_plain_loop_does(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    grid = Grid((0, 0, 5, 2), 4)
-    queries = SquareQueries.draw(rng, grid, count=20)
-    x, y = 5 * rng.random(200), 2 * rng.random(200)
-    for k, found in enumerate(queries.count(x, y)):
-        inside = (
-            (queries.left[k] <= x)
-            & (x <= queries.right[k])
-            & (queries.bottom[k] <= y)
-            & (y <= queries.top[k])
-        )
-        assert found == np.count_nonzero(inside)
+def test_squares_have_a_ninth_of_the_map() -> None:
+    queries = SquareQueries.draw(np.random.default_rng(1), Grid((0, 0, 5, 2), 4), count=20)
     area = (queries.right - queries.left) * (queries.top - queries.bottom)
     assert area == pytest.approx(np.full(20, 10 / 9), rel=1e-5)
 
@@ -60,14 +31,17 @@ def test_resampling_puts_a_point_into_every_cell(paths: CellPaths, rng: np.rando
 
 
 @pytest.mark.slow
-def test_points_that_are_many_are_not_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.counted
+def test_scattered_points_are_counted_as_if_drawn_one_by_one() -> None:
     """The same law either way, by the counts of 4000 draws in every square (`assert_same_law` says how sure)."""
     grid, rng = Grid((0, 0, 5, 2), 3), np.random.default_rng(3)
     queries = SquareQueries.draw(rng, grid, count=6)
     visits = rng.integers(0, 9, 9)
-    one_by_one = np.array([queries.scattered(visits, grid, rng) for _ in range(4000)])
-    monkeypatch.setattr("ldptrace.evaluation.queries._ONE_BY_ONE", 0)
     at_once = np.array([queries.scattered(visits, grid, rng) for _ in range(4000)])
+    i, j = np.divmod(np.repeat(np.arange(9), visits), 3)
+    (ox, oy), (sx, sy) = grid.origin, grid.step
+    x, y = (o + s * (k + rng.random((4000, len(k)))) for o, s, k in ((ox, sx, i), (oy, sy, j)))
+    one_by_one = np.array([points_in(queries, *point) for point in zip(x, y, strict=True)])
     for square in range(6):
         assert_same_law(one_by_one[:, square], at_once[:, square])
     # Squares that overlap have points in common, whichever way.

@@ -234,20 +234,9 @@ def bends_of(x: Floats, y: Floats, least: float) -> Ints:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and lists as lists, shares with seven digits, places on the map with four."""
+    """Arrays and lists as lists: shares with seven digits, places on the map with four."""
     if isinstance(value, np.ndarray):
         return value.round(7).tolist()
-    if isinstance(value, list):
-        return [
-            [[round(x, 4), round(y, 4)] for x, y in row] if _is_line(row) else _flow(row) for row in value
-        ]
-    return value
-
-
-def _is_line(row: Any) -> bool:
-    return isinstance(row, list)
-
-
-def _flow(row: tuple[int, int, float]) -> list[float]:
-    start, end, share = row
-    return [start, end, round(share, 7)]
+    if isinstance(value, tuple):
+        return [round(number, 7 if len(value) == 3 else 4) for number in value]
+    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.protocol.grid import Grid
 
@@ -21,10 +19,6 @@ Ints = NDArray[np.int64]
 QUERIES = 200
 FRACTION = 1 / 9
 SANITY = 0.01
-_CHUNK = 1 << 20
-_TABLE = 2048
-# So many points at most are drawn one by one.
-_ONE_BY_ONE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,45 +51,17 @@ class SquareQueries:
         y = rng.random(count) * height + oy
         return SquareQueries(x - half_x, x + half_x, y - half_y, y + half_y)
 
-    def count(self, x: Floats, y: Floats, weights: NDArray[np.int32] | None = None) -> Ints:
-        """Number of points in each square, each point as often as its weight says.
-
-        All borders cut the plane into slabs; points are counted per pair of slabs once, and a square is a
-        difference of cumulative sums.
-
-        >>> one = SquareQueries(*(np.array([v]) for v in (0.0, 1.0, 0.0, 1.0)))
-        >>> one.count(np.array([0.0, 1.0, 1.5]), np.array([0.5, 1.0, 0.5])).tolist()
-        [2]
-        """
-        x_edges, x_low, x_high = _slabs(self.left, self.right)
-        y_edges, y_low, y_high = _slabs(self.bottom, self.top)
-        x_table, y_table = _lookup(x_edges), _lookup(y_edges)
-        shape = (len(x_edges) + 1, len(y_edges) + 1)
-
-        def work(_: int, start: int, stop: int) -> NDArray[np.int32]:
-            out = np.zeros(shape, dtype=np.int32)
-            part = None if weights is None else weights[start:stop]
-            _histogram(x[start:stop], y[start:stop], part, x_edges, y_edges, x_table, y_table, out)
-            return out
-
-        total = np.zeros(shape, dtype=np.int64)
-        for part in map_chunks(work, len(x), _CHUNK):
-            total += part
-        return _in_squares(total, (x_low, x_high), (y_low, y_high))
-
     def scattered(self, visits: Ints, grid: Grid, rng: np.random.Generator) -> Ints:
-        """Number of points in each square, where every cell holds so many uniform points.
+        """Number of points in each square, where every cell holds that many uniform points.
 
-        Many points are not drawn one by one: how many of a cell's fall into each pair of slabs is multinomial.
+        All borders cut the plane into slabs. How many points of a cell fall into each pair of slabs is multinomial, and
+        a square is a difference of cumulative sums.
 
         >>> all_ = SquareQueries(*(np.array([v]) for v in (-1.0, 2.0, -1.0, 2.0)))
         >>> all_.scattered(np.array([5, 0, 1 << 21, 3]), Grid((0, 0, 1, 1), 2), np.random.default_rng(1)).tolist()
         [2097160]
         """
         (ox, oy), (sx, sy) = grid.origin, grid.step
-        if visits.sum() <= _ONE_BY_ONE:
-            i, j = np.divmod(np.repeat(np.arange(grid.cells), visits), grid.n)
-            return self.count(ox + sx * (i + rng.random(len(i))), oy + sy * (j + rng.random(len(j))))
         x_edges, *x_range = _slabs(self.left, self.right)
         y_edges, *y_range = _slabs(self.bottom, self.top)
         columns = [_cut(x_edges, ox + sx * i, sx) for i in range(grid.n)]
@@ -196,35 +162,3 @@ def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:
     borders = np.concatenate(([low], edges[first:last], [low + width]))
     shares = np.diff(borders) / width
     return slice(int(first), int(last) + 1), shares / shares.sum()
-
-
-def _lookup(edges: Floats) -> NDArray[np.int32]:
-    """For each of equal steps between the outer borders a slab that is not above any point of the step."""
-    if len(edges) == 0:
-        return np.zeros(1, dtype=np.int32)
-    # One step back makes up for rounding when a point is put into a step.
-    at = edges[0] + (np.arange(_TABLE) - 1) * ((edges[-1] - edges[0]) / _TABLE)
-    table: NDArray[np.int32] = np.searchsorted(edges, at, side="left").astype(np.int32)
-    return table
-
-
-@kernel
-def _histogram(x, y, weights, x_edges, y_edges, x_table, y_table, out):  # type: ignore[no-untyped-def]
-    for p in range(len(x)):
-        weight = 1 if weights is None else weights[p]
-        out[_slab(x[p], x_edges, x_table), _slab(y[p], y_edges, y_table)] += weight
-
-
-@kernel(inline="always")
-def _slab(value, edges, table):  # type: ignore[no-untyped-def]
-    """Number of edges <= value."""
-    size = len(edges)
-    if size == 0 or value < edges[0]:
-        return 0
-    if value >= edges[size - 1]:
-        return size
-    step = int((value - edges[0]) / (edges[size - 1] - edges[0]) * len(table))
-    slab = table[min(step, len(table) - 1)]
-    while edges[slab] <= value:
-        slab += 1
-    return slab

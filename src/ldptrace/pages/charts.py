@@ -32,20 +32,9 @@ def histogram(
 
     Labels stand below the borders of buckets, or below their middle when a bucket is one whole number.
     """
-    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
     buckets = len(edges)
-    width = (WIDTH - LEFT - RIGHT) / buckets
-    parts = _axes(top, title, "share of trajectories")
-    for number, item in enumerate(series):
-        places = []
-        for bucket, value in enumerate(item.values[1:]):
-            x, y = LEFT + bucket * width, _height(value or 0.0, top)
-            places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
-        if number == 0:
-            ground = HEIGHT - BOTTOM
-            outline = f"{LEFT},{ground} {' '.join(places)} {WIDTH - RIGHT:.1f},{ground}"
-            parts.append(f'<polygon class="area {item.style}" points="{outline}"/>')
-        parts.append(f'<polyline class="line {item.style}" points="{" ".join(places)}"/>')
+    inner = [Series(item.values[1:], item.style) for item in series]
+    parts, width = _steps(inner, buckets, title, "share of trajectories")
     every = max(1, math.ceil((buckets - 1) / 5))
     for bucket in range(0, buckets - every // 2 - 1, every):
         middle = width / 2 if whole else 0.0
@@ -58,20 +47,31 @@ def classes(
     edges: Sequence[float], series: Sequence[Series], title: str, label: Callable[[float], str]
 ) -> Markup:
     """Shares per logarithmic class, with one class below the edges and one above; the first series filled."""
-    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
-    number = len(edges) + 1
-    width = (WIDTH - LEFT - RIGHT) / number
-    parts = _axes(top, title, "share of trips")
+    parts, width = _steps(series, len(edges) + 1, title, "share of trips")
+    every = max(1, math.ceil(len(edges) / 5))
+    for edge in range(0, len(edges), every):
+        parts.append(_tick(LEFT + (edge + 1) * width, label(edges[edge])))
+    return _svg(parts)
+
+
+def _steps(series: Sequence[Series], buckets: int, title: str, y_title: str) -> tuple[list[str], float]:
+    """Axes and a line of steps for each series, the first one filled; and how wide a step is."""
+    top, width = _top(series), (WIDTH - LEFT - RIGHT) / buckets
+    parts = _axes(top, title, y_title)
     for order, item in enumerate(series):
         places = []
         for bucket, value in enumerate(item.values):
             x, y = LEFT + bucket * width, _height(value or 0.0, top)
             places += [f"{x:.1f},{y:.1f}", f"{x + width:.1f},{y:.1f}"]
         parts += _outline(item, places, filled=order == 0, inset=0.0)
-    every = max(1, math.ceil(len(edges) / 5))
-    for edge in range(0, len(edges), every):
-        parts.append(_tick(LEFT + (edge + 1) * width, label(edges[edge])))
-    return _svg(parts)
+    return parts, width
+
+
+def _top(series: Sequence[Series]) -> float:
+    """A round number above all values."""
+    return _ceiling(
+        max((value for item in series for value in item.values if value is not None), default=0.0)
+    )
 
 
 def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
@@ -89,8 +89,7 @@ def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> 
 
 def day(series: Sequence[Series], title: str) -> Markup:
     """A share for each hour of the day as a curve, the first series filled."""
-    top = _ceiling(max((value for item in series for value in item.values if value is not None), default=0.0))
-    step = (WIDTH - LEFT - RIGHT) / 24
+    top, step = _top(series), (WIDTH - LEFT - RIGHT) / 24
     parts = _axes(top, title, "share of departures")
     for order, item in enumerate(series):
         places = [
@@ -110,8 +109,7 @@ def curves(
     top: float | None = None,
 ) -> Markup:
     """Lines over equally spaced labels."""
-    known = [value for item in series for value in item.values if value is not None]
-    top = top or _ceiling(max(known, default=0.0))
+    top = top or _top(series)
     step = (WIDTH - LEFT - RIGHT - 16) / max(len(labels) - 1, 1)
     parts = _axes(top, title, y_title)
     for item in series:
@@ -132,9 +130,7 @@ def course(
 ) -> Markup:
     """Lines over time, each over the whole width from `first` to `last`; long ones are drawn by means of stretches."""
     thin = [Series(_thinned(item.values), item.style) for item in series]
-    top = top or _ceiling(
-        max((value for item in thin for value in item.values if value is not None), default=0.0)
-    )
+    top = top or _top(thin)
     parts = _axes(top, title, y_title)
     wide = WIDTH - LEFT - RIGHT
     for item in thin:

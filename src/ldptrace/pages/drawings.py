@@ -110,28 +110,28 @@ def zone_name(zone: int, side: int) -> str:
 
 def flow_map(flows: Iterable[Flow], side: int, frame: Frame, top: float) -> Markup:
     """Moves between neighbouring blocks as arrows, each on the right-hand side of its way."""
-    height = frame.height
-    shown = sorted((flow for flow in flows if flow[2] >= FAINTEST_ARROW * top), key=lambda flow: -flow[2])
-    parts = [*frame.under(), _lattice(side, height)]
-    for start, end, share in reversed(shown[:ARROWS]):
-        strength = share / top
-        (ax, ay), (bx, by) = (_centre(block, side, height) for block in (start, end))
-        parts.append(_arrow(ax, ay, bx, by, strength, WIDTH / side, "heat"))
-    return _svg(WIDTH, height, [*parts, *frame.over()], "map")
+    return _arrows([(flow, "heat") for flow in flows], side, frame, top)
 
 
 def flow_difference(
     real: Iterable[Flow], other: Iterable[Flow], side: int, frame: Frame, top: float
 ) -> Markup:
     """Differences of flows as arrows: more than real in one colour, less in another."""
+    gaps = flow_gaps(real, other)
+    found = [((*ends, abs(gap)), "more" if gap > 0 else "less") for ends, gap in gaps.items()]
+    return _arrows(found, side, frame, top)
+
+
+def _arrows(flows: Iterable[tuple[Flow, str]], side: int, frame: Frame, top: float) -> Markup:
+    """The strongest of the flows, each with its colour, the weakest below."""
     height = frame.height
+    shown = sorted(
+        (item for item in flows if item[0][2] >= FAINTEST_ARROW * top), key=lambda item: -item[0][2]
+    )
     parts = [*frame.under(), _lattice(side, height)]
-    gaps = sorted(flow_gaps(real, other).items(), key=lambda item: -abs(item[1]))[:ARROWS]
-    for (start, end), gap in reversed(gaps):
-        if abs(gap) >= FAINTEST_ARROW * top:
-            (ax, ay), (bx, by) = (_centre(block, side, height) for block in (start, end))
-            kind = "more" if gap > 0 else "less"
-            parts.append(_arrow(ax, ay, bx, by, min(abs(gap) / top, 1.0), WIDTH / side, kind))
+    for (start, end, share), kind in reversed(shown[:ARROWS]):
+        ends = (*_centre(start, side, height), *_centre(end, side, height))
+        parts.append(_arrow(*ends, min(share / top, 1.0), WIDTH / side, kind))
     return _svg(WIDTH, height, [*parts, *frame.over()], "map")
 
 
