@@ -27,6 +27,7 @@ from ldptrace.protocol.questions import (
     Turns,
     Visits,
 )
+from ldptrace.protocol.questions import Trips as TripCount
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion, Trip
 from ldptrace.simulation.answers import _as_on_the_device, answers
@@ -110,8 +111,8 @@ def test_compiled_answers_about_time_equal_the_device(question: Question, rng: n
     t[broken] = rng.choice([np.nan, np.inf, -np.inf, 1e12, -1e13], broken.sum())
     trajectories = Trajectories(x, y, offsets, t=t)
     paths = CellPaths.from_trajectories(trajectories, grid)
-    rows = answers(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
-    slow = _as_on_the_device(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories))
+    rows = answers(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories), None)
+    slow = _as_on_the_device(question, paths, np.arange(len(paths)), rng, Timing.of(trajectories), None)
     assert np.array_equal(np.sort(rows), np.sort(slow))
     seen = set()
     for k, row in enumerate(rows.tolist()):
@@ -142,3 +143,18 @@ def test_no_points_at_all(rng: np.random.Generator) -> None:
     paths = CellPaths.from_lists([[], []], Grid((0, 0, 1, 1), 4))
     for question in [*CERTAIN, *CHOOSING, *TIMED]:
         assert np.all(answers(question, paths, np.arange(2), rng) == -1)
+
+
+@pytest.mark.parametrize("question", [TripCount(4), Start(4)])
+def test_how_many_trips_there_were(question: Question, rng: np.random.Generator) -> None:
+    """Compiled and as on the device; a path without cells is a null answer, whatever the number."""
+    lists = [[1]] * 8 + [[]]
+    paths = CellPaths(np.array([1] * 8, dtype=np.int32), np.array([*range(9), 8]), Grid((0, 0, 4, 4), 4))
+    counts = np.array([1, 2, 3, 4, 5, 6, 7, 100, 3])
+    everyone = np.arange(len(lists))
+    quick = answers(question, paths, everyone, rng, None, counts)
+    slow = _as_on_the_device(question, paths, everyone, rng, None, counts)
+    np.testing.assert_array_equal(quick, slow)
+    if isinstance(question, TripCount):
+        assert quick[:, 0].tolist() == [0, 1, 2, 3, 3, 4, 4, 4, -1]
+        assert answers(question, paths, everyone, rng)[:, 0].tolist() == [0] * 8 + [-1]

@@ -11,7 +11,8 @@ import ldptrace as lt
 from ldptrace.core.outside import within
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.simulation.unit import one_each, play_devices
+from ldptrace.simulation.unit import TRIPS as COLUMN
+from ldptrace.simulation.unit import one_each, play_devices, trip_counts
 from statistics_kit import ALPHA
 from synthesis_kit import run_method
 
@@ -91,3 +92,26 @@ def test_one_device_for_the_pieces_of_a_trip(rng: np.random.Generator) -> None:
     # A trip of nobody in particular is one user's, however many pieces it has.
     unnamed = replace(pieces, extra=pa.table({"who": [None, None, "a", "a"]}), user="who")
     assert len(play_devices(unnamed, "user", rng)[0]) == 2
+
+
+def test_a_trajectory_without_points_is_no_trip(rng: np.random.Generator) -> None:
+    """It is drawn only where a user has nothing else, and it does not count."""
+    users, filled = np.array([1, 1, 1, 2, 3]), np.array([True, False, True, False, True])
+    drawn = np.array([one_each(users, None, rng, filled) for _ in range(400)])
+    assert set(drawn[:, 0]) == {0, 2}
+    assert set(drawn[:, 1]) == {3}
+    assert trip_counts(users, None, filled).tolist() == [2, 2, 2, 0, 1]
+    pieces = np.array([0, 0, 1, 2, 3])
+    assert trip_counts(users, pieces, np.ones(5, dtype=bool)).tolist() == [2, 2, 2, 1, 1]
+
+
+def test_devices_know_how_many_trips_there_were(rng: np.random.Generator) -> None:
+    trips = Trajectories.from_lists([[(0, 0)], [], [(1, 1)], [], [(2, 2)]])
+    trips = replace(trips, extra=pa.table({"who": ["a", "a", "a", "b", "c"]}), user="who")
+    devices, _ = play_devices(trips, "user", rng)
+    assert devices.extra is not None
+    assert dict(zip(devices.extra["who"].to_pylist(), devices.extra[COLUMN].to_pylist(), strict=True)) == {
+        "a": 2,
+        "b": 0,
+        "c": 1,
+    }

@@ -34,7 +34,7 @@ from ldptrace.io.provenance import write_beside
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
 from ldptrace.simulation.trips import Trips
-from ldptrace.simulation.unit import Unit, one_each, play_devices, unit_of
+from ldptrace.simulation.unit import Unit, one_each, play_devices, trip_counts, unit_of, with_counts
 
 # Blocks of a row group of a Parquet file: one is written while others are drawn.
 _GROUP = 2
@@ -116,6 +116,8 @@ class Files(Crowd):
         self.batches = batches
         # Who of each batch was chosen.
         self._chosen: list[NDArray[np.bool_]] | None = None
+        # How many trips the user of each trajectory has.
+        self._counts: list[NDArray[np.int64]] | None = None
 
     @property
     def users(self) -> int:
@@ -165,20 +167,26 @@ class Files(Crowd):
 
     def _choose_one_each(self, by_user: bool, rng: np.random.Generator) -> None:
         """From now on, one trajectory of each user or of each trip, drawn at random."""
-        sizes, users, trips = zip(*self.batches.map(partial(_whose, by_user)), strict=True)
+        found, users, trips = zip(*self.batches.map(partial(_whose, by_user)), strict=True)
+        sizes, filled = [len(batch) for batch in found], np.concatenate(found)
         whole = joined_trips(sizes, trips)
-        chosen = one_each(_numbered(users, whole) if by_user else None, whole, rng)
+        everyone = _numbered(users, whole) if by_user else None
+        chosen = one_each(everyone, whole, rng, filled)
         if chosen is not None:
             taken = np.zeros(sum(sizes), dtype=np.bool_)
             taken[chosen] = True
             self._chosen = np.split(taken, np.cumsum(sizes)[:-1])
+        if everyone is not None:
+            self._counts = np.split(trip_counts(everyone, whole, filled), np.cumsum(sizes)[:-1])
 
     def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
         """What is found in the batches of those who take part, in order."""
-        chosen = self._chosen
+        chosen, counts = self._chosen, self._counts
 
         def of_batch(batch: Trajectories, number: int) -> S:
             batch = replace(batch, extra=None, user=None, trips=None)
+            if counts is not None:
+                batch = with_counts(batch, counts[number])
             return work(batch if chosen is None else batch.take(chosen[number]))
 
         return self.batches.map(of_batch)
@@ -212,18 +220,18 @@ def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
 
 def _whose(
     by_user: bool, batch: Trajectories, _: int
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64] | None]:
-    """How many trajectories a batch has, a number for the user of each, and the trips that they are pieces of.
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Which trajectories of a batch have points, a number for the user of each, and the trips they are pieces of.
 
     The number is the same for the same user, and `UNNAMED` where nobody says who.
     """
     if not by_user or batch.extra is None or batch.user is None:
-        return len(batch), np.empty(0, dtype=np.int64), batch.trips
+        return batch.sizes > 0, np.empty(0, dtype=np.int64), batch.trips
     column = batch.extra[batch.user]
     numbers = hashed(column)
     if column.null_count:
         numbers[column.is_null().to_numpy()] = UNNAMED
-    return len(batch), numbers, batch.trips
+    return batch.sizes > 0, numbers, batch.trips
 
 
 def _numbered(users: Sequence[NDArray[np.int64]], trips: NDArray[np.int64] | None) -> NDArray[np.int64]:

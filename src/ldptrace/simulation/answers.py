@@ -35,6 +35,8 @@ from ldptrace.protocol.questions import (
 )
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.questions.tides import PART_OF_HOUR
+from ldptrace.protocol.questions.trips import CLASSES
+from ldptrace.protocol.questions.trips import Trips as TripCount
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion, Trip
 
@@ -49,16 +51,21 @@ def answers(
     users: NDArray[np.int64],
     rng: np.random.Generator,
     timing: Timing | None = None,
+    trips: NDArray[np.int64] | None = None,
 ) -> Rows:
     """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows.
 
-    Without a `timing`, questions about time get null answers, as from devices without a clock.
+    Without a `timing`, questions about time get null answers, as from devices without a clock. `trips` says how many
+    trips each path was drawn from (None: it is the only one).
     """
     if isinstance(question, Departure | Pace | Tides):
         return _timed(question, paths.take(users), None if timing is None else timing.take(users))
     first, last = paths.offsets[users], paths.offsets[users + 1]
     here = last > first
     match question:
+        case TripCount():
+            counts = np.ones(len(users), dtype=np.int64) if trips is None else trips[users]
+            return _column(np.where(here, np.searchsorted(CLASSES, counts, side="right") - 1, -1))
         case Length(cap=cap):
             return _column(np.minimum(last - first, cap) - 1)
         case Start():
@@ -92,7 +99,7 @@ def answers(
             begin = np.where(begin >= 0, begin + moves, -1)
             end = np.where(end >= 0, end + moves + cells, -1)
             return np.concatenate([begin, steps, end], axis=1).astype(np.int32).reshape(-1, 1)
-    return _as_on_the_device(question, paths, users, rng, timing)
+    return _as_on_the_device(question, paths, users, rng, timing, trips)
 
 
 def _as_on_the_device(
@@ -101,12 +108,14 @@ def _as_on_the_device(
     users: NDArray[np.int64],
     rng: np.random.Generator,
     timing: Timing | None,
+    trips: NDArray[np.int64] | None,
 ) -> Rows:
     """What every device would answer, path by path: for questions that have no compiled counterpart."""
     source = Source(rng.bytes)
     rows = np.full((len(users) * question.slots, question.capacity), -1, dtype=np.int32)
     for number, user in enumerate(users.tolist()):
-        for slot, items in enumerate(question.answer(Occasion(_trip(paths, user, timing)), source)):
+        occasion = Occasion(_trip(paths, user, timing), 1 if trips is None else int(trips[user]))
+        for slot, items in enumerate(question.answer(occasion, source)):
             rows[number * question.slots + slot, : len(items)] = items
     return rows
 

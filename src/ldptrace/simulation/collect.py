@@ -97,7 +97,7 @@ def _tally(
     groups = _groups(round_, len(trips), rng)
     counts, reports, users = [], [], []
     for ask, members in zip(round_.asks, groups, strict=True):
-        rows = answers(ask.question, trips.paths, members, rng, trips.timing)
+        rows = answers(ask.question, trips.paths, members, rng, trips.timing, trips.counts)
         if not round_.padded:
             rows = rows[rows[:, 0] >= 0]
         counts.append(tally_of(ask.randomizer, rows, rng, mode))

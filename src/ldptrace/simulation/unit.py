@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
@@ -14,6 +15,8 @@ from ldptrace.errors import InputError
 Ints = NDArray[np.int64]
 UnitName = Literal["user", "trip"]
 UNITS: tuple[UnitName, ...] = ("user", "trip")
+# Extra column of simulated devices: how many trips the one they answer about was drawn from.
+TRIPS = "trips_of_user"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Unit:
 def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tuple[Trajectories, Unit]:
     """One trajectory per device: of each user one at random, unless every trip is to count.
 
-    Of a trip that was cut, one piece is drawn.
+    Of a trip that was cut, one piece is drawn. Of a user's trajectories those without points are no trips. How many
+    trips there were is in the extra column `TRIPS`.
 
     >>> from dataclasses import replace
     >>> import pyarrow as pa
@@ -37,10 +41,21 @@ def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tup
     2
     """
     whose = unit_of(unit, real.user)
-    chosen = one_each(real.users if whose.name == "user" else None, real.trips, rng)
+    users, filled = (real.users if whose.name == "user" else None), real.sizes > 0
+    chosen = one_each(users, real.trips, rng, filled)
     if chosen is None or (len(chosen) == len(real) and real.trips is None):
         return real, whose
-    return replace(real.take(chosen), trips=None), whose
+    devices = replace(real.take(chosen), trips=None)
+    return devices if users is None else with_counts(
+        devices, trip_counts(users, real.trips, filled)[chosen]
+    ), whose
+
+
+def with_counts(devices: Trajectories, counts: Ints) -> Trajectories:
+    """Devices that know how many trips the one they answer about was drawn from."""
+    column = pa.array(counts)
+    extra = pa.table({TRIPS: column}) if devices.extra is None else devices.extra.append_column(TRIPS, column)
+    return replace(devices, extra=extra)
 
 
 def unit_of(unit: str, user: str | None) -> Unit:
@@ -58,26 +73,46 @@ def unit_of(unit: str, user: str | None) -> Unit:
     return Unit("user", f"The unit is the user (column {user}): one trajectory of each, drawn at random.")
 
 
-def one_each(users: Ints | None, trips: Ints | None, rng: np.random.Generator) -> Ints | None:
+def one_each(
+    users: Ints | None,
+    trips: Ints | None,
+    rng: np.random.Generator,
+    filled: NDArray[np.bool_] | None = None,
+) -> Ints | None:
     """Numbers of trajectories, in their order: one trip of each user, every one equally likely, and a piece of it.
 
-    Without users every trip counts, and without trips every trajectory is one; without both, None: all of them.
+    What is not `filled` has no points and is drawn only where a user has nothing else. Without users every trip
+    counts, and without trips every trajectory is one; without both, None: all of them.
     Pieces of one trip lie side by side.
 
     >>> one_each(None, np.array([0, 0, 1]), np.random.default_rng(1)).tolist()
     [1, 2]
     """
     if trips is None:
-        return None if users is None else _one_trip_each(users, rng)
+        return None if users is None else _one_trip_each(users, rng, filled)
     first = np.flatnonzero(np.diff(trips, prepend=-1))
     pieces = np.diff(first, append=len(trips))
     if users is not None:
-        chosen = _one_trip_each(users[first], rng)
+        chosen = _one_trip_each(users[first], rng, None if filled is None else filled[first])
         first, pieces = first[chosen], pieces[chosen]
     return first + rng.integers(pieces)
 
 
-def _one_trip_each(users: Ints, rng: np.random.Generator) -> Ints:
+def trip_counts(users: Ints, trips: Ints | None, filled: NDArray[np.bool_]) -> Ints:
+    """For each trajectory, how many trips with points its user has; pieces of one trip count once.
+
+    >>> trip_counts(np.array([7, 7, 7, 8]), np.array([0, 0, 1, 2]), np.array([True, True, True, False])).tolist()
+    [2, 2, 2, 0]
+    """
+    once = filled if trips is None else filled & (np.diff(trips, prepend=-1) != 0)
+    _, number = np.unique(users, return_inverse=True)
+    found: Ints = np.bincount(number, weights=once).astype(np.int64)[number]
+    return found
+
+
+def _one_trip_each(users: Ints, rng: np.random.Generator, filled: NDArray[np.bool_] | None) -> Ints:
     shuffled = rng.permutation(len(users))
+    if filled is not None and not filled.all():
+        shuffled = shuffled[np.argsort(~filled[shuffled], kind="stable")]
     _, first = np.unique(users[shuffled], return_index=True)
     return np.sort(shuffled[first])
