@@ -31,7 +31,7 @@ def network(tmp_path: Path) -> Path:
 def test_it_says_what_is_in_a_network(network: Path) -> None:
     result = run(network)
     assert result.exit_code == 0, result.output
-    assert "3 nodes, 7 directed edges; left out 1 street (not for cars)" in result.stdout
+    assert "3 nodes, 7 directed edges; omitted 1 street (not for cars)" in result.stdout
     assert "residential" in result.stdout
     facts = json.loads(run(network, "--json", "-", "--mode", "foot").stdout)
     assert facts["nodes"] == 4
@@ -70,4 +70,4 @@ def test_bounds_choose_a_part_and_bad_ones_write_nothing(network: Path, tmp_path
     assert "none of its roads lies in the bounds 0,0,1,1" in str(result.exception)
     assert not (tmp_path / "none").exists()
     result = run(network, "--bounds", "13.4005,52.4,13.5,52.6", "--json", "-")
-    assert json.loads(result.stdout)["report"]["dropped"]["outside the bounds"] == 4
+    assert json.loads(result.stdout)["account"]["dropped"]["outside the bounds"] == 4

@@ -60,7 +60,7 @@ def test_the_network_written_is_the_one_that_is_driven_on(traffic: Traffic, tmp_
     for column in ("x", "y", "source", "target", "length", "seconds"):
         np.testing.assert_array_equal(getattr(again, column), getattr(traffic.roads, column))
     assert again.classes == ("motorway", "primary", "residential", "tertiary")
-    assert not again.report.dropped
+    assert not again.account.dropped
 
 
 def test_time_moves_by_the_interval(trips: Trajectories) -> None:

@@ -15,9 +15,9 @@ from road_kit import square
 def test_largest_component_is_strong_and_counts_what_it_leaves_out() -> None:
     part = square().largest_component()
     assert (part.nodes, part.edges) == (4, 8)
-    assert sum(part.report.dropped.values()) == 1
-    assert sum(part.report.dropped_nodes.values()) == 1
-    assert part.report.nodes == 4
+    assert sum(part.account.dropped.values()) == 1
+    assert sum(part.account.dropped_nodes.values()) == 1
+    assert part.account.nodes == 4
 
 
 def test_opposite_pairs_the_two_ways_of_a_street() -> None:
@@ -80,7 +80,7 @@ def test_given_lengths_win_and_missing_ones_are_measured() -> None:
 def test_clipping_keeps_the_streets_inside() -> None:
     part = square().clipped((-1, -1, 101, 50))
     assert (part.nodes, part.edges) == (2, 2)
-    assert part.report.dropped == {"outside the bounds": 7}
+    assert part.account.dropped == {"outside the bounds": 7}
     with pytest.raises(InputError, match="none of its roads lies in the bounds 1000,"):
         square().clipped((1000, 1000, 2000, 2000))
 
@@ -142,6 +142,6 @@ def test_a_map_goes_into_other_coordinates() -> None:
 
 def test_a_torn_map_says_so() -> None:
     two = RoadNetwork.of([0, 1, 2, 3], [0, 0, 0, 0], [0, 1, 2, 3], [1, 0, 3, 2])
-    assert two.largest_component().report.notes == (
+    assert two.largest_component().account.notes == (
         "its roads are disconnected: the largest part holds 50 % of them",
     )

@@ -135,7 +135,7 @@ def _in_metres(
         found = nodes if isinstance(nodes, RoadNetwork) else read_roads(nodes)
         plane = LocalPlane.around(found.x, found.y) if found.is_geographic else None
         roads = found if plane is None else _moved(found, plane.to_metres, None)
-    cut_off = sum(roads.report.dropped_nodes.values())
+    cut_off = sum(roads.account.dropped_nodes.values())
     if cut_off:
         warnings.warn(
             f"{cut_off:,} of {roads.nodes + cut_off:,} nodes are cut off and stay empty", stacklevel=3

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from ldptrace.core import ragged
 from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
-from ldptrace.roads.report import RoadReport
+from ldptrace.roads.account import RoadAccount
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
@@ -36,13 +36,13 @@ class RoadNetwork:
     line of an edge between its two nodes is `shape_x`, `shape_y` from `shape_offsets[e]` to
     `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `edge_id` is the
     name of the edge in its file, or its row from 0, and `backward` says whether it leads against the direction it has
-    there; pieces of a cut edge share both. `report` says what was left out on the way here.
+    there; pieces of a cut edge share both. `account` says what was omitted on the way here.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
     (3, 3, [100.0, 100.0, 50.0], None)
     >>> part = corner.largest_component()
-    >>> part.nodes, part.edges, part.report.dropped
+    >>> part.nodes, part.edges, part.account.dropped
     (2, 2, {'outside the largest connected part': 1})
     """
 
@@ -61,7 +61,7 @@ class RoadNetwork:
     name: str = "roads"
     edge_id: NDArray[np.str_] | None = None
     backward: NDArray[np.bool_] | None = None
-    report: RoadReport = field(default_factory=RoadReport)
+    account: RoadAccount = field(default_factory=RoadAccount)
 
     def __repr__(self) -> str:
         return (
@@ -80,9 +80,9 @@ class RoadNetwork:
             if values is not None:
                 object.__setattr__(self, column, np.ascontiguousarray(values, dtype=kind))
         object.__setattr__(self, "classes", tuple(self.classes))
-        source = self.report.source or self.name
-        counted = replace(self.report, source=source, nodes=self.nodes, edges=self.edges)
-        object.__setattr__(self, "report", counted)
+        source = self.account.source or self.name
+        counted = replace(self.account, source=source, nodes=self.nodes, edges=self.edges)
+        object.__setattr__(self, "account", counted)
         self._check()
 
     def _check(self) -> None:
@@ -325,7 +325,7 @@ class RoadNetwork:
         return connected_components(links, connection="strong")[1]
 
     def largest_component(self) -> RoadNetwork:
-        """The largest part in which every node can be reached from every other; the report counts the rest."""
+        """The largest part in which every node can be reached from every other; the account counts the rest."""
         if self.edges == 0:
             raise InputError(f"{self.name}: there are no roads in it")
         part = self.components()
@@ -341,7 +341,7 @@ class RoadNetwork:
         torn = f"its roads are disconnected: the largest part holds {100 * share:.0f} % of them"
         return replace(
             connected,
-            report=connected.report.without(
+            account=connected.account.without(
                 edges={reason: self.edges - connected.edges},
                 nodes={reason: self.nodes - connected.nodes},
                 notes=(torn,) if share < MOST else (),
@@ -349,7 +349,7 @@ class RoadNetwork:
         )
 
     def clipped(self, bounds: Bounds) -> RoadNetwork:
-        """The nodes in the box (x0, y0, x1, y1) and the edges between them; the report counts the rest."""
+        """The nodes in the box (x0, y0, x1, y1) and the edges between them; the account counts the rest."""
         x0, y0, x1, y1 = bounds
         kept = (self.x >= x0) & (self.x <= x1) & (self.y >= y0) & (self.y <= y1)
         inner = self.take_nodes(kept)
@@ -361,7 +361,7 @@ class RoadNetwork:
         reason = "outside the bounds"
         return replace(
             inner,
-            report=inner.report.without(
+            account=inner.account.without(
                 edges={reason: self.edges - inner.edges}, nodes={reason: self.nodes - inner.nodes}
             ),
         )

@@ -83,7 +83,7 @@ class Routes:
     def from_trajectories(public: Trajectories) -> Routes:
         """Any public trajectory file as the library: each trajectory is one edge with its own line.
 
-        Trajectories of fewer than two points say nothing of a way and are left out.
+        Trajectories of fewer than two points say nothing of a way and are omitted.
         """
         kept = public.take(public.sizes >= 2)
         if len(kept) == 0:

@@ -39,7 +39,7 @@ def facts(roads: RoadNetwork) -> dict[str, Any]:
         "lines": roads.shape_x is not None and len(roads.shape_x) > 0,
         "speed_kmh": None if speeds is None else float(np.average(speeds, weights=length)),
         "classes": classes,
-        "report": roads.report.to_dict(),
+        "account": roads.account.to_dict(),
     }
 
 
@@ -48,7 +48,7 @@ def explain_roads(roads: RoadNetwork) -> str:
     told = facts(roads)
     per, unit = (1000.0, "km") if roads.is_geographic or roads.crs is not None else (1.0, "units")
     lines = [
-        roads.report.line(),
+        roads.account.line(),
         f"{told['street_length'] / per:,.0f} {unit} of streets, {100 * told['one_way_share']:.0f} % of them "
         f"one-way; edges are {told['mean_edge_length']:.0f} {'metres' if unit == 'km' else unit} long on "
         f"average{'' if told['lines'] else ', all straight'}",

@@ -27,8 +27,8 @@ def test_oneway_is_one_zero_or_empty_and_a_second_row_changes_nothing(write_tabl
     assert pairs(once) == [(0, 100), (100, 0), (100, 200), (200, 0), (200, 100)]
     twice = read_roads(write_tables(NODES, "from,to,oneway\na,b,0\nb,a,0\nb,c,\nc,b,\nc,a,1\n"))
     assert pairs(twice) == pairs(once)
-    assert not twice.report.dropped_streets
-    assert once.report.line() == twice.report.line()
+    assert not twice.account.dropped_streets
+    assert once.account.line() == twice.account.line()
 
 
 @pytest.mark.parametrize("ends", ["from,to", "u,v", "node1,node2", "source,target"])
@@ -41,7 +41,7 @@ def test_usual_names_are_known(write_tables: Writer, ends: str, node: str) -> No
     assert (roads.nodes, roads.edges) == (3, 6)
     assert roads.crs == ("EPSG:4326" if "lon" in node else None)
     assert roads.seconds is None
-    assert any("not known" in note for note in roads.report.notes)
+    assert any("not known" in note for note in roads.account.notes)
 
 
 def test_packed_tables_and_a_loose_pair_are_read(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_packed_tables_and_a_loose_pair_are_read(tmp_path: Path) -> None:
     [
         (NODES, "from,to\na,b\nb,nowhere\n", "line 3 of .*leads to the node 'nowhere', which nodes.csv"),
         (NODES, "from,to\n", "there are no roads in it"),
-        (NODES, "from,to\na,a\n", "there are no roads for cars in it .left out: 1 from a node to itself"),
-        (NODES, "from,to,highway\na,b,footway\n", "no roads for cars in it .left out: 1 not for cars"),
+        (NODES, "from,to\na,a\n", "there are no roads for cars in it .omitted: 1 from a node to itself"),
+        (NODES, "from,to,highway\na,b,footway\n", "no roads for cars in it .omitted: 1 not for cars"),
         (NODES, "from,to,oneway\na,b,maybe\n", "oneway is 1 or yes, 0 or no, -1 or empty, not 'maybe'"),
         (NODES, "from,to,length\na,b,-5\n", "column length of .* is negative in line 2: -5"),
         (NODES, "von,nach\na,b\n", "has no column from or u .* its columns are von, nach"),

@@ -62,7 +62,7 @@ def test_a_projected_graph_with_lines_limits_and_lists(tmp_path: Path) -> None:
         "primary",
         "primary_link",
     ]
-    assert roads.report.dropped_streets == {"closed by its access tags": 1}
+    assert roads.account.dropped_streets == {"closed by its access tags": 1}
 
 
 def test_an_undirected_graph_is_travelled_both_ways(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_street_drawn_once_for_each_way_is_one_street(tmp_path: Path) -> None:
     features = [feature(there), feature(there[::-1]), feature([CORNERS[2], CORNERS[3], CORNERS[1]])]
     roads = read_roads(write_geojson(tmp_path / "a.geojson", features))
     assert roads.edges == 4
-    assert roads.report.dropped_streets == {"the same street again": 1}
+    assert roads.account.dropped_streets == {"the same street again": 1}
 
 
 def test_two_streets_of_one_length_stay_two(tmp_path: Path) -> None:

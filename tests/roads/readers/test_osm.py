@@ -16,7 +16,7 @@ def test_ways_that_leave_the_extract_are_cut_off_there(tmp_path: Path) -> None:
     ]
     roads = read_roads(write_pbf(tmp_path / "cut.osm.pbf", streets, missing=frozenset({3})))
     assert (roads.nodes, roads.edges) == (2, 4)
-    assert any("reach beyond the extract in 1 places" in note for note in roads.report.notes)
+    assert any("reach beyond the extract in 1 places" in note for note in roads.account.notes)
 
 
 def test_ways_are_cut_at_the_nodes_that_they_share(tmp_path: Path) -> None:

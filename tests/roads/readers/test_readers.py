@@ -59,7 +59,7 @@ def test_all_formats_give_the_same_network(files: dict[str, Path]) -> None:
     for kind, roads in networks.items():
         assert as_text(roads) == as_text(first), kind
         assert roads.crs == "EPSG:4326"
-        assert roads.report.dropped_streets == {"not for cars": 1}, kind
+        assert roads.account.dropped_streets == {"not for cars": 1}, kind
         assert roads.seconds is not None
         np.testing.assert_allclose(np.sort(roads.seconds), np.sort(first.seconds), rtol=1e-6)
 

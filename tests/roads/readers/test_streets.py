@@ -34,7 +34,7 @@ def test_times_come_from_seconds_then_speed_then_limit_then_class(write_tables: 
     assert roads.seconds.tolist()[:3] == pytest.approx([7, 10, 20])
     assert roads.seconds[3] == pytest.approx(100 / (22 / 1.35**3))
     assert [roads.classes[code] for code in roads.road_class] == ["primary"] * 3 + ["residential"]
-    assert "speeds by road class on 25 % of the edges" in roads.report.notes
+    assert "speeds by road class on 25 % of the edges" in roads.account.notes
 
 
 def test_numbered_classes_are_slower_the_higher_they_are(write_tables: Writer) -> None:
@@ -52,7 +52,7 @@ def test_lengths_of_the_file_are_used_where_it_has_them(write_tables: Writer) ->
 def test_lengths_in_another_unit_are_measured_anew(write_tables: Writer) -> None:
     roads = read_roads(write_tables(NODES, "from,to,length\na,b,0.1\nb,c,0.1\n"))
     assert roads.length.tolist() == [100] * 4
-    assert any("0.001 times what the coordinates say" in note for note in roads.report.notes)
+    assert any("0.001 times what the coordinates say" in note for note in roads.account.notes)
 
 
 def test_walkers_go_both_ways_at_their_own_pace(write_tables: Writer) -> None:
@@ -61,7 +61,7 @@ def test_walkers_go_both_ways_at_their_own_pace(write_tables: Writer) -> None:
     assert pairs(roads) == [(0, 100), (100, 0)]
     assert roads.seconds is not None
     np.testing.assert_allclose(roads.seconds, 100 / 1.35)
-    assert roads.report.dropped_streets == {"not for people on foot": 1}
+    assert roads.account.dropped_streets == {"not for people on foot": 1}
 
 
 def line(**more: object) -> Streets:
@@ -96,19 +96,21 @@ def test_nodes_and_classes_that_nobody_uses_are_left_away() -> None:
     kind = np.array([0, 1], dtype=np.int32)
     roads = line(kind=kind, kinds=("residential", "footway", "primary")).network("car", "a")
     assert (roads.nodes, roads.classes) == (2, ("residential",))
-    assert roads.report.dropped_streets == {"not for cars": 1}
-    assert roads.report.dropped_nodes == {"without a road": 1}
+    assert roads.account.dropped_streets == {"not for cars": 1}
+    assert roads.account.dropped_nodes == {"without a road": 1}
 
 
 def test_speeds_that_nobody_knows_are_those_of_a_street() -> None:
     roads = line(speed=np.array([36.0, np.nan])).network("car", "a")
     assert roads.seconds is not None
     np.testing.assert_allclose(np.sort(roads.seconds), [10, 10, 100 / (22 / 1.35**3), 100 / (22 / 1.35**3)])
-    assert any("neither speed nor class is known on 50 % of the edges" in note for note in roads.report.notes)
+    assert any(
+        "neither speed nor class is known on 50 % of the edges" in note for note in roads.account.notes
+    )
 
 
 def test_streets_that_lead_nowhere_are_refused() -> None:
     with pytest.raises(
-        InputError, match=r"there are no roads for cars in it \(left out: 2 from a node to itself"
+        InputError, match=r"there are no roads for cars in it \(omitted: 2 from a node to itself"
     ):
         line(end=np.array([0, 1])).network("car", "a")

@@ -40,7 +40,7 @@ def test_edges_keep_their_ids_speeds_and_lines(tmp_path: Path, name: str) -> Non
     assert roads.seconds.tolist() == pytest.approx([100 / 13.89] * 2)
     assert roads.classes == ("residential",)
     assert [axis.tolist() for axis in roads.polyline([0])] == [[0, 50, 100], [0, 10, 0]]
-    assert roads.report.dropped_streets == {"not for a passenger": 1}
+    assert roads.account.dropped_streets == {"not for a passenger": 1}
 
 
 def test_projected_networks_are_in_degrees(tmp_path: Path) -> None:

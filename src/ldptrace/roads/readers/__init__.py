@@ -32,7 +32,7 @@ def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -
 
     An OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a network of SUMO (`.net.xml`), a GeoPackage,
     GeoJSON or Shapefile of lines, or a folder with `nodes.csv` and `edges.csv`. The largest part in which all
-    roads lead everywhere is returned, unless `connected` is false; `report` says what was omitted and what was
+    roads lead everywhere is returned, unless `connected` is false; `account` says what was omitted and what was
     assumed.
     """
     means, source = checked_mode(mode), Path(path)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.errors import InputError
+from ldptrace.roads.account import RoadAccount
 from ldptrace.roads.classes import PACE, PEOPLE, Mode, class_speed, is_open_to, rank_speed
 from ldptrace.roads.network import UNKNOWN, Floats, Nodes, Offsets, RoadNetwork
-from ldptrace.roads.report import RoadReport
 
 Flags = NDArray[np.bool_]
 
@@ -93,12 +93,12 @@ class Streets:
         roads, row = roads.take_edges(first), row[first]
         ids = np.arange(len(self.start)).astype(np.str_) if self.ids is None else self.ids
         seconds, time_notes = self._seconds(roads, row, mode)
-        report = RoadReport(name, self.format, notes=self.notes).without(
+        account = RoadAccount(name, self.format, notes=self.notes).without(
             streets=dropped,
             nodes={"without a road": int(len(used) - used.sum())},
             notes=(*length_notes, *time_notes),
         )
-        return replace(roads, seconds=seconds, report=report, edge_id=ids[row], backward=turned[first])
+        return replace(roads, seconds=seconds, account=account, edge_id=ids[row], backward=turned[first])
 
     def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
         """Time on an empty road: as the file says, by its speeds, by the class; and what was assumed."""
@@ -192,7 +192,7 @@ def _first_of_each(roads: RoadNetwork) -> Flags:
 
 def _reasons(dropped: Mapping[str, int]) -> str:
     told = [f"{number:,} {reason}" for reason, number in dropped.items() if number]
-    return f" (left out: {', '.join(told)})" if told else ""
+    return f" (omitted: {', '.join(told)})" if told else ""
 
 
 def _percent(share: float) -> str:

@@ -1,0 +1,73 @@
+"""What a reader of road networks found: how much was used, what was omitted, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from ldptrace.core.words import by_reason, count, total
+
+
+@dataclass(frozen=True)
+class RoadAccount:
+    """Where a network came from, what of it is used, and an account of every street that is not.
+
+    `dropped_streets` counts streets of the file by the reason why they are omitted, `dropped` directed edges
+    and `dropped_nodes` nodes; `notes` say what was assumed.
+
+    >>> account = RoadAccount("city.osm.pbf", "OpenStreetMap", 8, 20).without(streets={"not for cars": 5})
+    >>> account.line()
+    'city.osm.pbf: 8 nodes, 20 directed edges; omitted 5 streets (not for cars)'
+    """
+
+    source: str = ""
+    format: str = "columns"
+    nodes: int = 0
+    edges: int = 0
+    dropped_streets: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped_nodes: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def without(
+        self,
+        *,
+        streets: Mapping[str, int] | None = None,
+        edges: Mapping[str, int] | None = None,
+        nodes: Mapping[str, int] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> RoadAccount:
+        """The same account with further things that were omitted, and further notes."""
+        return replace(
+            self,
+            dropped_streets=total([self.dropped_streets, streets or {}]),
+            dropped=total([self.dropped, edges or {}]),
+            dropped_nodes=total([self.dropped_nodes, nodes or {}]),
+            notes=(*self.notes, *(note for note in notes if note not in self.notes)),
+        )
+
+    def line(self) -> str:
+        """One line for a person."""
+        omitted = [
+            f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
+            for reasons, noun in (
+                (self.dropped_streets, "street"),
+                (self.dropped, "edge"),
+                (self.dropped_nodes, "node"),
+            )
+            if reasons
+        ]
+        parts = [
+            f"{count(self.nodes, 'node')}, {count(self.edges, 'directed edge')}",
+            *([f"omitted {_listed(omitted)}"] if omitted else []),
+            *self.notes,
+        ]
+        return f"{self.source}: {'; '.join(parts)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
