@@ -52,6 +52,16 @@ def jar(out: Path, source: Path = CLIENTS / "java" / "src") -> Path:
         return Path(shutil.move(made, out / JAR))
 
 
+def wheel(out: Path) -> Path:
+    """The Python client alone, without numpy and the rest."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(
+            sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, folder=CLIENTS / "python"
+        )
+        (made,) = Path(folder).glob("*.whl")
+        return Path(shutil.move(made, out / made.name))
+
+
 def npm(out: Path, source: Path = CLIENTS / "js") -> Path:
     """The JavaScript client: ES module, types, and one file for browsers without a bundler."""
     with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +109,7 @@ def browser_script(index: Path) -> str:
     return f'"use strict";\nglobalThis.ldptrace = (() => {{\n{body}\n}})();\n'
 
 
-BUILDERS: dict[str, Callable[[Path], Path]] = {"jar": jar, "npm": npm}
+BUILDERS: dict[str, Callable[[Path], Path]] = {"jar": jar, "wheel": wheel, "npm": npm}
 
 
 def main() -> None:

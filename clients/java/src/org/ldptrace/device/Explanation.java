@@ -47,7 +47,7 @@ final class Explanation {
         lines.add("The message, " + report.length + " bytes: " + Bytes.hex(report));
         lines.add("Its first " + Report.HEADER_BYTES + " bytes are the version, the plan, the round " + (number + 1)
                 + ", the drawn question and a random number; they say nothing about you.");
-        for (Report.Answer answer : Report.read(report, plan, number)) {
+        for (Report.Answer answer : Report.read(report, plan, number, null)) {
             lines.add("To the question about " + answer.ask.question.about + " it says:");
             for (int slot = 0; slot < answer.slots.size(); slot++) {
                 String place = answer.slots.size() > 1 ? slot + 1 + ": " : "";

@@ -105,14 +105,14 @@ public final class Ledger {
     }
 
     /** Draws and keeps the phase of a standing plan, if that was not done before. */
-    void accept(Plan plan, double now) throws IOException {
+    void accept(Plan plan, double now, Source source) throws IOException {
         change(book -> {
             if (book.row(plan) != null) {
                 return false;
             }
             Standing standing = plan.standing;
             long seconds = standing.seconds(now);
-            Book.Row row = new Book.Row(plan.id, plan.epsilon, Source.ofSystem().below(standing.every), seconds);
+            Book.Row row = new Book.Row(plan.id, plan.epsilon, source.below(standing.every), seconds);
             row.last = Math.max(-1, standing.latest(seconds, row.phase));
             return book.rows.add(row);
         });
@@ -120,7 +120,7 @@ public final class Ledger {
 
     /** The report for the window that ended last: the one drawn before, or a fresh one if the window was not answered. */
     byte[] answerAt(Plan plan, double now, List<Trajectory> trips, Draw draw) throws IOException, PlanRefused {
-        accept(plan, now);
+        accept(plan, now, Source.ofSystem());
         byte[][] answer = new byte[1][];
         tryChange(book -> {
             Book.Row row = book.row(plan);

@@ -70,15 +70,19 @@ public final class Report {
         return group;
     }
 
-    /** What a report names, ask by ask and slot by slot; rejected with the first problem of section 10. */
-    static List<Answer> read(byte[] report, Plan plan, int number) throws ReportRejected {
+    /**
+     * What a report names, ask by ask and slot by slot; rejected with the first problem of section 10. Of a standing plan only
+     * this window is read; null for any.
+     */
+    static List<Answer> read(byte[] report, Plan plan, int number, Long window) throws ReportRejected {
         Round round = plan.rounds.get(number);
         check(report.length == 0 || report[0] == VERSION, Problem.UNKNOWN_VERSION);
         check(report.length >= HEADER_BYTES, Problem.WRONG_SIZE);
         byte[] id = Arrays.copyOf(Bytes.ofHex(plan.id), PLAN_BYTES);
         check(Arrays.equals(Arrays.copyOfRange(report, 1, ROUND_AT), id), Problem.WRONG_PLAN);
         check((report[ROUND_AT] & 0xff) == number, Problem.WRONG_ROUND);
-        check(plan.standing != null || window(report) == 0, Problem.WRONG_WINDOW);
+        Long only = plan.standing == null ? Long.valueOf(0) : window;
+        check(only == null || only == window(report), Problem.WRONG_WINDOW);
         check(report.length == size(round), Problem.WRONG_SIZE);
         int group = report[GROUP_AT] & 0xff;
         check(group < (round.isPartition ? round.asks.size() : 1), Problem.UNKNOWN_GROUP);

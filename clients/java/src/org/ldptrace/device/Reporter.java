@@ -50,7 +50,7 @@ public final class Reporter {
     /** The same with a clock that shows this Unix time: to try out clocks. */
     public void accept(double now) throws IOException {
         if (plan.standing != null) {
-            ledger.accept(plan, now);
+            ledger.accept(plan, now, Source.ofSystem());
         }
     }
 

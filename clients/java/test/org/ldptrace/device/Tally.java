@@ -12,11 +12,14 @@ import java.util.Set;
 final class Tally {
     private final Plan plan;
     private final int number;
+    /** The only window that counts; null for all. */
+    private final Long window;
     private final long[][] counts;
     private final long[] users;
     private final Set<String> seen = new HashSet<>();
 
-    Tally(Plan plan, int number) {
+    Tally(Plan plan, int number, Long window) {
+        this.window = window;
         this.plan = plan;
         this.number = number;
         List<Round.Ask> asks = plan.rounds.get(number).asks;
@@ -33,8 +36,12 @@ final class Tally {
         List<Object> problems = new ArrayList<>();
         for (int start = 0; start < batch.length; start += size) {
             byte[] report = Arrays.copyOfRange(batch, start, Math.min(start + size, batch.length));
+            if (report.length < size) {
+                problems.add((long) (report[0] == 1 ? Problem.WRONG_SIZE : Problem.UNKNOWN_VERSION).number);
+                continue;
+            }
             try {
-                List<Report.Answer> answers = Report.read(report, plan, number);
+                List<Report.Answer> answers = Report.read(report, plan, number, window);
                 problems.add((long) (seen.add(Bytes.hex(Report.id(report))) ? count(answers) : Problem.DUPLICATE.number));
             } catch (ReportRejected rejected) {
                 problems.add((long) rejected.problem.number);
@@ -74,6 +81,7 @@ final class Tally {
         document.put("version", 1L);
         document.put("plan", plan.id);
         document.put("round", (long) number);
+        document.put("window", window);
         document.put("asks", asks);
         return Json.write(document);
     }

@@ -6,7 +6,6 @@ import java.math.BigInteger;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -14,36 +13,64 @@ import java.util.Map;
 public final class Vectors {
     static final Charset UTF8 = Charset.forName("UTF-8");
 
-    private final Map<String, List<Object>> files;
-    private final Map<String, Plan> plans = new HashMap<>();
+    private Vectors() {}
 
-    private Vectors(Map<String, List<Object>> files) {
-        this.files = files;
-    }
-
-    /** The folder of the vectors is the only argument. */
+    /** The folder of the vectors is the only argument; its index names the files. */
     public static void main(String[] arguments) throws Exception {
-        Map<String, List<Object>> files = new HashMap<>();
-        for (File file : new File(arguments[0]).listFiles()) {
-            String text = new String(FileStorage.bytesOf(file), UTF8);
-            files.put(file.getName().replace(".json", ""), Json.list(Json.parse(text)));
-        }
-        Vectors vectors = new Vectors(files);
-        for (Map.Entry<String, List<Object>> file : files.entrySet()) {
-            System.out.println("tried " + file.getKey() + " " + file.getValue().size());
-            for (Object vector : file.getValue()) {
-                Map<String, Object> v = Json.object(vector);
-                try {
-                    vectors.check(file.getKey(), v);
-                } catch (Exception | AssertionError wrong) {
-                    System.out.println("FAILED " + file.getKey() + " " + v.get("name") + ": " + wrong);
-                }
-            }
+        File folder = new File(arguments[0]);
+        for (Object name : Json.list(read(new File(folder, "index.json")))) {
+            Object vectors = read(new File(folder, (String) name));
+            String kind = ((String) name).replaceAll("[/.].*", "");
+            int tried = vectors instanceof List ? all(kind, Json.list(vectors)) : plan(Json.object(vectors));
+            System.out.println("tried " + name + " " + tried);
         }
     }
 
-    private void check(String file, Map<String, Object> v) throws Exception {
-        switch (file) {
+    private static Object read(File file) throws Exception {
+        return Json.parse(new String(FileStorage.bytesOf(file), UTF8));
+    }
+
+    /** Tries vectors of one kind; returns how many there are. */
+    private static int all(String kind, List<Object> vectors) {
+        for (Object vector : vectors) {
+            Map<String, Object> v = Json.object(vector);
+            attempt(kind + " " + v.get("name"), () -> check(kind, v));
+        }
+        return vectors.size();
+    }
+
+    /** Tries all that a file says about one plan. */
+    private static int plan(Map<String, Object> v) {
+        int[] tried = {1};
+        attempt("plan " + v.get("name"), () -> {
+            plans(v);
+            Plan plan = Plan.read(bytes(v.get("document")));
+            for (Object report : Json.list(v.get("reports"))) {
+                attempt("report of " + v.get("name") + ", " + Json.object(report).get("name"), () -> reports(plan, Json.object(report)));
+            }
+            for (Object report : Json.list(v.get("rejected_reports"))) {
+                attempt("rejected by " + v.get("name") + ", " + Json.object(report).get("name"), () -> rejectedReports(plan, Json.object(report)));
+            }
+            for (Object tally : Json.list(v.get("tallies"))) {
+                attempt("tally of " + v.get("name"), () -> tallies(plan, Json.object(tally)));
+            }
+        });
+        for (String kind : new String[] {"reports", "rejected_reports", "tallies"}) {
+            tried[0] += Json.list(v.get(kind)).size();
+        }
+        return tried[0];
+    }
+
+    private static void attempt(String name, Action action) {
+        try {
+            action.run();
+        } catch (Exception | AssertionError wrong) {
+            System.out.println("FAILED " + name + ": " + wrong);
+        }
+    }
+
+    private static void check(String kind, Map<String, Object> v) throws Exception {
+        switch (kind) {
             case "integers":
                 integers(v);
                 return;
@@ -56,26 +83,20 @@ public final class Vectors {
             case "randomizers":
                 randomizers(v);
                 return;
-            case "plans":
-                plans(v);
-                return;
             case "refused_plans":
                 refusedPlans(v);
                 return;
-            case "reports":
-                reports(v);
+            case "occasions":
+                Windows.occasion(v);
                 return;
-            case "rejected_reports":
-                rejectedReports(v);
-                return;
-            case "tallies":
-                tallies(v);
+            case "windows":
+                Windows.check(v);
                 return;
             case "ledgers":
                 Ledgers.check(v);
                 return;
             default:
-                throw new AssertionError("no check of such vectors");
+                throw new AssertionError("there is no check of such vectors");
         }
     }
 
@@ -104,7 +125,7 @@ public final class Vectors {
     private static void questions(Map<String, Object> v) throws Exception {
         Question question = Question.of(integer(v.get("n")), v.get("question"));
         Trajectory points = v.containsKey("points") ? trajectory(v.get("points")) : new Trajectory();
-        Occasion trip = new Occasion(ints(v.get("path")), points, trips(v), number(v.get("departure")), number(v.get("arrival")));
+        Occasion trip = new Occasion(ints(v.get("path")), points, integer(v.get("trips")), number(v.get("departure")), number(v.get("arrival")));
         Replay replay = new Replay(v);
         same(question.domain, integer(v.get("domain")));
         same(question.capacity, integer(v.get("capacity")));
@@ -163,21 +184,20 @@ public final class Vectors {
         same(refusal(() -> Plan.read(document)), v.get("problem"));
     }
 
-    private void reports(Map<String, Object> v) throws Exception {
-        Plan plan = plan(v);
+    private static void reports(Plan plan, Map<String, Object> v) throws Exception {
         Replay replay = new Replay(v);
-        Occasion occasion = Occasion.of(trajectory(v.get("points")), trips(v), plan.grid);
-        long window = v.containsKey("window") ? (Long) v.get("window") : 0;
+        Occasion occasion = Occasion.of(trajectory(v.get("points")), integer(v.get("trips")), plan.grid);
+        long window = (Long) v.get("window");
         byte[] report = Report.draw(plan, integer(v.get("round")), window, occasion, new Source(replay));
         same(Bytes.hex(report), v.get("report"));
         replay.usedUp();
     }
 
-    private void rejectedReports(Map<String, Object> v) throws Exception {
+    private static void rejectedReports(Plan plan, Map<String, Object> v) throws Exception {
         byte[] report = Bytes.ofHex((String) v.get("report"));
         byte[] padded = Arrays.copyOf(report, report.length + integer(v.get("zeros")));
         try {
-            Report.read(padded, plan(v), integer(v.get("round")));
+            Report.read(padded, plan, integer(v.get("round")), null);
         } catch (ReportRejected rejected) {
             same(rejected.problem.code, v.get("problem"));
             return;
@@ -186,23 +206,11 @@ public final class Vectors {
     }
 
     /** A tally made of the client's reading of reports. */
-    private void tallies(Map<String, Object> v) throws Exception {
-        Plan plan = plan(v);
-        int number = integer(v.get("round"));
+    private static void tallies(Plan plan, Map<String, Object> v) throws Exception {
         byte[] batch = Bytes.ofHex((String) v.get("batch"));
-        Tally tally = new Tally(plan, number);
+        Tally tally = new Tally(plan, integer(v.get("round")), (Long) v.get("window"));
         same(tally.add(Arrays.copyOf(batch, batch.length + integer(v.get("zeros")))), v.get("problems"));
         same(tally.document(), v.get("tally"));
-    }
-
-    private Plan plan(Map<String, Object> v) throws PlanRefused {
-        String name = (String) v.get("plan");
-        for (Object entry : files.get("plans")) {
-            if (Json.object(entry).get("name").equals(name) && !plans.containsKey(name)) {
-                plans.put(name, Plan.read(bytes(Json.object(entry).get("document"))));
-            }
-        }
-        return plans.get(name);
     }
 
     interface Action {
@@ -227,11 +235,6 @@ public final class Vectors {
 
     static int integer(Object value) {
         return (int) (long) (Long) value;
-    }
-
-    /** The number of trips that the one of the vector was drawn from. */
-    private static int trips(Map<String, Object> v) {
-        return v.containsKey("trips") ? integer(v.get("trips")) : 1;
     }
 
     static int[] ints(Object value) {

@@ -1,0 +1,234 @@
+"""Trips in GPX and GeoJSON files, by the standard library alone: for devices that have nothing else.
+
+What a file's points are is never an error: what cannot be read as points has none, and is answered like every other
+trajectory. Only the kind of the file matters, by the end of its name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from xml.parsers import expat
+
+from ldptrace.device.track import Recording, coordinate
+from ldptrace.errors import InputError
+from ldptrace.protocol.records import Record
+
+WGS84 = "EPSG:4326"
+ENDINGS = (".gpx", ".geojson", ".json")
+# Where tools put the times of a line's points.
+TIMES = ("times", "coordTimes", "datetimes")
+# Numbers below are times of a day on the device's own clock, numbers from here on are milliseconds.
+UNDATED, LAST_SECONDS = 172_800, 1e11
+
+Json = Any
+
+
+class Trips(Record):
+    """Trips, and the coordinates that all their files name: None if they name none, or different ones."""
+
+    recordings: tuple[Recording, ...]
+    crs: str | None
+
+
+def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
+    """The trips of files; each segment of a GPX track and each line of GeoJSON is one."""
+    recordings: list[Recording] = []
+    systems: set[str | None] = set()
+    for path in paths:
+        name = os.fspath(path)
+        if not name.lower().endswith(ENDINGS):
+            raise InputError(f"a trajectory is a file {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, got {name}")
+        with open(name, "rb") as file:
+            data = file.read()
+        gpx = name.lower().endswith(".gpx")
+        recordings += gpx_trips(data) if gpx else geojson_trips(data)
+        systems.add(WGS84 if gpx else geojson_crs(data))
+    return Trips(tuple(recordings), systems.pop() if len(systems) == 1 else None)
+
+
+def gpx_trips(data: bytes) -> list[Recording]:
+    """The segments of all tracks; none where this is not well-formed or declares a document type.
+
+    >>> segment = b'<trkseg><trkpt lat="1" lon="2"><time>2026-01-01T00:00:00Z</time></trkpt></trkseg>'
+    >>> gpx_trips(b"<gpx><trk>" + segment + b"</trk></gpx>")[0].arrival
+    1767225600.0
+    """
+    document = _Gpx()
+    try:
+        document.parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError):
+        return []
+    return document.trips
+
+
+class _Gpx:
+    """What was read of a document so far."""
+
+    def __init__(self) -> None:
+        self.trips: list[Recording] = []
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        # Entities can grow without limit, and GPX needs none.
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self._namespace: str | None = None
+        self._points: list[tuple[float, float, float]] = []
+        self._place: tuple[float, float] | None = None
+        self._time = math.nan
+        self._text = ""
+
+    def _refuse(self, *_: object) -> None:
+        raise ValueError("a document type is declared")
+
+    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+        name = self._own(qualified)
+        self._text = ""
+        if name == "trkseg":
+            self._points, self._time = [], math.nan
+        elif name == "trkpt":
+            self._place = _attribute(attributes.get("lon")), _attribute(attributes.get("lat"))
+            self._time = math.nan
+
+    def _characters(self, text: str) -> None:
+        self._text += text
+
+    def _end(self, qualified: str) -> None:
+        name = self._own(qualified)
+        if name == "time" and self._place is not None:
+            self._time = unix_time(self._text)
+        elif name == "trkpt" and self._place is not None:
+            self._points.append((*self._place, own_clock(self._time)))
+            self._place = None
+        elif name == "trkseg":
+            self.trips.append(Recording(self._points, self._time))
+
+    def _own(self, qualified: str) -> str:
+        """The name of an element; elements of extensions, which may have the same names, have none here."""
+        namespace, _, name = qualified.rpartition(" ")
+        self._namespace = namespace if self._namespace is None else self._namespace
+        return name if namespace == self._namespace else ""
+
+
+def geojson_trips(data: bytes) -> list[Recording]:
+    """The lines of a document, and single points; none where this is no JSON.
+
+    >>> geojson_trips(b'{"type":"LineString","coordinates":[[1,2],[3,4]]}')[0].points
+    [(1.0, 2.0, nan), (3.0, 4.0, nan)]
+    """
+    document = _document(data)
+    features = [*_listed(_field(document, "features")), document]
+    return [
+        _recording(points, times)
+        for feature in features
+        for points, times in _lines(_field(feature, "geometry") or feature, _times(feature))
+    ]
+
+
+def geojson_crs(data: bytes) -> str | None:
+    """WGS84, unless a member `crs` (GeoJSON of 2008) says otherwise; None where that names nothing.
+
+    >>> geojson_crs(b'{"features":[]}'), geojson_crs(b'{"crs":null}')
+    ('EPSG:4326', None)
+    """
+    document = _document(data)
+    if not isinstance(document, dict) or "crs" not in document:
+        return WGS84
+    name = _field(_field(document["crs"], "properties"), "name")
+    text = name if isinstance(name, str) else ""
+    return WGS84 if "CRS84" in text else text.replace("urn:ogc:def:crs:", "").replace("::", ":") or None
+
+
+def _document(data: bytes) -> Json:
+    try:
+        return json.loads(data, parse_int=_integer)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _integer(digits: str) -> float:
+    """Python reads no integers of thousands of digits; as coordinates they are infinite."""
+    return int(digits) if len(digits) < 300 else float(digits)
+
+
+def _lines(geometry: Json, times: list[Json]) -> Iterator[tuple[list[Json], list[Json]]]:
+    coordinates = _field(geometry, "coordinates")
+    match _field(geometry, "type"):
+        case "LineString":
+            yield _listed(coordinates), times
+        case "MultiLineString":
+            for number, line in enumerate(_listed(coordinates)):
+                yield _listed(line), _listed(times[number] if number < len(times) else None)
+        case "Point":
+            yield [coordinates], times
+
+
+def _times(feature: Json) -> list[Json]:
+    about = _field(feature, "properties")
+    return next((_listed(_field(about, name)) for name in TIMES if _field(about, name) is not None), [])
+
+
+def _recording(points: list[Json], times: list[Json]) -> Recording:
+    moments = times if len(times) == len(points) else [_value(_listed(point), 3) for point in points]
+    seconds = [unix_time(moment) for moment in moments]
+    track = [
+        (coordinate(_value(_listed(point), 0)), coordinate(_value(_listed(point), 1)), own_clock(moment))
+        for point, moment in zip(points, seconds, strict=True)
+    ]
+    return Recording(track, seconds[-1] if seconds else math.nan)
+
+
+def unix_time(value: object) -> float:
+    """Unix time of an ISO 8601 date (UTC where it names no zone), of seconds or of milliseconds; NaN for what is none.
+
+    >>> unix_time("1970-01-01T01:00:00+01:00"), unix_time(1.7e12), unix_time("noon")
+    (0.0, 1700000000.0, nan)
+    """
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return math.nan
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    number = coordinate(value)
+    return number / 1000 if abs(number) >= LAST_SECONDS else number
+
+
+def own_clock(unix: float) -> float:
+    """A Unix time as this device's own clock showed it; times of a day are local already.
+
+    >>> own_clock(8.5 * 3600)
+    30600.0
+    """
+    if not UNDATED <= abs(unix) < LAST_SECONDS:
+        return unix
+    try:
+        return unix + time.localtime(unix).tm_gmtoff
+    except (OverflowError, ValueError, OSError):
+        return unix
+
+
+def _attribute(text: str | None) -> float:
+    try:
+        return math.nan if text is None else float(text)
+    except ValueError:
+        return math.nan
+
+
+def _field(value: Json, name: str) -> Json:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _value(values: list[Json], place: int) -> Json:
+    return values[place] if place < len(values) else None

@@ -1,0 +1,104 @@
+"""A client driven by another program: plans and trips as JSON lines in, reports out (docs/how-to/audit-a-client.md).
+
+Ledgers with names are files of a folder and outlive this program; without a name every report has a new ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ldptrace.device.ledger import Ledger
+from ldptrace.device.reporter import Reporter
+from ldptrace.device.track import Recording
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused
+from ldptrace.protocol.reports import Report
+
+NAME = r"[a-z0-9-]{1,64}"
+# JSON has no other way to write them.
+WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+Json = dict[str, Any]
+
+
+class Lines:
+    """Answers one line after the other; a line without a plan is about the plan of the line before."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = os.fspath(folder)
+        self._text: object = None
+        self._plan: Plan | None = None
+
+    def answers(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            yield json.dumps(self.answer(line), separators=(",", ":"))
+
+    def answer(self, line: str) -> Json:
+        """The answer to one line: `report` or `reports`, `problem`, `error`, or nothing where nothing was asked for."""
+        try:
+            return self._answer(json.loads(line))
+        except PlanRefused as refused:
+            return {"problem": refused.problem.code}
+        except Exception as error:  # whatever is wrong with a line, the next one is answered
+            return {"error": f"{type(error).__name__}: {error}"}
+
+    def _answer(self, asked: Json) -> Json:
+        if asked.get("plan", self._text) != self._text:
+            self._text, self._plan = asked["plan"], None
+        plan = self._plan = self._plan or Plan.from_json(str(self._text))
+        now = number(asked["now"]) if asked.get("now") is not None else time.time()
+        if asked.get("accept"):
+            self._reporter(plan, asked).accept(now)
+        elif asked.get("sent"):
+            report = Report.decode(bytes.fromhex(asked["sent"]))
+            self._reporter(plan, asked).sent(report.round, report.window)
+        elif asked.get("count") is None:
+            return {"report": self._report(plan, asked, now)}
+        else:
+            return {"reports": [self._report(plan, asked, now) for _ in range(asked["count"])]}
+        return {}
+
+    def _report(self, plan: Plan, asked: Json, now: float) -> str:
+        trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
+        if asked.get("ledger") is None:
+            with tempfile.TemporaryDirectory() as folder:
+                ledger = Ledger(os.path.join(folder, "ledger.json"), asked.get("limit"))
+                return _answered(Reporter.from_document(plan.to_json().encode(), ledger=ledger), asked, trips, now)
+        return _answered(self._reporter(plan, asked), asked, trips, now)
+
+    def _reporter(self, plan: Plan, asked: Json) -> Reporter:
+        name = asked.get("ledger")
+        if not isinstance(name, str) or not re.fullmatch(NAME, name):
+            raise InputError(f"a ledger is named with small letters, digits and hyphens, got {name!r}")
+        return Reporter(plan, Ledger(os.path.join(self._folder, f"{name}.json"), asked.get("limit")))
+
+
+def _answered(reporter: Reporter, asked: Json, trips: list[Recording], now: float) -> str:
+    if reporter.plan.standing is not None:
+        return reporter.report_window(trips, now).hex()
+    return reporter.report_one_of(trips, asked.get("round")).hex()
+
+
+def recorded(trip: Json) -> tuple[list[list[float]], float]:
+    """Points and recorded arrival of a trip in a line.
+
+    >>> recorded({"points": [[1, "-Infinity"]], "arrival": 5})
+    ([[1, -inf]], 5)
+    """
+    points = [[number(value) for value in point] for point in trip["points"]]
+    return points, number(trip.get("arrival"))
+
+
+def number(value: Any) -> float:
+    """A number, or one of the words for those that JSON does not have; everything else is none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return WORDS.get(value, math.nan) if isinstance(value, str) else math.nan

@@ -1,0 +1,173 @@
+"""The command `ldptrace-device`: what an app does with the client, one step at a time, by the standard library alone.
+
+`java -jar ldptrace-device.jar` has the same commands and options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+
+from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device.files import read_trips, unix_time
+from ldptrace.device.ledger import Ledger
+from ldptrace.device.lines import Lines
+from ldptrace.device.reporter import Reporter
+from ldptrace.errors import InputError, LdptraceError
+from ldptrace.protocol.exact import decimal_text
+from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.reports import Report
+
+REPORTS_TYPE = "application/vnd.ldptrace.reports"
+# Seconds until a server is given up.
+PATIENCE = 30.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 done, 1 the server did not take the report, 2 misuse or a plan that is refused."""
+    given = _parser().parse_args(arguments)
+    try:
+        return int(given.run(given))
+    except LdptraceError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}")
+
+
+def _fail(sentence: str) -> int:
+    sys.stderr.write(f"error: {sentence}\n")
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "ldptrace-device",
+        description="One randomised report about your trips, for a campaign that you take part in.",
+        epilog="A ledger is a file that remembers what you have said. One person has one; never delete or copy it.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: object, words: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=words, description=words)
+        made.set_defaults(run=run)
+        return made
+
+    def add_plan(to: argparse.ArgumentParser) -> None:
+        to.add_argument("--plan", required=True, help="the plan, as the campaign publishes it")
+        to.add_argument("--plan-id", help="refuse the plan unless this is its id")
+        to.add_argument("--ledger", required=True, help="the file that remembers what you have said")
+        to.add_argument("--limit", help="the most epsilon that you give away in all, from now on")
+
+    explain = command("explain", _explain, "what the plan asks and what it costs, or what a report says")
+    add_plan(explain)
+    explain.add_argument("--report", help="a report to put into words")
+    report = command("report", _report, "the one report about the trips of GPX or GeoJSON files")
+    add_plan(report)
+    report.add_argument("--trajectory", required=True, action="append", help="a file; may come several times")
+    report.add_argument("-o", "--output", required=True, help="where the report goes")
+    report.add_argument("--round", type=int, help="which round, from 1; the newest if absent")
+    report.add_argument("--crs", help="the coordinates of the files, where they do not name them")
+    report.add_argument("--now", help="a clock to try out: a date or a Unix time")
+    send = command("send", _send, "send a report, and note in the ledger that it arrived")
+    add_plan(send)
+    send.add_argument("--report", required=True, help="the report to send")
+    send.add_argument("--url", required=True, help="the campaign: https://host/v1/campaigns/NAME")
+    send.add_argument("--admission", help="the code with which the campaign admits you")
+    lines = command("lines", _lines, "answer plans and trips that come as JSON lines")
+    lines.add_argument("--ledgers", required=True, help="the folder of their ledgers")
+    return parser
+
+
+def _reporter(given: argparse.Namespace, crs: str | None) -> Reporter:
+    with open(given.plan, "rb") as file:
+        document = file.read()
+    ledger = Ledger(given.ledger, given.limit)
+    return Reporter.from_document(document, plan_id=given.plan_id, crs=crs, ledger=ledger)
+
+
+def _explain(given: argparse.Namespace) -> int:
+    reporter = _reporter(given, None)
+    if given.report is None:
+        lines = [*explain_asking(reporter.plan, reporter.number(None)), _given(reporter)]
+    else:
+        with open(given.report, "rb") as file:
+            lines = explain_report(reporter.plan, file.read())
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _report(given: argparse.Namespace) -> int:
+    trips = read_trips(given.trajectory)
+    reporter = _reporter(given, given.crs or trips.crs)
+    if reporter.plan.standing is not None:
+        data = reporter.report_window(trips.recordings, _now(given.now))
+    else:
+        data = reporter.report_one_of(trips.recordings, None if given.round is None else given.round - 1)
+    temporary = f"{given.output}.{os.urandom(4).hex()}"
+    with open(temporary, "wb") as file:
+        file.write(data)
+    os.replace(temporary, given.output)
+    sys.stderr.write(f"{len(data)} bytes written to {given.output}; {_given(reporter)}\n")
+    return 0
+
+
+def _send(given: argparse.Namespace) -> int:
+    with open(given.report, "rb") as file:
+        data = file.read()
+    reporter, report = _reporter(given, None), Report.decode(data)
+    refusal = post(given.url, data, given.admission)
+    # A report that was counted before has arrived.
+    if refusal is not None and Problem.DUPLICATE.code not in refusal:
+        sys.stderr.write(f"error: the report was not taken and is kept to be sent again: {refusal}\n")
+        return 1
+    reporter.sent(report.round, report.window)
+    sys.stderr.write(f"the report arrived; {_given(reporter)}\n")
+    return 0
+
+
+def _lines(given: argparse.Namespace) -> int:
+    for answer in Lines(given.ledgers).answers(sys.stdin):
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def post(url: str, report: bytes, admission: str | None) -> str | None:
+    """Send a report to the campaign at this address; None if it was counted, else the server's reason."""
+    if not re.match(r"https?://.", url):
+        raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
+    address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"
+    headers = {"Content-Type": REPORTS_TYPE} | ({} if admission is None else {"Ldptrace-Admission": admission})
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, report, headers), timeout=PATIENCE):
+            return None
+    except urllib.error.HTTPError as error:
+        with error:
+            return f"{error.code} {error.read().decode('utf-8', 'replace')}"
+    except OSError as error:
+        return str(error)
+
+
+def _now(text: str | None) -> float:
+    if text is None:
+        return time.time()
+    now = float(text) if re.fullmatch(r"-?[0-9]{1,12}", text) else unix_time(text)
+    if now != now:
+        raise InputError(f"--now is a date such as 2026-01-31T12:00:00Z or a Unix time, got {text}")
+    return now
+
+
+def _given(reporter: Reporter) -> str:
+    ledger = reporter.ledger
+    assert ledger is not None
+    return f"epsilon {decimal_text(ledger.spent)} of {decimal_text(ledger.limit)} is spent"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
