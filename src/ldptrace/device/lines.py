@@ -44,7 +44,14 @@ class Lines:
     def answer(self, line: str) -> Json:
         """The answer to one line: `report` or `reports`, `problem`, `error`, or nothing where nothing was asked for."""
         try:
-            return self._answer(json.loads(line))
+            return self.answer_to(json.loads(line))
+        except ValueError as error:
+            return {"error": f"this is no JSON: {error}"}
+
+    def answer_to(self, asked: Json) -> Json:
+        """The same for what a line says."""
+        try:
+            return self._answer(asked)
         except PlanRefused as refused:
             return {"problem": refused.problem.code}
         except Exception as error:  # whatever is wrong with a line, the next one is answered
@@ -68,11 +75,16 @@ class Lines:
 
     def _report(self, plan: Plan, asked: Json, now: float) -> str:
         trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
-        if asked.get("ledger") is None:
-            with tempfile.TemporaryDirectory() as folder:
-                ledger = Ledger(os.path.join(folder, "ledger.json"), asked.get("limit"))
-                return _answered(Reporter.from_document(plan.to_json().encode(), ledger=ledger), asked, trips, now)
-        return _answered(self._reporter(plan, asked), asked, trips, now)
+        if asked.get("ledger") is not None:
+            return _answered(self._reporter(plan, asked), asked, trips, now)
+        if plan.standing is None:
+            # A ledger that is forgotten with its report decides nothing.
+            return _answered(Reporter(plan), asked, trips, now)
+        with tempfile.TemporaryDirectory() as folder:
+            reporter = Reporter(plan, Ledger(os.path.join(folder, "ledger.json"), asked.get("limit")))
+            if asked.get("accepted") is not None:
+                reporter.accept(number(asked["accepted"]))
+            return _answered(reporter, asked, trips, now)
 
     def _reporter(self, plan: Plan, asked: Json) -> Reporter:
         name = asked.get("ledger")

@@ -16,6 +16,8 @@ public final class Plan {
 
     /** SHA-256 of the document, in hexadecimal. */
     public final String id;
+
+    private final String document;
     /** Ids of the plans that this one extends, from the first to its own. */
     public final List<String> chain;
 
@@ -80,6 +82,7 @@ public final class Plan {
         if (standing != null && (rounds.size() > 1 || extended != null)) {
             throw PlanRefused.malformed("a standing plan has one round and extends nothing");
         }
+        document = text;
         id = Bytes.sha256(text);
         chain = Collections.unmodifiableList(chainOf(Json.object(data), id));
     }
@@ -141,6 +144,11 @@ public final class Plan {
         }
         ids.add(id);
         return ids;
+    }
+
+    /** The document itself. */
+    public String document() {
+        return document;
     }
 
     /** Id of the first plan of the chain: one epsilon covers all plans with the same root. */

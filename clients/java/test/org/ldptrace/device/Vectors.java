@@ -283,7 +283,15 @@ public final class Vectors {
         private int position;
 
         Replay(Map<String, Object> vector) {
-            data = Bytes.ofHex((String) vector.get("random"));
+            this(Bytes.ofHex((String) vector.get("random")));
+        }
+
+        Replay(byte[] data) {
+            this.data = data;
+        }
+
+        int position() {
+            return position;
         }
 
         @Override

@@ -86,6 +86,9 @@ final class Lines {
 
     private String report(Map<?, ?> asked) throws PlanRefused, IOException {
         Reporter reporter = reporter(asked);
+        if (asked.get("accepted") != null) {
+            reporter.accept(number(asked.get("accepted")));
+        }
         Object round = asked.get("round");
         int number = round == null ? plan.rounds.size() - 1 : (int) (long) (Long) round;
         return Bytes.hex(reporter.report(trips(asked.get("trips")), number, now(asked)));
