@@ -18,6 +18,7 @@ PAGES = {
     "protocol/v1.md": "reference/protocol-v1.md",
     "protocol/README.md": "reference/protocol-files.md",
     "clients/js/README.md": "how-to/javascript.md",
+    "clients/java/README.md": "how-to/java.md",
     "SECURITY.md": "explanation/threat-model.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
