@@ -69,13 +69,12 @@ class History:
         self.answers: list[Answer] = []
         self.rows: dict[str, Row] = {}
         self.clock = 0
+        often = [self.ask] * 6 + [self.extend, self.retry, self.confirm, self.pass_time] * 2
+        self.doings = [*often, self.publish, self.rewrite, self.new_limit, self.restart]
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
-            doing = self.lottery.choice(
-                (self.publish, self.extend, self.extend, self.rewrite, self.ask, self.ask, self.ask, self.retry)
-                + (self.confirm, self.restart, self.new_limit, self.pass_time, self.pass_time)
-            )
+            doing = self.lottery.choice(self.doings)
             if self.plans or doing == self.publish:
                 doing()
 
@@ -107,7 +106,13 @@ class History:
         return Round((Ask(question, GRR(4, 1, ratio)),), "everyone", padded=self.lottery.random() < 0.9)
 
     def _add(
-        self, method: str, epsilon: Any, rounds: list[Round], extends: str | None, campaign: Any, standing: Any
+        self,
+        method: str,
+        epsilon: Any,
+        rounds: list[Round],
+        extends: str | None,
+        campaign: Any,
+        standing: Any,
     ) -> None:
         try:
             plan = Plan(method, GRID, epsilon, tuple(rounds), extends, None, campaign, standing)
@@ -162,7 +167,12 @@ class History:
         self._check_budgets()
 
     def _line(self, plan: Plan, **more: Any) -> dict[str, Any]:
-        line = {"plan": plan.to_json(), "ledger": self.name, "limit": self.limit, "now": NOW + self.clock * EVERY}
+        line = {
+            "plan": plan.to_json(),
+            "ledger": self.name,
+            "limit": self.limit,
+            "now": NOW + self.clock * EVERY,
+        }
         return self.device.ask(line | more)
 
     def _entered(self, plan: Plan, round_: int, report: str) -> None:
@@ -178,7 +188,9 @@ class History:
         assert len({window - clock for clock, window in row.windows}) == 1
 
     def _known(self) -> set[str | None]:
-        return {answer.report for answer in self.answers} | {row.report for row in self.rows.values()} - {None}
+        return {answer.report for answer in self.answers} | {row.report for row in self.rows.values()} - {
+            None
+        }
 
     # -- what must happen --------------------------------------------------------------------------------------
 

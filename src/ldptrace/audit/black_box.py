@@ -9,17 +9,19 @@ formula of the randomizers: a wrong one cannot hide behind it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ldptrace.audit.system import answered, in_group
-from ldptrace.audit.trajectories import Points, extreme_trajectories
-from ldptrace.device import Reporter, occasion_of
+from ldptrace.audit.system import Messages, OwnWitness
+from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
+from ldptrace.device import Recording
+from ldptrace.device.track import occasion_among
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.randomness import Source
@@ -28,8 +30,10 @@ from ldptrace.protocol.round import Ask
 
 # Chance that the attacks on a private plan together find more than its epsilon.
 ALPHA = 1e-6
-# Inputs per question; every two of them are a pair.
-INPUTS = 6
+# Inputs per question, and such that look like trips of real people; every two of a kind are a pair.
+INPUTS, LIFELIKE = 6, 3
+# Messages for an input like real ones, of those for another: they take longer.
+PART = 4
 # Points of a trajectory that is answered thousands of times.
 LONGEST = 200
 
@@ -54,6 +58,20 @@ class Attack:
         return self.epsilon_at_least <= self.claimed
 
 
+class Input(NamedTuple):
+    """The trips of one person, and the answer that they have whatever is drawn."""
+
+    name: str
+    trips: list[Points]
+    answer: Answer
+
+
+class Witness(Protocol):
+    """Lets devices answer one group of one round of a plan."""
+
+    def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages: ...
+
+
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """Messages for one input: its answer, all bits of each message, and the items that each slot names."""
@@ -64,68 +82,103 @@ class _Sample:
     named: list[list[tuple[int, ...]]]
 
 
-def black_box(plan: Plan, trials: int, progress: Callable[[str], None] = lambda _: None) -> list[Attack]:
+def black_box(
+    plan: Plan,
+    trials: int,
+    progress: Callable[[str], None] = lambda _: None,
+    witness: Witness | None = None,
+) -> list[Attack]:
     """Attacks on every round and group of the plan, with `trials` messages per input."""
+    own = OwnWitness(plan) if witness is None else witness
     targets = [
         (number, group)
         for number, round_ in enumerate(plan.rounds)
         for group in range(1 if round_.assignment == "everyone" else len(round_.asks))
     ]
     # For each target and pair: two ways of looking, two directions, two bounds.
-    level = ALPHA / (len(targets) * math.comb(INPUTS, 2) * 2 * 2 * 2)
+    pairs = math.comb(INPUTS, 2) + math.comb(LIFELIKE, 2)
+    level = ALPHA / (len(targets) * pairs * 2 * 2 * 2)
     attacks = []
     for number, group in targets:
-        round_ = plan.rounds[number]
-        target = ", ".join(ask.question.name for ask in asked_of(round_, group))
+        target = ", ".join(ask.question.name for ask in asked_of(plan.rounds[number], group))
         progress(target)
-        samples = [
-            _sample(plan, number, group, *worst, trials) for worst in worst_inputs(plan, number, group)
-        ]
-        scores = {"the bytes": [_score_bits(a, b) for a, b in combinations(samples, 2)]}
-        if all(sample.named for sample in samples):
-            asks = asked_of(round_, group)
-            scores["the named items"] = [_score_items(asks, a, b) for a, b in combinations(samples, 2)]
-        for looked_at, found in scores.items():
-            bounds = [_bound(*score, level) for score in found]
-            best = max(range(len(bounds)), key=lambda number: bounds[number])
-            one, other = list(combinations(samples, 2))[best]
-            pair, claimed = (one.name, other.name), float(round_.spent)
-            attacks.append(Attack(number, target, looked_at, pair, bounds[best], claimed, trials))
+        for whose, inputs, count in (
+            ("", worst_inputs(plan, number, group), trials),
+            (" of real trips", lifelike_inputs(plan, number, group), max(trials // PART, 2)),
+        ):
+            samples = [_sample(own.messages(number, group, one.trips, count), one) for one in inputs]
+            found = _attacks(plan, number, group, samples, level)
+            attacks += [replace(attack, looked_at=attack.looked_at + whose) for attack in found]
     return attacks
 
 
-def worst_inputs(plan: Plan, number: int, group: int) -> list[tuple[str, Points, Answer]]:
+def _attacks(plan: Plan, number: int, group: int, samples: list[_Sample], level: float) -> list[Attack]:
+    """The best of all pairs, for each way of looking."""
+    round_ = plan.rounds[number]
+    asks = asked_of(round_, group)
+    target = ", ".join(ask.question.name for ask in asks)
+    pairs = list(combinations(samples, 2))
+    scores = {"the bytes": [_score_bits(a, b) for a, b in pairs]}
+    if all(sample.named for sample in samples):
+        scores["the named items"] = [_score_items(asks, a, b) for a, b in pairs]
+    found = []
+    for looked_at, seen in scores.items():
+        bounds = [_bound(*score, level) for score in seen]
+        best = max(range(len(bounds)), key=lambda place: bounds[place])
+        pair = (pairs[best][0].name, pairs[best][1].name)
+        trials = len(pairs[best][0].bits)
+        found.append(Attack(number, target, looked_at, pair, bounds[best], float(round_.spent), trials))
+    return found
+
+
+def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
     """Trajectories with different answers to what this group is asked, the fullest answers first."""
-    asks = asked_of(plan.rounds[number], group)
-    chosen: dict[Answer, tuple[str, Points]] = {}
+    chosen: dict[Answer, Input] = {}
     for name, points in extreme_trajectories(plan.grid).items():
-        if len(points) > LONGEST:
-            continue
-        occasion = occasion_of(points, plan.grid)
-        draws = {
-            tuple(tuple(items) for ask in asks for items in ask.question.answer(occasion, Source()))
-            for _ in range(3)
-        }
-        # An answer that is itself drawn at random is never the worst case.
-        if len(draws) == 1:
-            chosen.setdefault(draws.pop(), (name, points))
+        if len(points) <= LONGEST:
+            _choose(chosen, plan, number, group, name, [points] if points else [])
     fullest = sorted(chosen, key=lambda answer: -sum(map(len, answer)))[: INPUTS // 2]
-    return [(*chosen[answer], answer) for answer in list(dict.fromkeys([*fullest, *chosen]))[:INPUTS]]
+    return [chosen[answer] for answer in list(dict.fromkeys([*fullest, *chosen]))[:INPUTS]]
 
 
-def _sample(
-    plan: Plan, number: int, group: int, name: str, points: Points, answer: Answer, trials: int
-) -> _Sample:
-    """Fresh messages of devices that happened to draw this group."""
-    reporter, round_ = Reporter(plan, unpadded=True), plan.rounds[number]
-    messages = [answered(reporter, points, number, in_group(round_, group)) for _ in range(trials)]
-    return _Sample(name, answer, _bits(messages), _named(plan, number, messages))
+def lifelike_inputs(plan: Plan, number: int, group: int) -> list[Input]:
+    """The same ways as trips of real people: hundreds of fixes with dates, several trips per person."""
+    chosen: dict[Answer, Input] = {}
+    everybody = extreme_trajectories(plan.grid)
+    fullest = [one.name for one in worst_inputs(plan, number, group)]
+    for name in dict.fromkeys([*fullest, *everybody]):
+        if len(everybody[name]) <= LONGEST and len(chosen) < LIFELIKE:
+            _choose(chosen, plan, number, group, f"{name}, as real trips", lifelike(everybody[name]))
+    return list(chosen.values())
 
 
-def _named(plan: Plan, number: int, messages: list[bytes]) -> list[list[tuple[int, ...]]]:
+def _choose(
+    chosen: dict[Answer, Input], plan: Plan, number: int, group: int, name: str, trips: list[Points]
+) -> None:
+    """Add somebody whose answer nobody else has. One that is itself drawn at random is never the worst case."""
+    occasion = occasion_among([Recording(points) for points in trips], plan.grid)
+    draws = {
+        tuple(
+            tuple(items)
+            for ask in asked_of(plan.rounds[number], group)
+            for items in ask.question.answer(occasion, Source())
+        )
+        for _ in range(3)
+    }
+    if len(draws) == 1:
+        answer = draws.pop()
+        chosen.setdefault(answer, Input(name, trips, answer))
+
+
+def _sample(messages: Messages, of: Input) -> _Sample:
+    return _Sample(of.name, of.answer, _bits(messages.sent), _named(messages))
+
+
+def _named(messages: Messages) -> list[list[tuple[int, ...]]]:
     """What each message names; nothing if one does not follow the protocol, which is the structure's finding."""
+    plan, number = messages.plan, messages.round
     try:
-        return [[slot for _, slots in read_report(m, plan, number) for slot in slots] for m in messages]
+        return [[slot for _, slots in read_report(m, plan, number) for slot in slots] for m in messages.sent]
     except ReportRejected:
         return []
 

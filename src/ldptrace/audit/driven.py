@@ -57,7 +57,9 @@ class CommandDevice:
 
     def __init__(self, command: str, folder: Path) -> None:
         if FOLDER not in command:
-            raise InputError(f"the command of a device names the folder of its ledgers as {FOLDER}, got {command!r}")
+            raise InputError(
+                f"the command of a device names the folder of its ledgers as {FOLDER}, got {command!r}"
+            )
         self.name, self._folder = command, folder
         self._words = [word.replace(FOLDER, str(folder)) for word in shlex.split(command)]
         self._process = self._started()
@@ -96,6 +98,12 @@ class CommandDevice:
         """Another process of the same client with the same ledgers."""
         return CommandDevice(self.name, self._folder)
 
+    def __enter__(self) -> CommandDevice:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
@@ -129,7 +137,7 @@ def trip_lines(trips: Sequence[Points], arrivals: Sequence[float] = ()) -> list[
     >>> trip_lines([[(1.0, 2.0)]])
     [{'points': [(1.0, 2.0)], 'arrival': None}]
     """
-    ends = arrivals or [None] * len(trips)
+    ends: list[float | None] = [*arrivals] or [None for _ in trips]
     return [{"points": points, "arrival": end} for points, end in zip(trips, ends, strict=True)]
 
 

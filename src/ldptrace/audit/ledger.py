@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from ldptrace.audit.driven import CommandDevice, Device, Json, trip_lines
+from ldptrace.audit.trajectories import Points
 from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
@@ -27,7 +29,8 @@ DAY, WEEK = 86_400, 7 * 86_400
 NOW = 1_780_300_800
 # Plans that two processes answer at the same moment.
 TWINS = 20
-HERE, THERE = [(0.2, 0.2)], [(0.8, 0.8), (0.2, 0.8)] * 200
+HERE: Points = [(0.2, 0.2)]
+THERE: Points = [(0.8, 0.8), (0.2, 0.8)] * 200
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Step:
     round: int = 0
     now: int = NOW
     limit: str = "5"
-    trips: tuple[list[tuple[float, ...]], ...] = (HERE,)
+    trips: tuple[Points, ...] = (HERE,)
 
 
 def ask(plan: str, result: str | int, **more: int | str) -> Step:
@@ -161,7 +164,13 @@ def _side_by_side(device: CommandDevice) -> LedgerFinding:
     try:
         for nonce in range(TWINS):
             plan = _campaign(100 + nonce).to_json()
-            line = {"plan": plan, "ledger": "audit-twins", "limit": "999", "now": NOW, "trips": trip_lines([HERE])}
+            line = {
+                "plan": plan,
+                "ledger": "audit-twins",
+                "limit": "999",
+                "now": NOW,
+                "trips": trip_lines([HERE]),
+            }
             for process in (device, twin):
                 process.send(line)
             one, other = device.receive(), twin.receive()
@@ -196,9 +205,7 @@ def _round(epsilon: str) -> Round:
     return Round((Ask(Start(2), GRR(4, 1, ratio_at_most(Fraction(epsilon)))),), "everyone")
 
 
-def _tried(
-    device: Device, ledger: str, name: str, steps: list[Step], plans: dict[str, str]
-) -> LedgerFinding:
+def _tried(device: Device, ledger: str, name: str, steps: list[Step], plans: dict[str, str]) -> LedgerFinding:
     """Take the steps of a scenario one after the other."""
     reports: list[str | None] = []
     for number, step in enumerate(steps):
@@ -206,16 +213,18 @@ def _tried(
         reports.append(answer.get("report"))
         found = _result(answer, reports)
         if step.do == "report" and found != step.result:
-            detail = f"step {number + 1}, {step.plan!r}: {_words(step.result)} was due, and came {_words(found)}"
+            detail = (
+                f"step {number + 1}, {step.plan!r}: {_words(step.result)} was due, and came {_words(found)}"
+            )
             return LedgerFinding(name, len(steps), False, detail)
     if not _in_order([report for report in reports if report]):
-        return LedgerFinding(name, len(steps), False, "the windows of the reports do not follow from one phase")
+        return LedgerFinding(
+            name, len(steps), False, "the windows of the reports do not follow from one phase"
+        )
     return LedgerFinding(name, len(steps), True, "as the protocol demands, step by step")
 
 
-def _taken(
-    device: Device, ledger: str, step: Step, plans: dict[str, str], reports: list[str | None]
-) -> Json:
+def _taken(device: Device, ledger: str, step: Step, plans: dict[str, str], reports: list[str | None]) -> Json:
     if step.do == "restart":
         device.restart()
         return {}
@@ -245,4 +254,4 @@ def _in_order(reports: list[str]) -> bool:
     """Windows that were answered a whole number of weeks apart are as many windows apart."""
     windows = [Report.decode(bytes.fromhex(report)).window for report in dict.fromkeys(reports)]
     standing = [window for window in windows if window]
-    return all(b - a in (1, 3) for a, b in zip(standing, standing[1:], strict=False))
+    return all(b - a in (1, 3) for a, b in pairwise(standing))

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ldptrace.audit.trajectories import Points
-from ldptrace.device import Reporter
+from ldptrace.device import Recording, Reporter
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import ID_BYTES
 from ldptrace.protocol.round import Round
 
@@ -36,6 +39,30 @@ def answered(reporter: Reporter, points: Points, number: int, take: Bytes) -> by
         return reporter.report(points, number)
 
 
+@dataclass(frozen=True)
+class OwnWitness:
+    """Lets devices of this package answer one group of one round of a plan."""
+
+    plan: Plan
+
+    def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
+        """Fresh messages of devices that happened to draw this group."""
+        reporter, round_ = Reporter(self.plan, unpadded=True), self.plan.rounds[number]
+        recordings, sent = [Recording(points) for points in trips], list[bytes]()
+        for _ in range(count):
+            with system_source(in_group(round_, group, choices=len(trips) > 1)):
+                sent.append(reporter.report_one_of(recordings, number))
+        return Messages(self.plan, number, sent)
+
+
+class Messages(NamedTuple):
+    """What devices sent, and the round of the plan that it answers."""
+
+    plan: Plan
+    round: int
+    sent: list[bytes]
+
+
 def watched(reporter: Reporter, points: Points, number: int) -> tuple[bytes, list[bytes]]:
     """What the device sends, and the bytes that the system handed out meanwhile."""
     real, handed = os.urandom, list[bytes]()
@@ -47,10 +74,13 @@ def watched(reporter: Reporter, points: Points, number: int) -> tuple[bytes, lis
     return answered(reporter, points, number, take), handed
 
 
-def in_group(round_: Round, group: int) -> Bytes:
-    """The system's bytes, but the first ones let a device draw this group, whatever its id."""
+def in_group(round_: Round, group: int, *, choices: bool = False) -> Bytes:
+    """The system's bytes, but the first ones let a device draw this group, whatever its id.
+
+    Before them, where a device has several trips (`choices`), stands a byte that chooses the first.
+    """
     drawn = sum(ask.share for ask in round_.asks[:group]).to_bytes(2, "big")
-    first = os.urandom(ID_BYTES) + (drawn if round_.assignment == "partition" else b"")
+    first = bytes(choices) + os.urandom(ID_BYTES) + (drawn if round_.assignment == "partition" else b"")
     real = os.urandom
 
     def take(count: int) -> bytes:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from ldptrace.device import Point
 from ldptrace.protocol.grid import Grid
 
 Points = list[Point]
+
+# Fixes of a trip like real ones, seconds between them, and trips of one person.
+FIXES, INTERVAL, TRIPS = 400, 5.0, 6
 
 
 def extreme_trajectories(grid: Grid) -> dict[str, Points]:
@@ -47,3 +52,20 @@ def extreme_trajectories(grid: Grid) -> dict[str, Points]:
         "broken times": [(*centre(0, 0), float("nan")), (*centre(last, 0), float("inf"))],
         "times that run backwards": [(*centre(0, 0), 50.0), (*centre(last, 0), -1e300)],
     }
+
+
+def lifelike(points: Points, moment: float | None = None) -> list[Points]:
+    """The trips of somebody who went that way: hundreds of fixes, dates of today, several times the same trip.
+
+    All trips of one person are alike, so that no answer depends on which of them is drawn. Nobody's trips are none.
+
+    >>> trips = lifelike([(0.5, 0.5), (1.5, 0.5)], moment=1.7e9)
+    >>> len(trips), len(trips[0]), trips[0][0], trips[0][-1]
+    (6, 400, (0.5, 0.5, 1700000000.0), (1.5, 0.5, 1700001995.0))
+    """
+    if not points:
+        return []
+    begin = time.time() // 3600 * 3600 - 7200 if moment is None else moment
+    times = -(-FIXES // len(points))
+    fixes = [point for point in points for _ in range(times)]
+    return [[(point[0], point[1], begin + INTERVAL * k) for k, point in enumerate(fixes)]] * TRIPS

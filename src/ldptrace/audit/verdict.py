@@ -1,24 +1,38 @@
-"""The whole audit of a plan: five kinds of evidence, one verdict, in words and as data."""
+"""The whole audit of a plan: six kinds of evidence, one verdict, in words and as data."""
 
 from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
+from ldptrace.audit.client import DrivenWitness, client_structure, id_finding
+from ldptrace.audit.driven import Device, OwnDevice
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
+from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.source import SourceFinding, source_findings
 from ldptrace.audit.structure import StructuralFinding, structural_findings
+from ldptrace.audit.trajectories import FIXES, TRIPS
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 
 FORMAT = "ldptrace-audit"
 VERSION = 1
 TRIALS = 4000
+# Devices of a standing plan whose windows are answered.
+WINDOWS = 100
+# What no audit of messages sees.
+UNSEEN = (
+    "a client that behaves otherwise when it recognises an audit",
+    f"trips of more than {FIXES} fixes, but for their messages' form",
+    "when and how reports are sent",
+)
 
 
 @dataclass(frozen=True)
@@ -31,10 +45,16 @@ class Audit:
     structure: list[StructuralFinding]
     attacks: list[Attack]
     source: list[SourceFinding]
+    ledger: list[LedgerFinding]
+    # The client that was asked, and what was not looked at.
+    device: str
+    not_tried: list[str]
 
     @property
-    def exact_epsilon(self) -> float:
-        """Epsilon of everything one user sends, from the enumerated randomizers."""
+    def exact_epsilon(self) -> float | None:
+        """Epsilon of everything one user sends, by enumeration; None where nothing was enumerated."""
+        if not self.exact:
+            return None
         rounds = enumerate(self.plan.rounds)
         return sum(round_epsilon(r, [f for f in self.exact if f.round == number]) for number, r in rounds)
 
@@ -47,8 +67,27 @@ class Audit:
             [finding.stands for finding in self.structure],
             [attack.stands for attack in self.attacks],
             [finding.stands for finding in self.source],
+            [finding.stands for finding in self.ledger],
         ]
-        return all(map(all, evidence)) and self.exact_epsilon <= float(self.plan.epsilon)
+        exact = self.exact_epsilon
+        return all(map(all, evidence)) and (exact is None or exact <= float(self.plan.epsilon))
+
+    @property
+    def tried(self) -> list[str]:
+        """What was looked at, with how much of it."""
+        most = max((attack.trials for attack in self.attacks), default=0)
+        real = f"trips of {FIXES} fixes with dates of today, {TRIPS} per person"
+        tried = [
+            f"{len(self.exact)} randomizers, every case on small domains" if self.exact else "",
+            f"every single item of {len(self.marginals)} questions at full size" if self.marginals else "",
+            f"{len(self.attacks)} attacks on up to {most:,} messages per person, {real} among them",
+            "number, size, header and form of messages for trajectories as different as the map allows",
+            f"{sum(f.reports for f in self.source)} reports beside the bytes of the operating system"
+            if self.source
+            else "",
+            *(f"the ledger: {finding.checked}" for finding in self.ledger),
+        ]
+        return [one for one in tried if one]
 
     def summary(self) -> str:
         """One paragraph for people who answer for the collection."""
@@ -58,23 +97,16 @@ class Audit:
         odd = [finding for finding in self.marginals if not finding.stands]
         broken = [attack for attack in self.attacks if not attack.stands]
         stale = [finding for finding in self.source if not finding.stands]
-        text = f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
+        forgetful = [finding for finding in self.ledger if not finding.stands]
+        text = (
+            f"Plan {self.plan.id} promises every participant local differential privacy with epsilon {claim}. "
+            f"Asked was the client {self.device}. "
+        )
         if self.stands:
-            best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
-            return text + (
-                "The promise stood. By listing every case on small domains, with the plan's own numbers and the "
-                f"code that devices run, all that one participant sends has an epsilon of {self.exact_epsilon:.15g}. "
-                "At full size every single item was named as often as it should be. Number, size, header and form of "
-                "the messages were the same for trajectories as different as the "
-                "map allows, and each followed from fresh bytes of the operating system alone. Attacks on "
-                f"{best.trials:,} messages for each of several worst-case trajectories could "
-                f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
-                f"{100 * (1 - ALPHA):.4f} %. In words: whatever is read in a participant's messages is at most "
-                f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "
-                "travelled anywhere else. The promise does not cover that somebody took part, network addresses "
-                "and times, or what a person says in other collections."
-            )
+            return text + self._standing_words()
         text += "The promise FELL. "
+        if forgetful:
+            text += f"The ledger does not keep its word that {forgetful[0].checked}: {forgetful[0].detail}. "
         if stale:
             text += f"The random source is not what it must be, in {stale[0].target}: {stale[0].detail}. "
         if shape:
@@ -96,9 +128,36 @@ class Audit:
                 f"apart so well that epsilon is at least {worst.epsilon_at_least:.3f}, more than the "
                 f"{worst.claimed:.3f} that were promised, with a confidence of {100 * (1 - ALPHA):.4f} %. "
             )
-        return text + "This collection must not run as it is."
+        return text + f"This collection must not run as it is. {self._not_tried_words()}"
+
+    def _standing_words(self) -> str:
+        """What stood, and what was not looked at."""
+        best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
+        words = "The promise stood. "
+        if self.exact_epsilon is not None:
+            words += (
+                "By listing every case on small domains, with the plan's own numbers and the "
+                f"code that devices run, all that one participant sends has an epsilon of {self.exact_epsilon:.15g}. "
+                "At full size every single item was named as often as it should be, and each message followed from "
+                "fresh bytes of the operating system alone. "
+            )
+        return words + (
+            "Number, size, header and form of the messages were the same for trajectories as different as the "
+            f"map allows. Attacks on up to {max(attack.trials for attack in self.attacks):,} messages for each of "
+            f"several worst-case trajectories, trips with {FIXES} dated fixes and {TRIPS} trips per person among them, could "
+            f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
+            f"{100 * (1 - ALPHA):.4f} %. The ledger gave the same bytes to every retry, after restarts too, and kept "
+            "to chains, limits and windows. In words: whatever is read in a participant's messages is at most "
+            f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "
+            "travelled anywhere else. The promise does not cover that somebody took part, network addresses "
+            f"and times, or what a person says in other collections. {self._not_tried_words()}"
+        )
+
+    def _not_tried_words(self) -> str:
+        return f"Not tried: {'; '.join(self.not_tried)}."
 
     def document(self) -> dict[str, Any]:
+        exact = self.exact_epsilon
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -106,12 +165,16 @@ class Audit:
             "method": self.plan.method,
             "epsilon": decimal_text(self.plan.epsilon),
             "stands": self.stands,
-            "exact_epsilon": self.exact_epsilon if math.isfinite(self.exact_epsilon) else None,
+            "exact_epsilon": None if exact is None or not math.isfinite(exact) else exact,
+            "device": self.device,
+            "tried": self.tried,
+            "not_tried": self.not_tried,
             "confidence": 1 - ALPHA,
             "exact": [_exact_document(finding) for finding in self.exact],
             "marginals": [asdict(finding) for finding in self.marginals],
             "structure": [asdict(finding) for finding in self.structure],
             "source": [asdict(finding) for finding in self.source],
+            "ledger": [asdict(finding) for finding in self.ledger],
             "attacks": [asdict(attack) | {"stands": attack.stands} for attack in self.attacks],
             "summary": self.summary(),
         }
@@ -120,18 +183,56 @@ class Audit:
         return json.dumps(self.document(), indent=1, allow_nan=False)
 
 
-def audit(plan: Plan, *, trials: int = TRIALS, progress: Callable[[str], None] = lambda _: None) -> Audit:
-    """Try to break the plan's claim with the code that devices run."""
+def audit(
+    plan: Plan,
+    *,
+    trials: int = TRIALS,
+    progress: Callable[[str], None] = lambda _: None,
+    device: Device | None = None,
+) -> Audit:
+    """Try to break the plan's claim with the code that devices run: this package's, or the client `device`."""
+    if device is not None:
+        return _client_audit(plan, trials, progress, device)
+    # Windows say when there is an answer and about which trips; what is in it is the same without them.
+    plain = plan.changed(standing=None) if plan.standing else plan
     progress("enumerating the randomizers")
-    exact = exact_findings(plan)
+    exact = exact_findings(plain)
     progress("counting every item")
-    marginals = marginal_findings(plan, trials)
+    marginals = marginal_findings(plain, trials)
     progress("comparing the messages of extreme trajectories")
-    structure = structural_findings(plan)
+    structure = structural_findings(plain)
     progress("watching the random source")
-    source = source_findings(plan)
-    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
-    return Audit(plan, exact, marginals, structure, attacks, source)
+    source = source_findings(plain)
+    attacks = black_box(plain, trials, lambda target: progress(f"attacking {target}"))
+    progress("trying the ledger")
+    with tempfile.TemporaryDirectory() as folder:
+        own = OwnDevice(Path(folder))
+        ledger = ledger_findings(own)
+        structure += client_structure(plan, own, WINDOWS) if plan.standing else []
+    return Audit(
+        plan,
+        exact,
+        marginals,
+        structure,
+        attacks,
+        source,
+        ledger,
+        own.name,
+        [*UNSEEN, "two processes at once"],
+    )
+
+
+def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], device: Device) -> Audit:
+    """What can be seen from outside."""
+    progress("comparing the messages of people of all kinds")
+    structure = client_structure(plan, device, trials)
+    witness = DrivenWitness(plan, device)
+    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"), witness)
+    progress("trying the ledger")
+    ledger = ledger_findings(device)
+    outside = ["the randomizers case by case", "single items at full size", "the source of random bytes"]
+    found = [*structure, id_finding(witness.ids)]
+    return Audit(plan, [], [], found, attacks, [], ledger, device.name, [*outside, *UNSEEN])
 
 
 def _exact_document(finding: ExactFinding) -> dict[str, Any]:

@@ -35,20 +35,38 @@ def audit(
     trials: Annotated[int, typer.Option("--trials", min=100, help="Messages per input of an attack.")] = 4000,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Budget, where a method is named.")] = 1.0,
     grid: Annotated[int, typer.Option("--grid", help="Cells per side, where a method is named.")] = 6,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            metavar="COMMAND",
+            help="Ask the client that this command starts; {ledgers} in it is the folder of its ledgers.",
+        ),
+    ] = None,
 ) -> None:
     """Try to break the privacy claim of a plan. Exit status 0: it stands; 1: it fell."""
-    from ldptrace.audit import audit as run
-
     check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
     with Progress() as stages, stages("audit"):
-        found = run(chosen, trials=trials)
+        found = _audited(chosen, trials, device)
     if json is not None:
         write_text(found.to_json(), json)
     _print(found, table_console(json))
     typer.echo(found.summary(), err=str(json) == "-")
     if not found.stands:
         raise typer.Exit(1)
+
+
+def _audited(plan: Plan, trials: int, command: str | None) -> Audit:
+    from tempfile import TemporaryDirectory
+
+    from ldptrace.audit import CommandDevice
+    from ldptrace.audit import audit as run
+
+    if command is None:
+        return run(plan, trials=trials)
+    with TemporaryDirectory() as folder, CommandDevice(command, Path(folder)) as client:
+        return run(plan, trials=trials, device=client)
 
 
 def plan_of(name: str, epsilon: float, n: int) -> Plan:
@@ -75,9 +93,10 @@ def _print(found: Audit, console: Console) -> None:
         table = Table(*columns, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
         for row in rows:
             table.add_row(*row)
-        console.print(table, "")
+        if rows:
+            console.print(table, "")
 
-    console.print(f"Audit of plan {found.plan.id[:12]}, method {found.plan.method}\n")
+    console.print(f"Audit of plan {found.plan.id[:12]}, method {found.plan.method}, client {found.device}\n")
     show(
         "Exact: every input and output of the device code, on small domains with the plan's integers",
         ("round", "question", "randomizer", "cases", "true epsilon", "claim"),
@@ -122,6 +141,11 @@ def _print(found: Audit, console: Console) -> None:
         "Source: what each report follows from",
         ("reports of", "reports", "bytes", "found", "claim"),
         [(f.target, str(f.reports), str(f.bytes), f.detail, _mark(f.stands)) for f in found.source],
+    )
+    show(
+        "Ledger: what the client remembers",
+        ("checked", "steps", "found", "claim"),
+        [(f.checked, str(f.steps), f.detail, _mark(f.stands)) for f in found.ledger],
     )
     show(
         "Black box: how much epsilon an attacker can prove from the messages alone",

@@ -143,7 +143,9 @@ def post(url: str, report: bytes, admission: str | None) -> str | None:
     if not re.match(r"https?://.", url):
         raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
     address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"
-    headers = {"Content-Type": REPORTS_TYPE} | ({} if admission is None else {"Ldptrace-Admission": admission})
+    headers = {"Content-Type": REPORTS_TYPE} | (
+        {} if admission is None else {"Ldptrace-Admission": admission}
+    )
     try:
         with urllib.request.urlopen(urllib.request.Request(address, report, headers), timeout=PATIENCE):
             return None

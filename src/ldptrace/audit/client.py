@@ -1,0 +1,132 @@
+"""What a client says that is asked line by line: its messages for people of all kinds, and attacks on them.
+
+Which question a device answers cannot be chosen from outside. So each question of the plan is asked alone, in a plan of
+its own with the same grid and the same randomizer; the plan itself is asked too, where only its header is looked at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ldptrace.audit.driven import Device, Json, reports_of, trip_lines
+from ldptrace.audit.structure import StructuralFinding
+from ldptrace.audit.system import Messages
+from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import ReportRejected
+from ldptrace.protocol.reports import GROUP_AT, ID_AT, asked_of, read_report
+from ldptrace.protocol.round import SHARES, Round
+
+# Chance that a group which does not depend on the trajectory raises an alarm.
+ALPHA = 1e-6
+# Reports of every trajectory whose messages are compared.
+DRAWS = 3
+# Most copies of a trip, so that one of them arrived in whatever window a device has.
+COPIES = 64
+
+
+def alone(plan: Plan, number: int, group: int) -> Plan:
+    """The plan that asks everyone what this group is asked.
+
+    How many trips there are is not for the audit to say in a standing plan, so that question is asked without windows.
+    """
+    asks = tuple(ask.changed(share=SHARES) for ask in asked_of(plan.rounds[number], group))
+    counted = any(ask.question.name == "trips" for ask in asks)
+    round_ = Round(asks, "everyone", plan.rounds[number].padded)
+    return plan.changed(rounds=(round_,), extends=None, standing=None if counted else plan.standing)
+
+
+def asking(plan: Plan, trips: Sequence[Points]) -> Json:
+    """The line that asks somebody with these trips, who took part long enough for a window to end."""
+    now, standing = time.time(), plan.standing
+    line: Json = {"plan": plan.to_json(), "limit": "20", "now": now}
+    if standing is None:
+        return line | {"trips": trip_lines(trips)}
+    step = 0.9 * standing.recent
+    copies = min(int((standing.every + standing.recent) / step) + 1, COPIES)
+    kept = [points for points in trips[:1] for _ in range(copies)]
+    arrivals = [now - 1 - step * k for k in range(len(kept))]
+    return line | {"accepted": now - 3 * standing.every, "trips": trip_lines(kept, arrivals)}
+
+
+@dataclass
+class DrivenWitness:
+    """Lets a client answer one group of one round of a plan, asked alone; remembers all ids."""
+
+    plan: Plan
+    device: Device
+    ids: Counter[bytes] = field(default_factory=Counter)
+
+    def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
+        plan = alone(self.plan, number, group)
+        sent = reports_of(self.device, asking(plan, trips), count)
+        self.ids.update(message[ID_AT] for message in sent)
+        return Messages(plan, 0, sent)
+
+
+def client_structure(plan: Plan, device: Device, trials: int) -> list[StructuralFinding]:
+    """Size, header, form and group of what the client sends for people as different as possible."""
+    people = {name: [points] if points else [] for name, points in extreme_trajectories(plan.grid).items()}
+    people |= {f"{name}, as real trips": lifelike(trips[0]) for name, trips in people.items() if trips}
+    found = []
+    for number in range(len(plan.rounds)):
+        sent = {
+            name: reports_of(device, asking(plan, trips) | {"round": number}, DRAWS)
+            for name, trips in people.items()
+        }
+        sizes = {name: {len(message) for message in messages} for name, messages in sent.items()}
+        # Version, plan and round; the window of a standing plan follows from a phase that is drawn.
+        heads = {name: {message[: GROUP_AT.start] for message in messages} for name, messages in sent.items()}
+        found += [_one(number, "size", sizes), _one(number, "header", heads), _valid(plan, number, sent)]
+        found.append(_group(plan, device, number, trials))
+    return found
+
+
+def id_finding(ids: Counter[bytes]) -> StructuralFinding:
+    """Whether every report had an id of its own."""
+    repeated = len(ids) < ids.total()
+    detail = f"{'two' if repeated else 'no two'} of {ids.total():,} reports have one id"
+    return StructuralFinding(0, "report id", not repeated, detail)
+
+
+def _one(number: int, what: str, values: Mapping[str, set[Any]]) -> StructuralFinding:
+    (name, first), *others = values.items()
+    for other, seen in others:
+        if len(first | seen) > 1:
+            return StructuralFinding(number, what, False, f"{name!r} and {other!r} can be told apart by it")
+    return StructuralFinding(number, what, True, f"the same for {len(values)} people, {DRAWS} draws each")
+
+
+def _valid(plan: Plan, number: int, sent: dict[str, list[bytes]]) -> StructuralFinding:
+    for name, messages in sent.items():
+        for message in messages:
+            try:
+                read_report(message, plan, number)
+            except ReportRejected as problem:
+                return StructuralFinding(
+                    number, "form", False, f"the message for {name!r} is not valid: {problem}"
+                )
+    return StructuralFinding(number, "form", True, "every message follows the protocol, padding included")
+
+
+def _group(plan: Plan, device: Device, number: int, trials: int) -> StructuralFinding:
+    """Whether the drawn question depends on the person: counts of two people, by chi-square."""
+    grid = plan.grid
+    corners = [grid.bounds[:2], grid.bounds[2:]] * 4
+    counts = np.zeros((2, len(plan.rounds[number].asks)))
+    for row, trips in enumerate(([], lifelike([(x, y) for x, y in corners]))):
+        for message in reports_of(device, asking(plan, trips) | {"round": number}, trials):
+            counts[row, min(message[GROUP_AT][0], counts.shape[1] - 1)] += 1
+    seen = counts[:, counts.sum(axis=0) > 0]
+    chance = 1.0 if seen.shape[1] < 2 else float(stats.chi2_contingency(seen).pvalue)
+    detail = f"drawn alike for somebody with and without trips (p = {chance:.2g}, {trials:,} draws each)"
+    if chance <= ALPHA:
+        detail = f"depends on the trips: {counts.astype(int).tolist()} for nobody's and for many"
+    return StructuralFinding(number, "group", chance > ALPHA, detail)
