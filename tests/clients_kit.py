@@ -17,6 +17,7 @@ from programs_kit import require
 ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / "clients"
 JAVA = CLIENTS / "java"
+DEVICE_PARTS = ("errors.py", "protocol", "device")
 
 
 def _build() -> ModuleType:
@@ -40,7 +41,9 @@ def built(config: pytest.Config, name: str, sources: list[Path], make: Callable[
     for path in files:
         if path.is_file() and "node_modules" not in path.parts and "__pycache__" not in path.parts:
             digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
-    folder = config.cache.mkdir("clients")
+    # Without pytest's cache, everything is made for this run alone.
+    cache = getattr(config, "cache", None)
+    folder = Path(tempfile.mkdtemp()) if cache is None else cache.mkdir("clients")
     found = folder / f"{name}-{digest.hexdigest()[:16]}"
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -75,3 +78,14 @@ def npm_package(config: pytest.Config) -> Path:
     require("npm")
     folder = built(config, "npm", [CLIENTS / "js", CLIENTS / "build.py"], build.npm)
     return next(folder.glob("*.tgz"))
+
+
+def python_wheel(config: pytest.Config) -> Path:
+    """The wheel that `make clients` builds."""
+    sources = [
+        CLIENTS / "python",
+        CLIENTS / "build.py",
+        *(ROOT / "src/ldptrace" / part for part in DEVICE_PARTS),
+    ]
+    folder = built(config, "wheel", sources, build.wheel)
+    return next(folder.glob("*.whl"))

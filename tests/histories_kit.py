@@ -25,7 +25,7 @@ from ldptrace.protocol.standing import Standing
 GRID = Grid((0.0, 0.0, 1.0, 1.0), 2)
 BUDGETS = ("0.01", "0.1", "0.45", "0.9")
 EPSILONS = ("0.5", "1", "1.000000000000000001")
-LIMITS = ("0.5", "1", "2.5", "4")
+LIMITS = ("1", "2.5", "8", "20")
 NOW, EVERY = 1_780_300_800, 3600
 # Rounds, and whether they were published one after the other: what a plan is, apart from its name.
 Lineage = tuple[Any, ...]
@@ -69,10 +69,13 @@ class History:
         self.answers: list[Answer] = []
         self.rows: dict[str, Row] = {}
         self.clock = 0
-        often = [self.ask] * 6 + [self.extend, self.retry, self.confirm, self.pass_time] * 2
-        self.doings = [*often, self.publish, self.rewrite, self.new_limit, self.restart]
+        often = (
+            [self.ask] * 6 + [self.pass_time] * 3 + [self.extend, self.retry, self.confirm, self.publish] * 2
+        )
+        self.doings = [*often, self.rewrite, self.new_limit, self.restart]
 
     def run(self, steps: int) -> None:
+        self.publish()
         for _ in range(steps):
             doing = self.lottery.choice(self.doings)
             if self.plans or doing == self.publish:
@@ -103,7 +106,7 @@ class History:
     def _round(self) -> Round:
         question = self.lottery.choice((Start(2), End(2)))
         ratio = ratio_at_most(Fraction(self.lottery.choice(BUDGETS)))
-        return Round((Ask(question, GRR(4, 1, ratio)),), "everyone", padded=self.lottery.random() < 0.9)
+        return Round((Ask(question, GRR(4, 1, ratio)),), "everyone", padded=self.lottery.random() < 0.97)
 
     def _add(
         self,

@@ -127,7 +127,7 @@ def test_ratios_add_up_as_the_protocol_says() -> None:
     plan = Plan("audit", GRID, Fraction(3), (both, either, both))
     findings = exact_findings(plan)
     small, large = 2 * math.log(ratio), math.log(2)
-    found = Audit(plan, findings, [], [], [], [])
+    found = Audit(plan, findings, [], [], [], [], [], "", [])
     assert round_epsilon(both, findings[:2]) == pytest.approx(small + large)
     assert round_epsilon(either, findings[2:4]) == pytest.approx(max(small, large))
     assert found.exact_epsilon == pytest.approx(2 * (small + large) + max(small, large))

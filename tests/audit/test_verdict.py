@@ -93,7 +93,7 @@ def test_bytes_that_tell_beside_the_payload_fall(leak: str, monkeypatch: pytest.
     assert any(not finding.stands for finding in found.structure)
 
 
-@pytest.mark.parametrize("part", ["exact", "marginals", "structure", "attacks", "source"])
+@pytest.mark.parametrize("part", ["exact", "marginals", "structure", "attacks", "source", "ledger"])
 def test_one_finding_of_any_part_is_enough(part: str, short: Audit) -> None:
     """A verdict that forgot one kind of evidence would stand."""
     first, *rest = getattr(short, part)

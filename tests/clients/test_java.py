@@ -11,10 +11,16 @@ from pathlib import Path
 import pytest
 
 from clients_kit import JAVA, ROOT, java_jar, java_tests
+from histories_kit import History
+from ldptrace.audit import CommandDevice
+from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 
 pytestmark = pytest.mark.slow
 
 VECTORS = ROOT / "protocol" / "vectors" / "v1"
+OF_A_PLAN = ("reports", "rejected_reports", "tallies")
 MOST_BYTES = 100_000
 # The first Android with what the client uses is 5.0: no java.time, no java.nio.file, no streams, no Optional.
 ANDROID = re.compile(
@@ -45,6 +51,20 @@ def jar(request: pytest.FixtureRequest) -> Path:
     return java_jar(request.config)
 
 
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.json"
+    path.write_text(Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 6), 1.0, crs="EPSG:4326").to_json())
+    return path
+
+
+@pytest.fixture
+def trip(tmp_path: Path) -> Path:
+    path = tmp_path / "trip.gpx"
+    path.write_text('<gpx><trk><trkseg><trkpt lat="52.5" lon="13.4"/></trkseg></trk></gpx>')
+    return path
+
+
 def java(*arguments: object, stdin: str = "", status: int = 0) -> str:
     """What a fresh JVM prints."""
     command = ["java", *map(str, arguments)]
@@ -55,12 +75,101 @@ def java(*arguments: object, stdin: str = "", status: int = 0) -> str:
 
 def test_every_vector(tests: str) -> None:
     lines = java("-cp", tests, "org.ldptrace.device.Vectors", VECTORS).splitlines()
-    failed = [line for line in lines if not line.startswith("tried ")]
-    # The vectors of plans are of the draft until those of the amended text are written.
-    alone = ("FAILED integers", "FAILED paths", "FAILED questions", "FAILED randomizers")
-    assert [line for line in failed if line.startswith(alone)] == []
-    tried = {line.split()[1]: int(line.split()[2]) for line in lines if line not in failed}
-    assert tried == {path.stem: len(json.loads(path.read_text())) for path in VECTORS.glob("*.json")}
+    assert [line for line in lines if not line.startswith("tried ")] == []
+    index = json.loads((VECTORS / "index.json").read_text())
+    tried = {line.split()[1]: int(line.split()[2]) for line in lines}
+    assert tried == {name: vectors_in(VECTORS / name) for name in index}
+
+
+def vectors_in(path: Path) -> int:
+    """How many vectors a file has; a file about a plan has the plan itself and lists."""
+    data = json.loads(path.read_text())
+    return len(data) if isinstance(data, list) else 1 + sum(len(data[kind]) for kind in OF_A_PLAN)
+
+
+def test_what_no_vector_shows(tests: str, tmp_path: Path) -> None:
+    """The random source, refusals, odd trajectories, broken files, a removed lock, threads."""
+    grid = Grid((-8.7, 41.0, -8.4, 41.4), 6)
+    for name, plan in {
+        "one": Plan.single_report(grid, 1.0, crs="EPSG:4326"),
+        "other": Plan.paper(grid, 1.0),
+    }.items():
+        (tmp_path / name).write_text(plan.to_json())
+    folder = tmp_path / "ledgers"
+    folder.mkdir()
+    said = java("-cp", tests, "org.ldptrace.device.Checks", tmp_path / "one", tmp_path / "other", folder)
+    assert said == "done\n"
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_histories(jar: Path, tmp_path: Path, restarts: bool) -> None:
+    """Publish, extend, fork, ask, retry, confirm, other limits, other clocks; restarts in some of them."""
+    answered = 0
+    with CommandDevice(f"java -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
+        for seed in range(2 if restarts else 12):
+            history = History(device, 1000 * restarts + seed)
+            if not restarts:
+                history.doings.remove(history.restart)
+            history.run(60)
+            answered += len(history.answers) + sum(row.answers for row in history.rows.values())
+    assert answered > (4 if restarts else 40)
+
+
+def test_whatever_was_given_away_outlives_a_kill(jar: Path, tmp_path: Path) -> None:
+    plans = [Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0 + k), 2), "0.1").to_json() for k in range(40)]
+    lines = [{"plan": plan, "ledger": "killed", "trips": [{"points": [[0.5, 0.5]]}]} for plan in plans]
+    with CommandDevice(f"java -jar {jar} lines --ledgers {{ledgers}}", tmp_path) as device:
+        for line in lines:
+            device.send(line)
+        given = [device.receive() for _ in lines[:15]]
+        # It is somewhere in the middle of the next ones.
+        device.restart()
+        assert [device.ask(line) for line in lines[:15]] == given
+        assert all("report" in device.ask(line) for line in lines)
+
+
+def test_links_do_not_fork_a_ledger(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:
+    ledger, link, dangling = tmp_path / "ledger.json", tmp_path / "link.json", tmp_path / "dangling.json"
+    link.symlink_to(ledger)
+
+    def report(book: Path, status: int = 0) -> bytes | str:
+        options = ("--plan", plan, "--trajectory", trip, "-o", tmp_path / "report", "--ledger", book)
+        said = java("-jar", jar, "report", *options, status=status)
+        return said if status else (tmp_path / "report").read_bytes()
+
+    dangling.symlink_to(tmp_path / "nowhere.json")
+    assert "link to nothing" in report(dangling, status=2)
+    first = report(ledger)
+    assert report(link) == first
+    assert link.is_symlink()
+    (tmp_path / "hard.json").hardlink_to(ledger)
+    assert "a copy or a link" in report(tmp_path / "hard.json", status=2)
+    (tmp_path / "moved.json").write_bytes(ledger.read_bytes())
+    assert "a copy or a link" in report(tmp_path / "moved.json", status=2)
+    assert report(ledger) == first
+    assert ledger.stat().st_mode & 0o077 == 0
+
+
+def test_its_words_are_those_of_the_python_client(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:
+    book, report = tmp_path / "book.json", tmp_path / "report"
+    said = java("-jar", jar, "explain", "--plan", plan, "--ledger", book)
+    read = Plan.from_json(plan.read_bytes())
+    words = explain_asking(read, 0)
+    assert said.splitlines()[: len(words)] == words
+    assert read.id in said
+    assert "epsilon 0 of your limit 5" in said
+    java("-jar", jar, "report", "--plan", plan, "--trajectory", trip, "-o", report, "--ledger", book)
+    said = java("-jar", jar, "explain", "--plan", plan, "--ledger", book, "--report", report)
+    assert said.splitlines() == explain_report(read, report.read_bytes())
+
+
+@pytest.mark.parametrize(
+    "command", ["--plan", "report", "report --plan missing --trajectory a.gpx -o b --ledger c", "send --x y"]
+)
+def test_misuse_is_one_sentence(jar: Path, command: str) -> None:
+    said = java("-jar", jar, *command.split(), status=2)
+    assert said.startswith("error: ")
+    assert len(said.splitlines()) == 1
 
 
 def test_the_problems_are_those_of_the_protocol() -> None:

@@ -31,9 +31,7 @@ from ldptrace.protocol.round import Ask
 # Chance that the attacks on a private plan together find more than its epsilon.
 ALPHA = 1e-6
 # Inputs per question, and such that look like trips of real people; every two of a kind are a pair.
-INPUTS, LIFELIKE = 6, 3
-# Messages for an input like real ones, of those for another: they take longer.
-PART = 4
+INPUTS, LIFELIKE = 6, 2
 # Points of a trajectory that is answered thousands of times.
 LONGEST = 200
 
@@ -104,7 +102,11 @@ def black_box(
         progress(target)
         for whose, inputs, count in (
             ("", worst_inputs(plan, number, group), trials),
-            (" of real trips", lifelike_inputs(plan, number, group), max(trials // PART, 2)),
+            (
+                " of real trips",
+                lifelike_inputs(plan, number, group),
+                min(trials, enough(plan, number, level)),
+            ),
         ):
             samples = [_sample(own.messages(number, group, one.trips, count), one) for one in inputs]
             found = _attacks(plan, number, group, samples, level)
@@ -141,8 +143,14 @@ def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
     return [chosen[answer] for answer in list(dict.fromkeys([*fullest, *chosen]))[:INPUTS]]
 
 
+def enough(plan: Plan, number: int, level: float) -> int:
+    """Messages of which half prove that a device always tells the truth, if it does."""
+    claimed = float(plan.rounds[number].spent)
+    return 2 * math.ceil(1.2 * math.log(1 / level) / math.log1p(math.exp(-claimed)))
+
+
 def lifelike_inputs(plan: Plan, number: int, group: int) -> list[Input]:
-    """The same ways as trips of real people: hundreds of fixes with dates, several trips per person."""
+    """The same ways as trips of real people: a thousand fixes with dates, several trips per person."""
     chosen: dict[Answer, Input] = {}
     everybody = extreme_trajectories(plan.grid)
     fullest = [one.name for one in worst_inputs(plan, number, group)]

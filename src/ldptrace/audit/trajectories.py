@@ -9,8 +9,8 @@ from ldptrace.protocol.grid import Grid
 
 Points = list[Point]
 
-# Fixes of a trip like real ones, seconds between them, and trips of one person.
-FIXES, INTERVAL, TRIPS = 400, 5.0, 6
+# Fixes of trips like real ones, seconds between them, and trips of one person.
+FIXES, INTERVAL, TRIPS = 1000, 5.0, 6
 
 
 def extreme_trajectories(grid: Grid) -> dict[str, Points]:
@@ -61,11 +61,11 @@ def lifelike(points: Points, moment: float | None = None) -> list[Points]:
 
     >>> trips = lifelike([(0.5, 0.5), (1.5, 0.5)], moment=1.7e9)
     >>> len(trips), len(trips[0]), trips[0][0], trips[0][-1]
-    (6, 400, (0.5, 0.5, 1700000000.0), (1.5, 0.5, 1700001995.0))
+    (6, 1000, (0.5, 0.5, 1700000000.0), (1.5, 0.5, 1700004995.0))
     """
     if not points:
         return []
     begin = time.time() // 3600 * 3600 - 7200 if moment is None else moment
     times = -(-FIXES // len(points))
-    fixes = [point for point in points for _ in range(times)]
-    return [[(point[0], point[1], begin + INTERVAL * k) for k, point in enumerate(fixes)]] * TRIPS
+    track = [point for point in points for _ in range(times)]
+    return [[(point[0], point[1], begin + INTERVAL * k) for k, point in enumerate(track)]] * TRIPS

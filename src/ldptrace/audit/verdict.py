@@ -30,7 +30,7 @@ WINDOWS = 100
 # What no audit of messages sees.
 UNSEEN = (
     "a client that behaves otherwise when it recognises an audit",
-    f"trips of more than {FIXES} fixes, but for their messages' form",
+    f"trips of more than {FIXES:,} fixes, but for the form of their messages",
     "when and how reports are sent",
 )
 
@@ -76,7 +76,7 @@ class Audit:
     def tried(self) -> list[str]:
         """What was looked at, with how much of it."""
         most = max((attack.trials for attack in self.attacks), default=0)
-        real = f"trips of {FIXES} fixes with dates of today, {TRIPS} per person"
+        real = f"trips of {FIXES:,} fixes with dates of today, {TRIPS} per person"
         tried = [
             f"{len(self.exact)} randomizers, every case on small domains" if self.exact else "",
             f"every single item of {len(self.marginals)} questions at full size" if self.marginals else "",
@@ -144,8 +144,8 @@ class Audit:
         return words + (
             "Number, size, header and form of the messages were the same for trajectories as different as the "
             f"map allows. Attacks on up to {max(attack.trials for attack in self.attacks):,} messages for each of "
-            f"several worst-case trajectories, trips with {FIXES} dated fixes and {TRIPS} trips per person among them, could "
-            f"prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
+            f"several worst-case trajectories, trips with {FIXES:,} dated fixes and {TRIPS} trips per person among "
+            f"them, could prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
             f"{100 * (1 - ALPHA):.4f} %. The ledger gave the same bytes to every retry, after restarts too, and kept "
             "to chains, limits and windows. In words: whatever is read in a participant's messages is at most "
             f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from ldptrace.device.program import main, post
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import read_report
+from ldptrace.protocol.standing import Standing
+
+PLAN = Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 6), 1.0, crs="EPSG:4326")
+TRIP = '<gpx><trk><trkseg><trkpt lat="52.5" lon="13.4"><time>{}</time></trkpt></trkseg></trk></gpx>'
+
+
+@contextmanager
+def server(status: int, body: bytes = b"") -> Iterator[tuple[str, list[tuple[str, dict[str, str], bytes]]]]:
+    """Somebody who takes reports, or does not."""
+    seen: list[tuple[str, dict[str, str], bytes]] = []
+
+    class Taker(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            seen.append((self.path, dict(self.headers), data))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Taker) as found:
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{found.server_port}/v1/campaigns/spring", seen
+        finally:
+            found.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.json").write_text(PLAN.to_json())
+    Path("trip.gpx").write_text(TRIP.format("2026-06-01T08:00:00Z"))
+    return tmp_path
+
+
+ANSWER = [
+    "report",
+    "--plan",
+    "plan.json",
+    "--trajectory",
+    "trip.gpx",
+    "-o",
+    "report",
+    "--ledger",
+    "ledger.json",
+]
+SEND = ["send", "--plan", "plan.json", "--report", "report", "--ledger", "ledger.json", "--url"]
+EXPLAIN = ["explain", "--plan", "plan.json", "--ledger", "ledger.json"]
+
+
+def test_explain_report_send(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(EXPLAIN) == 0
+    assert "epsilon 0 of 5 is spent" in capsys.readouterr().out
+    assert main(ANSWER) == 0
+    first = Path("report").read_bytes()
+    read_report(first, PLAN, 0)
+    assert main(ANSWER) == 0
+    assert Path("report").read_bytes() == first
+    assert main([*EXPLAIN, "--report", "report"]) == 0
+    assert first.hex() in capsys.readouterr().out
+    with server(503) as (url, _):
+        assert main([*SEND, url]) == 1
+    assert "kept to be sent again" in capsys.readouterr().err
+    with server(200) as (url, seen):
+        assert main([*SEND, url, "--admission", "secret"]) == 0
+    [(path, headers, data)] = seen
+    assert (path, data) == ("/v1/campaigns/spring/reports", first)
+    assert headers["Content-Type"] == "application/vnd.ldptrace.reports"
+    assert headers["Ldptrace-Admission"] == "secret"
+    assert main(ANSWER) == 2
+    assert "plan-answered" in capsys.readouterr().err
+
+
+def test_a_report_that_was_counted_before_has_arrived(files: Path) -> None:
+    assert main(ANSWER) == 0
+    with server(409, json.dumps({"type": "urn:ldptrace:problem:duplicate"}).encode()) as (url, _):
+        assert main([*SEND, url + "/reports"]) == 0
+    assert main(ANSWER) == 2
+
+
+def test_no_server_and_no_address(files: Path) -> None:
+    assert main(ANSWER) == 0
+    assert main([*SEND, "http://127.0.0.1:1/v1/campaigns/spring"]) == 1
+    with pytest.raises(InputError, match="--url is the address"):
+        post("spring", b"", None)
+
+
+def test_a_standing_plan_is_answered_by_the_clock(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("plan.json").write_text(PLAN.changed(standing=Standing.of(604_800, epsilon=1)).to_json())
+    assert main([*ANSWER, "--now", "2026-06-01T08:00:00Z"]) == 2
+    assert "plan-not-due" in capsys.readouterr().err
+    assert main([*ANSWER, "--now", str(1_780_300_800 + 604_800)]) == 0
+    assert main([*ANSWER]) in (0, 2)
+    assert main([*ANSWER, "--now", "tomorrow"]) == 2
+    assert "--now is a date" in capsys.readouterr().err
+
+
+def test_lines(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"plan": PLAN.to_json(), "trips": []}) + "\n"))
+    assert main(["lines", "--ledgers", "."]) == 0
+    assert "report" in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--plan-id", "0" * 64], "plan-changed"),
+        (["--crs", "EPSG:3857"], "plan-other-coordinates"),
+        (["--round", "2"], "plan-no-such-round"),
+        (["--limit", "0.5"], "plan-over-limit"),
+        (["--trajectory", "missing.gpx"], "missing.gpx"),
+        (["--trajectory", "trip.csv"], "a trajectory is a file"),
+    ],
+)
+def test_refusals_write_nothing(
+    more: list[str], said: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ANSWER, *more]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ")
+    assert said in message
+    assert not Path("report").exists()
+
+
+def test_a_broken_file_is_answered_like_every_other(files: Path) -> None:
+    Path("trip.gpx").write_text("<gpx>")
+    assert main(ANSWER) == 0
+    read_report(Path("report").read_bytes(), PLAN, 0)
