@@ -14,6 +14,7 @@ from ldptrace.audit.driven import OwnDevice
 from ldptrace.audit.structure import StructuralFinding
 from ldptrace.audit.verdict import audit
 from ldptrace.device import Reporter
+from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Trips
 from ldptrace.protocol.randomizers import GRR
@@ -22,6 +23,8 @@ from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.trips import Occasion, Trip
 
+# Four cells: few trajectories to compare.
+SMALL = Plan.single_report(Grid((0.0, 0.0, 2.0, 2.0), 2), 1.0)
 WEEK = SINGLE.changed(standing=Standing.of(604_800, epsilon=1))
 DATE = 1_000_000_000
 
@@ -51,7 +54,7 @@ def test_people_of_a_standing_plan_have_an_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plan", [SINGLE, WEEK])
+@pytest.mark.parametrize("plan", [SMALL, SMALL.changed(standing=WEEK.standing)])
 def test_an_honest_client_stands(plan: Plan, tmp_path: Path) -> None:
     found = client_structure(plan, OwnDevice(tmp_path), 30)
     assert fallen(found) == set()
@@ -76,7 +79,7 @@ def test_a_message_that_tells_falls(
         return report[:at] + bytes([report[at] ^ tells]) + report[at + 1 :]
 
     monkeypatch.setattr(Reporter, "draw_about", leaky)
-    assert checked in fallen(client_structure(SINGLE, OwnDevice(tmp_path), 200))
+    assert checked in fallen(client_structure(SMALL, OwnDevice(tmp_path), 150))
 
 
 def test_ids_must_differ() -> None:
@@ -122,13 +125,13 @@ def test_a_device_that_names_the_truth_of_real_trips_falls(
 ) -> None:
     """Only where a trip has more than 300 points, or a date of our days: in this process, and from outside."""
     monkeypatch.setattr(Reporter, "draw_about", truthful(tells))
-    own = black_box(ONE_GRR, 400)
+    own = black_box(ONE_GRR, 200)
     assert {attack.looked_at for attack in own if not attack.stands} <= {
         "the bytes of real trips",
         "the named items of real trips",
     }
     assert any(not attack.stands for attack in own)
-    found = audit(ONE_GRR, trials=400, device=OwnDevice(tmp_path))
+    found = audit(ONE_GRR, trials=200, device=OwnDevice(tmp_path))
     assert not found.stands
     assert "The promise FELL" in found.summary()
     assert "real trips" in found.summary()

@@ -43,7 +43,7 @@ def test_a_command_is_killed_and_started_again(tmp_path: Path) -> None:
         ("no-such-program {ledgers}", "cannot be started"),
         ("true", "names the folder"),
         ("true {ledgers}", "ended before it answered"),
-        ("echo no JSON {ledgers}", "must answer with a JSON object"),
+        ("sh -c 'echo no JSON; cat' {ledgers}", "must answer with a JSON object"),
     ],
 )
 def test_a_command_that_is_no_device(command: str, said: str, tmp_path: Path) -> None:

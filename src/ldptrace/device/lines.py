@@ -67,14 +67,14 @@ class Lines:
         elif asked.get("sent"):
             report = Report.decode(bytes.fromhex(asked["sent"]))
             self._reporter(plan, asked).sent(report.round, report.window)
-        elif asked.get("count") is None:
-            return {"report": self._report(plan, asked, now)}
         else:
-            return {"reports": [self._report(plan, asked, now) for _ in range(asked["count"])]}
+            trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
+            if asked.get("count") is None:
+                return {"report": self._report(plan, asked, trips, now)}
+            return {"reports": [self._report(plan, asked, trips, now) for _ in range(asked["count"])]}
         return {}
 
-    def _report(self, plan: Plan, asked: Json, now: float) -> str:
-        trips = [Recording(*recorded(trip)) for trip in asked["trips"]]
+    def _report(self, plan: Plan, asked: Json, trips: list[Recording], now: float) -> str:
         if asked.get("ledger") is not None:
             return _answered(self._reporter(plan, asked), asked, trips, now)
         if plan.standing is None:

@@ -74,24 +74,25 @@ final class Lines {
         } else if (asked.get("sent") != null) {
             reporter(asked).sent(Bytes.ofHex(asked.get("sent").toString()));
         } else if (asked.get("count") == null) {
-            answer.put("report", report(asked));
+            answer.put("report", report(asked, trips(asked.get("trips"))));
         } else {
+            List<Trajectory> trips = trips(asked.get("trips"));
             List<Object> reports = new ArrayList<>();
             for (long left = (Long) asked.get("count"); left > 0; left--) {
-                reports.add(report(asked));
+                reports.add(report(asked, trips));
             }
             answer.put("reports", reports);
         }
     }
 
-    private String report(Map<?, ?> asked) throws PlanRefused, IOException {
+    private String report(Map<?, ?> asked, List<Trajectory> trips) throws PlanRefused, IOException {
         Reporter reporter = reporter(asked);
         if (asked.get("accepted") != null) {
             reporter.accept(number(asked.get("accepted")));
         }
         Object round = asked.get("round");
         int number = round == null ? plan.rounds.size() - 1 : (int) (long) (Long) round;
-        return Bytes.hex(reporter.report(trips(asked.get("trips")), number, now(asked)));
+        return Bytes.hex(reporter.report(trips, number, now(asked)));
     }
 
     private Reporter reporter(Map<?, ?> asked) throws PlanRefused, IOException {
