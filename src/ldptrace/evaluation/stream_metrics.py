@@ -95,10 +95,7 @@ def pattern_matches(pair: StreamPair, first: Ints) -> Floats:
     """Share of the hundred most frequent patterns of each window that both streams have."""
     wide = pair.frame.clock.window
     return np.array(
-        [
-            len(_frequent(pair.real, at, wide) & _frequent(pair.synthetic, at, wide)) / TOP
-            for at in first.tolist()
-        ]
+        [len(pair.real.frequent(at, wide) & pair.synthetic.frequent(at, wide)) / TOP for at in first.tolist()]
     )
 
 
@@ -140,23 +137,6 @@ def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
         values[np.searchsorted(keys, side.keys)] = side.values
         shares.append(values / np.maximum(side.totals(ticks), 1e-300)[tick])
     return bins(tick, divergence_terms(shares[0], shares[1]), ticks)
-
-
-def _frequent(tables: StreamTables, first: int, wide: int) -> set[tuple[int, int]]:
-    """The most frequent patterns within a window, as (size, cells); ties go to the shorter, then to lower cells."""
-    sizes, items, counts = [], [], []
-    for length, table in enumerate(tables.patterns, start=2):
-        if length > wide - 1:
-            break
-        item, count = table.between(first, first + wide - length + 1)
-        sizes.append(np.full(len(item), length))
-        items.append(item)
-        counts.append(count)
-    if not sizes:
-        return set()
-    size, item, count = (np.concatenate(parts) for parts in (sizes, items, counts))
-    top = np.argsort(-count, kind="stable")[:TOP]
-    return set(zip(size[top].tolist(), item[top].tolist(), strict=True))
 
 
 _JSD = (0.0, MAX_JSD)

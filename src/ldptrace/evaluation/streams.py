@@ -7,7 +7,7 @@ nothing here depends on how densely it was sampled. Tables of blocks add up.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale, travel_distances
+from ldptrace.evaluation.patterns import TOP
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
@@ -201,6 +202,7 @@ class StreamTables:
     weights: tuple[Floats, ...]
     # Trips of the whole history, by weight.
     trips: float
+    _frequent: dict[tuple[int, int], set[tuple[int, int]]] = field(default_factory=dict)
 
     @staticmethod
     def nothing(frame: Frame) -> StreamTables:
@@ -270,6 +272,24 @@ class StreamTables:
     def moves(self) -> Counts:
         """Where a position is in the next tick."""
         return self.patterns[0]
+
+    def frequent(self, first: int, wide: int) -> set[tuple[int, int]]:
+        """The most frequent patterns in a window of ticks, as (size, cells), found once.
+
+        Ties go to the shorter one, then to the lower cells.
+        """
+        if (first, wide) not in self._frequent:
+            found = [
+                table.between(first, first + wide - size + 1)
+                for size, table in enumerate(self.patterns[: max(wide - 2, 0)], start=2)
+            ]
+            size = np.repeat(np.arange(2, 2 + len(found)), [len(items) for items, _ in found])
+            item, count = (
+                np.concatenate([each[k] for each in found] or [np.empty(0, dtype=np.int64)]) for k in (0, 1)
+            )
+            top = np.argsort(-count, kind="stable")[:TOP]
+            self._frequent[first, wide] = set(zip(size[top].tolist(), item[top].tolist(), strict=True))
+        return self._frequent[first, wide]
 
 
 @dataclass(frozen=True, eq=False)
