@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.curator.nulls import nulls_error
+from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.canonical import dumps
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
+from ldptrace.protocol.round import Ask
 
 Floats = NDArray[np.float64]
 FORMAT = "ldptrace-estimates"
@@ -62,22 +64,15 @@ class Estimates(Mapping[str, Estimate]):
         """
         if tally.plan_id not in (plan.id, *plan.ancestors[tally.round :]):
             raise InputError(f"the tally belongs to plan {tally.plan_id[:12]}, this is plan {plan.id[:12]}")
-        estimates = {}
-        asks = plan.rounds[tally.round].asks
-        for ask, counts, reports, users in zip(asks, tally.counts, tally.reports, tally.users, strict=True):
-            domain, channel = ask.randomizer.domain, ask.randomizer
-            nulls = error = None
-            if users == 0:
-                frequencies, errors = np.zeros(domain), np.full(domain, np.inf)
-            else:
-                held = channel.debias(counts.astype(np.float64), reports)
-                errors = np.sqrt(channel.variance(reports, np.clip(held[:domain], 0, users))) / users
-                frequencies = held[:domain] / users
-                if channel.outputs > domain:
-                    nulls = float(held[domain:].sum()) / users
-                    error = nulls_error(channel, reports, users, nulls)
-            estimates[ask.question.name] = Estimate(ask.question, frequencies, errors, users, nulls, error)
-        return Estimates(plan, estimates)
+        return Estimates.from_sums(plan, tally.round, Sums.of(tally))
+
+    @staticmethod
+    def from_sums(plan: Plan, round_number: int, sums: Sums) -> Estimates:
+        """The same from weighted sums of tallies: standard errors are those of the effective number of users."""
+        asks = plan.rounds[round_number].asks
+        return Estimates(
+            plan, {ask.question.name: _debiased(ask, *sums.of_ask(k)) for k, ask in enumerate(asks)}
+        )
 
     @staticmethod
     def from_tallies(plan: Plan, tallies: Iterable[Tally]) -> Estimates:
@@ -127,6 +122,21 @@ class Estimates(Mapping[str, Estimate]):
             )
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise FormatError(f"this is not a document of estimates: {error}") from None
+
+
+def _debiased(ask: Ask, counts: Floats, reports: float, users: float, effective: float) -> Estimate:
+    channel, domain = ask.randomizer, ask.randomizer.domain
+    if users == 0:
+        return Estimate(ask.question, np.zeros(domain), np.full(domain, np.inf), 0)
+    frequencies = channel.debias(counts, reports) / users
+    each = reports / users
+    held = np.clip(frequencies[:domain], 0, 1) * effective
+    errors = np.sqrt(channel.variance(each * effective, held)) / effective
+    nulls = error = None
+    if channel.outputs > domain:
+        nulls = float(frequencies[domain:].sum())
+        error = nulls_error(channel, each * effective, effective, nulls)
+    return Estimate(ask.question, frequencies[:domain], errors, round(effective), nulls, error)
 
 
 def _estimate(question: Question, found: dict[str, Any]) -> Estimate:

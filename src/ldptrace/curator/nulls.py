@@ -7,7 +7,7 @@ import math
 from ldptrace.protocol.randomizers import PrivSet, Randomizer
 
 
-def nulls_error(channel: Randomizer, reports: int, users: int, nulls: float) -> float:
+def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float) -> float:
     """Standard error of the estimated number of empty places per user, `nulls`.
 
     A report names several outputs at once, so their noise is not independent. Users with an empty place are a sample:

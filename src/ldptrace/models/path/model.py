@@ -185,9 +185,15 @@ def observed(estimates: Estimates) -> list[Observation]:
 
 
 def fit_paths(
-    estimates: Estimates, observations: Sequence[Observation], area: Area | None = None
+    estimates: Estimates,
+    observations: Sequence[Observation],
+    area: Area | None = None,
+    before: PathFit | None = None,
 ) -> tuple[PathFit, Prior]:
-    """The most probable potentials of the path model, and what was believed of them before."""
+    """The most probable potentials of the path model, and what was believed of them before any answer.
+
+    On a small grid a fit goes on from a similar one, `before`.
+    """
     graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
     layout = Layout(graph.cells, graph.moves, lengths)
     prior = Prior(components(graph, layout))
@@ -203,7 +209,9 @@ def fit_paths(
 
         begin = Flow.at(graph, lengths, zero)
         return fit_potentials(begin, prior, observations, _tell_round), prior
-    return fit_potentials(Expectation.at(graph, lengths, zero), prior, observations), prior
+    begin_at = zero if before is None else before.model.potentials
+    small = Expectation.at(graph, lengths, begin_at)
+    return fit_potentials(small, prior, observations, before=before), prior
 
 
 def _tell_round(number: int, most: int) -> None:

@@ -93,6 +93,11 @@ class Fitted:
             fit = fit_potentials(weighting, prior, allowed, before=earlier)
         return Fitted(routes, cut.strides, fit, prior)
 
+    def again(self, observations: Sequence[Observation]) -> Fitted:
+        """The same library, fitted to other answers to the same questions, from this fit on."""
+        fit = fit_potentials(self.fit.model, self.prior, observations, before=self.fit)
+        return replace(self, fit=fit)
+
     @property
     def weights(self) -> Floats:
         """Fitted weight of every route."""

@@ -100,22 +100,29 @@ class RouteModel(MobilityModel):
             cut = Cut.of(public, grid, rng)
             fitted = Fitted.of(public, cut, estimates, observations)
             alone = fitted.map_alone(observations)
-        matches = fitted.matches(observations)
-        model = RouteModel(
-            grid,
+        model = RouteModel.of_fitted(fitted, observations, estimates.plan, alone)
+        if mixture and observations:
+            model = _mixed(model, fitted, estimates, observations, area)
+        _warn(model, fitted.fit)
+        return model
+
+    @staticmethod
+    def of_fitted(
+        fitted: Fitted, observations: Sequence[Observation], plan: Plan, alone: tuple[Match, ...] = ()
+    ) -> RouteModel:
+        """The model that a fit of a library found."""
+        matches, share = fitted.matches(observations), fitted.fit.share
+        return RouteModel(
+            plan.grid,
             replace(fitted.routes, weights=fitted.weights),
             fitted.strides,
             matches,
             matches,
             fitted.fit.scales,
-            plan=estimates.plan,
+            plan=plan,
             map_alone=alone,
-            without_trip=fitted.fit.share if fitted.fit.share.known else None,
+            without_trip=share if share.known else None,
         )
-        if mixture and observations:
-            model = _mixed(model, fitted, estimates, observations, area)
-        _warn(model, fitted.fit)
-        return model
 
     @staticmethod
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:

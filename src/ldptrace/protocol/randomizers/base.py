@@ -95,12 +95,12 @@ class Randomizer(Record, ABC):
             "ratio": [str(self.ratio.numerator), str(self.ratio.denominator)],
         }
 
-    def debias(self, counts: Any, reports: int) -> Any:
+    def debias(self, counts: Any, reports: float) -> Any:
         """Unbiased estimate of how many users hold each item, from how often it was named (eq. 3)."""
         p, q = (float(value) for value in self.probabilities)
         return (counts - reports * q) / (p - q)
 
-    def variance(self, reports: int, held: Any = 0.0) -> Any:
+    def variance(self, reports: float, held: Any = 0.0) -> Any:
         """Variance of that estimate when `held` users hold the item (eq. 4 is the case of few)."""
         p, q = (float(value) for value in self.probabilities)
         return reports * q * (1 - q) / (p - q) ** 2 + held * (1 - p - q) / (p - q)

@@ -1,0 +1,137 @@
+"""What a standing collection remembers: tallies of steps, added up so that older ones count less.
+
+A report of age a has the weight 2^(-a / h). Several half-lives h are carried along, none at all among them; the one in
+use is the one under which the past has best predicted the raw answers of the next step. The noise of these answers is
+common to all candidates, so that choosing costs nothing, and it is post-processing. How many devices have a trip may
+change all the time, so that answers are compared up to a factor.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from ldptrace.curator.changes import Change, Watch
+from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.curator.sums import Sums
+from ldptrace.curator.tally import Tally
+from ldptrace.errors import InputError
+from ldptrace.protocol.durations import duration_text, seconds_of
+from ldptrace.protocol.plan import Plan
+
+Remember = float | Literal["auto", "forever"]
+# Candidates for the half-life, in steps.
+STEPS = (1, 2, 4, 8, 16, 32)
+# Misfits of predictions are forgotten too, with this half-life in steps: what predicted well long ago may not now.
+PATIENCE = 4
+
+
+def remembered(text: str) -> Remember:
+    """What `--remember` says: auto, forever, or a half-life as a duration, here in seconds.
+
+    >>> remembered("auto"), remembered("90min")
+    ('auto', 5400.0)
+    """
+    if text == "auto":
+        return "auto"
+    if text == "forever":
+        return "forever"
+    try:
+        return float(seconds_of(text))
+    except InputError:
+        raise InputError(f"remember is auto, forever or a half-life such as 90min, got {text!r}") from None
+
+
+class Memory:
+    """Takes the tallies of steps in the order of their times, and gives the estimates of now.
+
+    Its size does not depend on how many steps there were.
+    """
+
+    def __init__(self, plan: Plan, step: float, remember: Remember = "auto") -> None:
+        if not (math.isfinite(step) and step > 0):
+            raise InputError(f"a step must be a positive number of seconds, got {step!r}")
+        self.plan = plan
+        self.candidates: tuple[float, ...] = (math.inf, *(step * count for count in STEPS))
+        if remember == "forever":
+            self.candidates = (math.inf,)
+        elif not isinstance(remember, str):
+            if not remember > 0:
+                raise InputError(f"a half-life must be positive, got {remember!r}")
+            self.candidates = (float(remember),)
+        self._sums = [Sums.of(Tally.zero(plan))] * len(self.candidates)
+        self._misfits = np.zeros(len(self.candidates))
+        self._time: float | None = None
+        self._step = step
+        self._watch = Watch(plan)
+
+    def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
+        """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise."""
+        if tally.plan_id not in (self.plan.id, *self.plan.ancestors):
+            raise InputError(
+                f"the tally belongs to plan {tally.plan_id[:12]}, this is plan {self.plan.id[:12]}"
+            )
+        if self._time is not None and time < self._time:
+            raise InputError(f"steps come in the order of their times: {time:g} after {self._time:g}")
+        passed = 0.0 if self._time is None else time - self._time
+        self._misfits *= 2 ** (-passed / (PATIENCE * self._step))
+        if len(self.candidates) > 1 and self.effective > 0:
+            new = Estimates.from_tally(self.plan, tally)
+            self._misfits += [
+                _prediction_misfit(new, Estimates.from_sums(self.plan, 0, sums)) for sums in self._sums
+            ]
+        self._sums = [
+            sums.aged(2 ** (-passed / half_life)) + Sums.of(tally)
+            for sums, half_life in zip(self._sums, self.candidates, strict=True)
+        ]
+        self._time = time
+        changes = self._watch.add(tally, time)
+        if changes and len(self.candidates) > 1:
+            # What was before is known to be over.
+            self._sums = [self._watch.since_change] * len(self.candidates)
+            self._misfits[:] = 0
+        return changes
+
+    @property
+    def half_life(self) -> float:
+        """The half-life in use, in seconds; infinite where nothing is forgotten."""
+        return self.candidates[int(np.argmin(self._misfits))]
+
+    @property
+    def words(self) -> str:
+        """The half-life in use, in words."""
+        return "forever" if math.isinf(self.half_life) else duration_text(round(self.half_life))
+
+    @property
+    def sums(self) -> Sums:
+        """What is remembered now."""
+        return self._sums[int(np.argmin(self._misfits))]
+
+    @property
+    def effective(self) -> float:
+        """How many reports that count fully would say as much."""
+        return self.sums.effective
+
+    @property
+    def estimates(self) -> Estimates:
+        """The estimates of now."""
+        return Estimates.from_sums(self.plan, 0, self.sums)
+
+
+def _prediction_misfit(new: Estimates, past: Estimates) -> float:
+    """Squared misfit of what the past says about the raw answers of a step, in their own errors, up to a factor."""
+    found = 0.0
+    for name, seen in new.items():
+        if seen.users and past[name].users:
+            found += scaled_misfit(seen, past[name].frequencies)
+    return found
+
+
+def scaled_misfit(seen: Estimate, expected: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+    """Sum of squared misfits in standard errors, the expected answers times the factor that suits best."""
+    values, against = seen.frequencies / seen.std_errors, expected / seen.std_errors
+    size = float(against @ against)
+    factor = float(values @ against) / size if size > 0 else 0.0
+    return float(((values - factor * against) ** 2).sum())

@@ -1,0 +1,117 @@
+"""Fits that go on from the one before: the same model, step after step fitted to what is remembered now."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.area import Area
+from ldptrace.curator.estimates import Estimates
+from ldptrace.models.base import MobilityModel
+from ldptrace.models.fit import Fit
+from ldptrace.models.observation import Match, Observation
+from ldptrace.models.path.model import PathFit, PathModel, fit_paths
+from ldptrace.models.routes.fitted import Cut, Fitted, searched
+from ldptrace.models.routes.model import RouteModel, within
+from ldptrace.protocol.plan import Plan
+from ldptrace.roads.library import Library
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
+
+Floats = NDArray[np.float64]
+
+# Routes of a library, and the effective numbers of reports at which it is searched for anew.
+ROUTES = 60_000
+SEARCHES = (20_000.0, 200_000.0)
+
+
+class Refit(ABC):
+    """A model of space that is fitted again and again."""
+
+    @abstractmethod
+    def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
+        """The model of these answers; without any it is what is public."""
+
+    @property
+    @abstractmethod
+    def latest(self) -> Fit[Any] | None:
+        """The last fit."""
+
+    def answers_of_trips(self) -> dict[str, Floats]:
+        """What devices with a trip answer to each question, by the last fit."""
+        fit = self.latest
+        return {} if fit is None else {name: found / fit.with_trip for name, found in fit.expected.items()}
+
+
+class PathRefit(Refit):
+    """On the cells of the grid."""
+
+    def __init__(self, area: Area | None = None) -> None:
+        self.area = area
+        self._fit: PathFit | None = None
+
+    @property
+    def latest(self) -> Fit[Any] | None:
+        return self._fit
+
+    def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
+        self._fit, _ = fit_paths(estimates, observations, self.area, self._fit if self._settled else None)
+        return PathModel.of_fit(self._fit, observations, estimates.plan)
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the last fit is one to go on from: one that saw answers, and found its way."""
+        return self._fit is not None and bool(self._fit.expected) and self._fit.converged
+
+
+class RouteRefit(Refit):
+    """On the streets of a public map; the library of routes is drawn once, and again when far more is known."""
+
+    def __init__(self, public: RoadNetwork | Routes, plan: Plan, rng: np.random.Generator) -> None:
+        self.public = within(public, plan.grid, plan.crs) if isinstance(public, RoadNetwork) else public
+        self._rng = rng
+        self._fitted: Fitted | None = None
+        self._alone: tuple[Match, ...] = ()
+        self._cut: Cut | None = None
+        self._searched = 0
+
+    @property
+    def latest(self) -> Fit[Any] | None:
+        return None if self._fitted is None else self._fitted.fit
+
+    def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
+        known = float(sum(seen.users for seen in observations))
+        due = self._searched < len(SEARCHES) and known >= SEARCHES[self._searched]
+        if isinstance(self.public, RoadNetwork) and due:
+            self._searched = sum(known >= least for least in SEARCHES)
+            library = Library(ROUTES)
+            self._fitted, self._alone = searched(
+                self.public, library, estimates, list(observations), self._rng, _quiet
+            )
+        elif self._fitted is None or not self._fitted.fit.expected:
+            self._first(estimates, list(observations))
+        else:
+            self._fitted = self._fitted.again(observations)
+        assert self._fitted is not None
+        return RouteModel.of_fitted(self._fitted, observations, estimates.plan, self._alone)
+
+    def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
+        """The map alone, or the first answers on it."""
+        routes = self._fitted.routes if self._fitted is not None else self._drawn()
+        if self._cut is None:
+            self._cut = Cut.of(routes, estimates.plan.grid, self._rng)
+        self._fitted = Fitted.of(routes, self._cut, estimates, observations)
+        self._alone = self._fitted.map_alone(observations)
+
+    def _drawn(self) -> Routes:
+        if isinstance(self.public, RoadNetwork):
+            return Library(ROUTES).draw(self.public, self._rng)
+        return self.public
+
+
+def _quiet(share: float) -> None:
+    """Nobody waits for a step."""

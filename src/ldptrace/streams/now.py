@@ -1,0 +1,108 @@
+"""A model of now: takes the tallies of steps as they come, and gives the model, the changes, and travellers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldptrace.core.area import Area
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.changes import Change
+from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.memory import Memory, Remember
+from ldptrace.curator.tally import Tally
+from ldptrace.models.base import MobilityModel
+from ldptrace.models.path.model import observed
+from ldptrace.models.timed import TimedModel
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import TIME_QUESTIONS
+from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.routes import Routes
+from ldptrace.streams.fitting import PathRefit, Refit, RouteRefit
+
+# Changes that are kept.
+KEPT = 100
+
+
+@dataclass(frozen=True)
+class WithTrip:
+    """The share of the devices of one step that reported a trip, and its standard error."""
+
+    value: float
+    std_error: float
+
+
+class Now:
+    """The mobility model of a standing collection at the time of its last step.
+
+    Steps are `step` seconds long. Before the first report the model is what is public: the prior, or the map alone.
+    What it holds does not grow with the number of steps.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        step: float,
+        *,
+        remember: Remember = "auto",
+        public: RoadNetwork | Routes | None = None,
+        area: Area | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.plan, self.memory = plan, Memory(plan, step, remember)
+        source = rng or np.random.default_rng(0)
+        self._refit: Refit = PathRefit(area) if public is None else RouteRefit(public, plan, source)
+        self.changes: list[Change] = []
+        # What the devices of the last step said of having a trip.
+        self.with_trip = WithTrip(1.0, math.inf)
+        self._model: MobilityModel | None = None
+
+    def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
+        """Count the reports of one more step, until `time`; what has changed, if anything has beyond noise."""
+        found = self.memory.add(tally, time)
+        self.changes = [*self.changes, *found][-KEPT:]
+        self._model = None
+        self._fit()
+        self.with_trip = self._with_trip(Estimates.from_tally(self.plan, tally))
+        return found
+
+    @property
+    def model(self) -> MobilityModel:
+        """The model of now; with times, where people are asked about time."""
+        if self._model is None:
+            self._fit()
+        assert self._model is not None
+        return self._model
+
+    def travellers(self, count: int, rng: np.random.Generator, interval: float) -> Trajectories:
+        """So many trips that leave now, a point every `interval` seconds, with times since each departure."""
+        if count == 0:
+            return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64), t=np.empty(0))
+        drawn = self.model.sample(count, rng, interval=interval)
+        assert drawn.t is not None
+        first = np.repeat(drawn.t[drawn.offsets[:-1]], drawn.sizes)
+        return Trajectories(drawn.x, drawn.y, drawn.offsets, t=drawn.t - first, crs=drawn.crs)
+
+    def _fit(self) -> None:
+        estimates = self.memory.estimates
+        where = estimates.without(*TIME_QUESTIONS, "trips")
+        space = self._refit.fit(where, observed(where))
+        timed = any(name in estimates for name in TIME_QUESTIONS)
+        self._model = TimedModel.fit(space, estimates) if timed else space
+
+    def _with_trip(self, step: Estimates) -> WithTrip:
+        """The factor of the trips' answers that suits the answers of one step best."""
+        trips = self._refit.answers_of_trips()
+        along, size = 0.0, 0.0
+        for seen in observed(step.without(*TIME_QUESTIONS, "trips")):
+            if seen.name not in trips:
+                continue
+            expected = trips[seen.name]
+            along += float(seen.frequencies @ (expected / seen.variances))
+            size += float(expected @ (expected / seen.variances))
+            if seen.total is not None:
+                along += seen.total[0] * expected.sum() / seen.total[1]
+                size += expected.sum() ** 2 / seen.total[1]
+        return WithTrip(along / size, 1 / math.sqrt(size)) if size > 0 else WithTrip(1.0, math.inf)

@@ -1,0 +1,106 @@
+"""When the devices of a played file report, and about which trip.
+
+`hidden`: the rule of standing plans. A device draws one phase; window k ends at start + k every + phase, and is
+answered at that instant about one of the trips that arrived since the window before, or about none. `shown`: a device
+reports when its trip has ended, which shows that there was one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.parallel import CHUNK, chunks
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.tally import Tally
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import Collection
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Occasions:
+    """Reports in the order of their times: the number of the trip that each is about, or -1."""
+
+    time: Floats
+    trip: Ints
+
+    @staticmethod
+    def shown(trips: Trajectories) -> Occasions:
+        """Every trip reports on arrival; trajectories without points do not."""
+        some = np.flatnonzero(trips.sizes > 0)
+        return Occasions(arrivals(trips)[some], some)._sorted()
+
+    @staticmethod
+    def hidden(
+        trips: Trajectories, device: Ints, every: float, start: float, end: float, rng: np.random.Generator
+    ) -> Occasions:
+        """Every device answers each of its windows that ends by `end`; `device` numbers the device of each trip.
+
+        All devices are there from `start` on, those of empty trajectories too.
+        """
+        devices = int(device.max()) + 1 if len(device) else 0
+        phase = rng.random(devices) * every
+        windows = np.floor((end - start - phase) / every).astype(np.int64) + 1
+        first = np.concatenate(([0], np.cumsum(windows)))
+        owner = np.repeat(np.arange(devices), windows)
+        number = np.arange(first[-1]) - first[owner]
+        time = start + phase[owner] + number * every
+        # Of the trips of one window, the one that comes first in a random order.
+        order = rng.permutation(np.flatnonzero(trips.sizes > 0))
+        whose = device[order]
+        window = np.maximum(np.ceil((arrivals(trips)[order] - start - phase[whose]) / every), 0).astype(
+            np.int64
+        )
+        inside = window < windows[whose]
+        answered, chosen = np.unique((first[whose] + window)[inside], return_index=True)
+        trip = np.full(len(time), -1)
+        trip[answered] = order[inside][chosen]
+        return Occasions(time, trip)._sorted()
+
+    def _sorted(self) -> Occasions:
+        order = np.argsort(self.time, kind="stable")
+        return Occasions(self.time[order], self.trip[order])
+
+    def between(self, after: float, until: float) -> Ints:
+        """Trips of the reports that come in after one time and until another."""
+        low, high = np.searchsorted(self.time, (after, until), side="right")
+        return self.trip[low:high]
+
+
+def arrivals(trips: Trajectories) -> Floats:
+    """When each trip ends; nan for one without points."""
+    assert trips.t is not None
+    found = np.full(len(trips), np.nan)
+    some = trips.sizes > 0
+    found[some] = trips.t[trips.offsets[1:][some] - 1]
+    return found
+
+
+def tally_of_step(plan: Plan, trips: Trajectories, which: Ints, rng: np.random.Generator) -> Tally:
+    """The tally of devices that report about these trips; -1: about none."""
+    work = Collection(plan, rng.spawn(1)[0])
+    found = work.nothing
+    for number, block in enumerate(_blocks(trips, which)):
+        found = found + work(block, number)
+    return found
+
+
+def _blocks(trips: Trajectories, which: Ints) -> Iterator[Trajectories]:
+    for start, stop in chunks(len(which), CHUNK):
+        part = which[start:stop]
+        some = trips.take(part[part >= 0])
+        none = np.full(int((part < 0).sum()), some.offsets[-1])
+        yield Trajectories(
+            some.x,
+            some.y,
+            np.concatenate([some.offsets, none]),
+            t=some.t,
+            crs=trips.crs,
+            timezone=trips.timezone,
+        )
