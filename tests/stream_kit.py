@@ -1,100 +1,32 @@
-"""Small streams, and RetraSyn's metrics of them written down once more, trip by trip."""
+"""Small streams: trips over a square of side 6 on a clock."""
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.protocol.grid import Grid
 
-GRID = Grid((0.0, 0.0, 8.0, 8.0), 4)
+BOUNDS = (0.0, 0.0, 6000.0, 6000.0)
 
 
-def ticking(many: int, seed: int, tick: float = 10.0, ticks: int = 40) -> Trajectories:
-    """Trips with a point every tick that step about half a cell, begun at random ticks."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 13, many)
-    first = rng.integers(0, ticks - sizes)
-    first[0] = 0
+def lines(
+    count: int, rng: np.random.Generator, *, span: float = 3600.0, west: NDArray[np.bool_] | None = None
+) -> Trajectories:
+    """Trips along straight lines at 10 m/s, a point every 30 s, departures spread over `span` seconds.
+
+    Those of `west` begin in the western third, the others in the eastern one; None: anywhere.
+    """
+    begin = rng.uniform(0, 6000, (count, 2))
+    if west is not None:
+        begin[:, 0] = begin[:, 0] / 3 + np.where(west, 0.0, 4000.0)
+    end = np.clip(begin + rng.normal(0, 1500, (count, 2)), 0, 6000)
+    leave = np.sort(rng.uniform(0, span, count))
+    taken = np.maximum(np.hypot(*(end - begin).T) / 10, 60.0)
+    sizes = np.ceil(taken / 30).astype(np.int64) + 1
     offsets = np.concatenate(([0], np.cumsum(sizes)))
-    step = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-    places = []
-    for _ in range(2):
-        moves = rng.normal(0.3, 1.0, offsets[-1])
-        moves[offsets[:-1]] = rng.uniform(0, 8, many)
-        total = np.cumsum(moves)
-        places.append(
-            np.clip(total - np.repeat(total[offsets[:-1]] - moves[offsets[:-1]], sizes), 0.01, 7.99)
-        )
-    return Trajectories(places[0], places[1], offsets, t=tick * (step + np.repeat(first, sizes)))
-
-
-def cells_of(trips: Trajectories, tick: float = 10.0) -> list[list[tuple[int, int]]]:
-    """Each trip of a stream that has a point every tick as (cell, tick)."""
-    assert trips.t is not None
-    return [
-        [
-            (GRID.cell(trips.x[p], trips.y[p]), round(trips.t[p] / tick))
-            for p in range(trips.offsets[k], trips.offsets[k + 1])
-        ]
-        for k in range(len(trips))
-    ]
-
-
-def jsd(first: dict[object, float], second: dict[object, float]) -> float:
-    """As RetraSyn has it: smoothed by 1e-8, an empty side is a distribution of zeros."""
-    total = 0.0
-    sides = [
-        {key: value / (sum(side.values()) or 1) for key, value in side.items()} for side in (first, second)
-    ]
-    for key in {**first, **second}:
-        p, q = (side.get(key, 0.0) for side in sides)
-        middle = (p + q) / 2
-        total += 0.5 * p * np.log((p + 1e-8) / (middle + 1e-8))
-        total += 0.5 * q * np.log((q + 1e-8) / (middle + 1e-8))
-    return float(total)
-
-
-def counted(items: list[object]) -> dict[object, float]:
-    return {item: float(items.count(item)) for item in set(items)}
-
-
-def density_error(real: Trajectories, synthetic: Trajectories, ticks: int) -> float:
-    sides = [cells_of(trips) for trips in (real, synthetic)]
-    return float(
-        np.mean(
-            [
-                jsd(*(counted([c for path in side for c, t in path if t == tick]) for side in sides))
-                for tick in range(ticks)
-            ]
-        )
-    )
-
-
-def transition_error(real: Trajectories, synthetic: Trajectories, ticks: int) -> float:
-    sides = [cells_of(trips) for trips in (real, synthetic)]
-
-    def moves(side: list[list[tuple[int, int]]], tick: int) -> list[object]:
-        return [(a, b) for path in side for (a, t), (b, _) in itertools.pairwise(path) if t == tick]
-
-    return float(np.mean([jsd(*(counted(moves(side, tick)) for side in sides)) for tick in range(ticks - 1)]))
-
-
-def patterns(trips: Trajectories, first: int, last: int) -> dict[object, float]:
-    """How often pieces of 2 to 5 positions occur within ticks, as RetraSyn mines them."""
-    found: list[object] = []
-    for path in cells_of(trips):
-        for size in range(2, 6):
-            if size > last - first:
-                break
-            for i in range(len(path) - size + 1):
-                piece = path[i : i + size]
-                cells = tuple(cell for cell, _ in piece)
-                if piece[0][1] < first or piece[-1][1] > last:
-                    continue
-                if size > 2 and any(a == b for a, b in itertools.pairwise(cells)):
-                    continue
-                found.append(cells)
-    return counted(found)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    seconds = np.minimum(within * 30.0, np.repeat(taken, sizes))
+    share = (seconds / np.repeat(taken, sizes))[:, None]
+    points = np.repeat(begin, sizes, axis=0) * (1 - share) + np.repeat(end, sizes, axis=0) * share
+    return Trajectories(points[:, 0], points[:, 1], offsets, t=np.repeat(leave, sizes) + seconds)

@@ -33,6 +33,7 @@ WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
 AREAS = {
     "demo": ("demo",),
     "synthesize": ("synthesize",),
+    "stream": ("stream",),
     "evaluate": ("evaluate", "attack"),
     "generate": ("generate",),
     "files": ("inspect", "convert"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from ldptrace.errors import InputError
 if TYPE_CHECKING:
     from collections import Counter
 
+    from ldptrace.curator.estimates import Estimates
     from ldptrace.curator.tally import Tally
     from ldptrace.device import Recording, Reporter
     from ldptrace.protocol.plan import Plan
@@ -236,8 +238,25 @@ def estimate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write all estimates here, as JSON.")
     ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at", metavar="TIME", help="When the reports of a tally were in, one for each, in their order."
+        ),
+    ] = None,
+    remember: Annotated[
+        str,
+        typer.Option(
+            "--remember",
+            metavar="auto|forever|DURATION",
+            help="With --at: half-life of a report's weight; auto: the one that predicts the next tally best.",
+        ),
+    ] = "forever",
 ) -> None:
-    """Unbiased frequencies with standard errors, from tallies."""
+    """Unbiased frequencies with standard errors, from tallies.
+
+    With the times of the tallies, older ones can count less, and changes beyond noise are named.
+    """
     from rich.table import Table
 
     from ldptrace.core.words import count
@@ -246,7 +265,13 @@ def estimate(
 
     check_outputs([output], [plan, *tallies])
     chosen = read_plan(plan)
-    estimates = Estimates.from_tallies(chosen, (read_as(path, Tally.from_json) for path in tallies))
+    found_tallies = [read_as(path, Tally.from_json) for path in tallies]
+    if at is None:
+        if remember != "forever":
+            raise InputError("--remember needs the times of the tallies: give --at TIME for each")
+        estimates = Estimates.from_tallies(chosen, found_tallies)
+    else:
+        estimates = _remembered(chosen, found_tallies, at, remember)
     if output is not None:
         write_text(estimates.to_json(), output)
     console = table_console(output)
@@ -266,6 +291,46 @@ def estimate(
         console.print(table)
     if unasked:
         console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
+
+
+def moment_of(text: str) -> float:
+    """A time as seconds since 1970: a number of them, or a date, UTC unless it says otherwise.
+
+    >>> moment_of("86400"), moment_of("1970-01-02"), moment_of("1970-01-02T01:00+01:00")
+    (86400.0, 86400.0, 86400.0)
+    """
+    from datetime import UTC, datetime
+
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"a time is a number of seconds or written as 2026-03-01T08:30, got {text!r}"
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _remembered(plan: Plan, tallies: list[Tally], at: list[str], remember: str) -> Estimates:
+    """Estimates of the time of the last tally; what has changed on the way is printed."""
+    from ldptrace.curator.memory import Memory, remembered
+
+    if len(at) != len(tallies):
+        raise InputError(
+            f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
+        )
+    times = [moment_of(text) for text in at]
+    order = sorted(range(len(times)), key=lambda number: times[number])
+    gaps = [times[b] - times[a] for a, b in pairwise(order) if times[b] > times[a]]
+    memory = Memory(plan, sorted(gaps)[len(gaps) // 2] if gaps else 1.0, remembered(remember))
+    for number in order:
+        for change in memory.add(tallies[number], times[number]):
+            note(f"Change: {change}.")
+    note(f"{len(tallies)} steps, remembered {memory.words}: {memory.effective:,.0f} effective reports")
+    return memory.estimates
 
 
 def read_plan(path: Path) -> Plan:

@@ -7,7 +7,6 @@ differences in standard errors add up to a chi-squared number, so that how unlik
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass
 from functools import reduce
@@ -30,7 +29,10 @@ ALARM = 1e-7
 
 @dataclass(frozen=True)
 class Change:
-    """Answers to a question that are not what they were: since when, where most, and how unlikely by chance."""
+    """Answers to a question that are not what they were: since when, where most, and how unlikely by chance.
+
+    `before` and `after` are answers per device; those before are scaled to as many trips as there are now.
+    """
 
     question: str
     since: float
@@ -98,26 +100,22 @@ def _change(before: Estimate, after: Estimate, since: float) -> Change | None:
     """The change of one question, where noise does not explain it."""
     if not (before.users and after.users):
         return None
-    spread = np.hypot(before.std_errors, after.std_errors)
-    old, new = before.frequencies / spread, after.frequencies / spread
-    size = float(old @ old)
-    factor = max(float(new @ old) / size, 0.0) if size > 0 else 0.0
-    # The factor is a guess as well, and belongs to the old answers: their noise grows with it.
-    apart = (after.frequencies - factor * before.frequencies) / np.hypot(
-        factor * before.std_errors, after.std_errors
-    )
+    old, new = before.frequencies / before.std_errors, after.frequencies / after.std_errors
+    # What is left when both are the same answers times a factor each: the smaller axis of the cloud of their pairs.
+    axes = np.linalg.eigvalsh(np.array([[old @ old, old @ new], [old @ new, new @ new]]))
     from scipy.special import chdtrc
 
-    chance = float(chdtrc(max(len(apart) - 1, 1), float(apart @ apart)))
+    chance = float(chdtrc(max(len(old) - 1, 1), max(float(axes[0]), 0.0)))
     if not chance < ALARM:
         return None
-    item = int(np.argmax(np.abs(apart)))
+    shown = after.frequencies.sum() * before.frequencies / before.frequencies.sum()
+    item = int(np.argmax(np.abs(after.frequencies - shown) / after.std_errors))
     return Change(
         after.question.name,
         since,
         item,
         item_words(after.question, item),
-        float(before.frequencies[item]),
+        float(shown[item]),
         float(after.frequencies[item]),
-        chance if math.isfinite(chance) else 0.0,
+        chance,
     )

@@ -67,8 +67,11 @@ class Memory:
         self._step = step
         self._watch = Watch(plan)
 
-    def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
-        """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise."""
+    def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
+        """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise.
+
+        The best `weight` of a step is the share of its devices that had a trip: the others only add noise.
+        """
         if tally.plan_id not in (self.plan.id, *self.plan.ancestors):
             raise InputError(
                 f"the tally belongs to plan {tally.plan_id[:12]}, this is plan {self.plan.id[:12]}"
@@ -83,7 +86,7 @@ class Memory:
                 _prediction_misfit(new, Estimates.from_sums(self.plan, 0, sums)) for sums in self._sums
             ]
         self._sums = [
-            sums.aged(2 ** (-passed / half_life)) + Sums.of(tally)
+            sums.aged(2 ** (-passed / half_life)) + Sums.of(tally).aged(weight)
             for sums, half_life in zip(self._sums, self.candidates, strict=True)
         ]
         self._time = time

@@ -15,6 +15,7 @@ from ldptrace.curator.memory import Memory, Remember
 from ldptrace.curator.tally import Tally
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.path.model import observed
+from ldptrace.models.share import first_guess
 from ldptrace.models.timed import TimedModel
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS
@@ -24,6 +25,8 @@ from ldptrace.streams.fitting import PathRefit, Refit, RouteRefit
 
 # Changes that are kept.
 KEPT = 100
+# A step has at least this weight, however few of its devices had a trip.
+LEAST = 0.05
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,13 @@ class Now:
 
     def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
         """Count the reports of one more step, until `time`; what has changed, if anything has beyond noise."""
-        found = self.memory.add(tally, time)
+        step = Estimates.from_tally(self.plan, tally)
+        guess = self._with_trip(step)
+        found = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
         self.changes = [*self.changes, *found][-KEPT:]
         self._model = None
         self._fit()
-        self.with_trip = self._with_trip(Estimates.from_tally(self.plan, tally))
+        self.with_trip = self._with_trip(step)
         return found
 
     @property
@@ -105,4 +110,7 @@ class Now:
             if seen.total is not None:
                 along += seen.total[0] * expected.sum() / seen.total[1]
                 size += expected.sum() ** 2 / seen.total[1]
-        return WithTrip(along / size, 1 / math.sqrt(size)) if size > 0 else WithTrip(1.0, math.inf)
+        if size > 0:
+            return WithTrip(along / size, 1 / math.sqrt(size))
+        guess = first_guess(observed(step.without(*TIME_QUESTIONS, "trips")))
+        return WithTrip(1 - guess.value, guess.std_error)

@@ -1,0 +1,178 @@
+"""`ldptrace stream`: a file with times played in its own order, and synthetic travellers step by step."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ldptrace.cli.common import (
+    ForceOption,
+    InputArgument,
+    Progress,
+    RoadsOption,
+    RoutesOption,
+    ToOption,
+    check_outputs,
+    note,
+)
+from ldptrace.cli.reading import read_input, with_reading
+from ldptrace.cli.synthesize import parse_options, whole_number
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.io.reading import Reading
+
+
+class PresenceChoice(StrEnum):
+    """Whether the moment of a report shows that there was a trip."""
+
+    hidden = "hidden"
+    shown = "shown"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(stream)
+
+
+@with_reading()
+def stream(
+    source: InputArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trips go.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each answer of a device.")],
+    tick: Annotated[float, typer.Option("--tick", metavar="SECONDS", help="Seconds between two positions.")],
+    reading: Reading,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every", metavar="DURATION", help="A device answers once in that time; default: once in all."
+        ),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option("--step", metavar="DURATION", help="Time between two fits; default: 50 ticks."),
+    ] = None,
+    remember: Annotated[
+        str,
+        typer.Option(
+            "--remember",
+            metavar="auto|forever|DURATION",
+            help="Half-life of a report's weight; auto: the one that predicts the next step best.",
+        ),
+    ] = "auto",
+    presence: Annotated[
+        PresenceChoice,
+        typer.Option(
+            "--presence", help="Answer at moments of one's own, or, which is not private, after each trip."
+        ),
+    ] = PresenceChoice.hidden,
+    roads: RoadsOption = None,
+    routes: RoutesOption = None,
+    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    method: Annotated[
+        str, typer.Option("--method", help="Recipe; an unknown name lists them.")
+    ] = "single-report",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
+    ] = None,
+    live: Annotated[
+        Path | None,
+        typer.Option(
+            "--live", metavar="FILE", help="Positions tick by tick as JSON lines; - is standard output."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."
+        ),
+    ] = None,
+    to: ToOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Play trips with times in their own order, and publish synthetic travellers step by step.
+
+    What is published for a step uses only what had been reported by then. The output holds trips on the clock of the
+    input.
+    """
+    from ldptrace.core.words import count
+    from ldptrace.curator.memory import remembered
+    from ldptrace.io.files import write
+    from ldptrace.io.formats import for_writing
+    from ldptrace.methods.single_report import public_routes
+    from ldptrace.protocol.durations import seconds_of
+    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.grid import checked_cells
+    from ldptrace.streams import Settings
+    from ldptrace.streams import stream as play
+
+    for_writing(output, to)
+    check_outputs([output, live], [source], force=force)
+    epsilon_fraction(epsilon)
+    if reading.bounds is None:
+        raise InputError("give the public bounds of the map with --bounds X0,Y0,X1,Y1")
+    cells: int | Literal["auto"] = "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid))
+    settings = Settings(
+        tick,
+        None if step is None else float(seconds_of(step)),
+        None if every is None else float(seconds_of(every)),
+        remembered(remember),
+        presence.value,
+    )
+    given: dict[str, Any] = {"--every": every, "--roads": roads, "--routes": routes, "--live": live}
+    for name, value in given.items():
+        if method != "single-report" and value is not None:
+            raise InputError(f"method {method} has no use for {name}")
+    with Progress() as stages:
+        with stages("read"):
+            real = read_input(source, reading)
+            public = public_routes(roads, routes)
+        with stages("play"), _lines(live) as tell:
+            found = play(
+                real,
+                epsilon,
+                bounds=reading.bounds,
+                settings=settings,
+                grid=cells,
+                method=method,
+                public=public,
+                seed=seed,
+                live=tell,
+                **parse_options(option or []),
+            )
+        with stages("write"):
+            write(found.trajectories, output, format=to)
+    for change in found.changes:
+        note(f"Change: {change}.")
+    for said in found.notes:
+        note(said)
+    steps = f" in {count(len(found.steps), 'step')}" if found.steps else ""
+    note(
+        f"{count(len(found.trajectories), 'synthetic trip')}{steps}, method {method}, presence {presence.value}, "
+        f"epsilon {epsilon:g}: {output}"
+    )
+
+
+class _lines:
+    """Where lines go, one after the other: nowhere, to standard output, or to a file."""
+
+    def __init__(self, target: Path | None) -> None:
+        self.target = target
+
+    def __enter__(self) -> Any:
+        if self.target is None:
+            return None
+        self._file = sys.stdout if str(self.target) == "-" else open(self.target, "w", encoding="utf-8")
+        return self._line
+
+    def __exit__(self, *_: object) -> None:
+        if self.target is not None and self._file is not sys.stdout:
+            self._file.close()
+
+    def _line(self, line: str) -> None:
+        self._file.write(line + "\n")
+        self._file.flush()

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator.changes import ALARM, WARM_UP, Watch
+from ldptrace.curator.tally import Tally
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
+
+GRID = Grid((0.0, 0.0, 3.0, 3.0), 3)
+PLAN = Plan.single_report(GRID, 2.0)
+
+
+def step(cell: int, rng: np.random.Generator, *, absent: float = 0.0, users: int = 3000) -> Tally:
+    cells = np.where(rng.random(users) < 0.6, cell, rng.integers(0, 9, users)).astype(np.int32)
+    here = rng.random(users) >= absent
+    offsets = np.concatenate(([0], np.cumsum(here)))
+    return collect(PLAN, CellPaths(cells[here], offsets, GRID), rng)
+
+
+def test_a_steady_stream_has_no_change_and_neither_has_one_with_fewer_trips(
+    rng: np.random.Generator,
+) -> None:
+    """640 comparisons: noise alone names a change in one of 15,000 such tests."""
+    watch = Watch(PLAN)
+    for number in range(20):
+        assert watch.add(step(4, rng, absent=number / 25), float(number)) == ()
+
+
+def test_a_change_says_which_question_where_since_when_and_how_sure(rng: np.random.Generator) -> None:
+    watch = Watch(PLAN)
+    for number in range(10):
+        assert watch.add(step(4, rng), float(number)) == ()
+    found = watch.add(step(2, rng), 10.0)
+    assert "visits" in {change.question for change in found}
+    clearest = found[0]
+    assert clearest.since == 9.0
+    assert clearest.chance < ALARM
+    assert clearest.item in (2, 4)
+    assert (clearest.after > clearest.before) == (clearest.item == 2)
+    assert "has changed since 9" in str(clearest)
+    assert list(found) == sorted(found, key=lambda change: change.chance)
+    assert watch.since_change.effective == 3000
+
+
+def test_nothing_is_named_while_it_warms_up(rng: np.random.Generator) -> None:
+    watch = Watch(PLAN)
+    for number in range(WARM_UP):
+        assert watch.add(step(number, rng), float(number)) == ()
+
+
+def test_steps_without_reports_change_nothing(rng: np.random.Generator) -> None:
+    watch = Watch(PLAN)
+    for number in range(WARM_UP + 4):
+        assert watch.add(Tally.zero(PLAN), float(number)) == ()

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.models.timed import TimedModel
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.streams.now import Now
+from ldptrace.streams.occasions import tally_of_step
+from ldptrace.streams.run import QUESTIONS
+from stream_kit import BOUNDS, lines
+
+PLAN = Plan.single_report(Grid(BOUNDS, 3), 2.0, questions=QUESTIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_a_model_of_now_follows_the_reports(rng: np.random.Generator) -> None:
+    """Everybody is in the west; half of the devices of the last step have no trip."""
+    now = Now(PLAN, 600.0)
+    public = now.travellers(500, rng, 30.0)
+    assert (public.x > 4000).mean() > 0.2
+    trips = lines(6000, rng, west=np.ones(6000, dtype=bool))
+    for number in range(3):
+        which = np.arange(number * 2000, number * 2000 + 2000)
+        if number == 2:
+            which[::2] = -1
+        now.add(tally_of_step(PLAN, trips, which, rng), 600.0 * number)
+    assert isinstance(now.model, TimedModel)
+    drawn = now.travellers(500, rng, 30.0)
+    assert drawn.t is not None
+    assert (drawn.t[drawn.offsets[:-1]] == 0).all()
+    assert (drawn.x[drawn.offsets[:-1]] > 4000).mean() < 0.1
+    # Five standard errors.
+    assert abs(now.with_trip.value - 0.5) < 5 * now.with_trip.std_error
+    assert now.with_trip.std_error < 0.1
+    assert len(now.travellers(0, rng, 30.0)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_a_plan_that_asks_nothing_about_time_has_a_model_of_space(rng: np.random.Generator) -> None:
+    now = Now(Plan.single_report(Grid(BOUNDS, 3), 2.0), 600.0)
+    now.add(tally_of_step(now.plan, lines(500, rng), np.arange(500), rng), 0.0)
+    assert not isinstance(now.model, TimedModel)
+    assert now.changes == []
