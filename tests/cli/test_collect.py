@@ -226,8 +226,8 @@ def test_times_of_a_file_reach_the_questions_about_time(
 
 
 def test_tallies_with_times_are_remembered(tmp_path: Path, rng: np.random.Generator) -> None:
-    (tmp_path / "plan.json").write_bytes(PLAN.to_json())
-    names = []
+    (tmp_path / "plan.json").write_text(PLAN.to_json())
+    names: list[str] = []
     for number in range(3):
         names.append(str(tmp_path / f"{number}.json"))
         Path(names[-1]).write_text(collect(PLAN, random_paths(300, PLAN.grid, rng), rng).to_json())

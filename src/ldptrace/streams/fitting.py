@@ -25,7 +25,7 @@ from ldptrace.roads.routes import Routes
 Floats = NDArray[np.float64]
 
 # Routes of a library, and the effective numbers of reports at which it is searched for anew.
-ROUTES = 60_000
+ROUTES = 100_000
 SEARCHES = (20_000.0, 200_000.0)
 
 
