@@ -103,7 +103,7 @@ def stream(
     from ldptrace.curator.memory import remembered
     from ldptrace.io.files import write
     from ldptrace.io.formats import for_writing
-    from ldptrace.methods.single_report import public_routes
+    from ldptrace.methods.public import Public
     from ldptrace.protocol.durations import seconds_of
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import checked_cells
@@ -130,7 +130,7 @@ def stream(
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)
-            public = public_routes(roads, routes)
+            public = Public.of(None, roads, routes)
         with stages("play"), _lines(live) as tell:
             found = play(
                 real,
@@ -139,7 +139,7 @@ def stream(
                 settings=settings,
                 grid=cells,
                 method=method,
-                public=public,
+                public=public.ways,
                 seed=seed,
                 live=tell,
                 **parse_options(option or []),
