@@ -105,9 +105,9 @@ def main() -> None:
         for step in found.steps:
             said = "; ".join(str(change) for change in step.changes)
             print(
-                f"  tick {step.time / TICK:5.0f}: {step.reports:6,} reports, {step.effective:9,.0f} effective, half-life "
-                f"{step.half_life / TICK:5.0f}, with a trip {step.with_trip:.3f}, {step.departures * TICK:6.1f} leave per "
-                f"tick, {step.seconds:.2f} s {said}",
+                f"  tick {step.time / TICK:5.0f}: {step.reports:6,} reports, {step.effective:9,.0f} effective, "
+                f"half-life {step.half_life / TICK:5.0f}, with a trip {step.with_trip:.3f}, "
+                f"{step.departures * TICK:6.1f} leave per tick, {step.seconds:.2f} s {said}",
                 flush=True,
             )
         for reference in references:
