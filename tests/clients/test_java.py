@@ -13,9 +13,12 @@ import pytest
 from clients_kit import JAVA, ROOT, java_jar, java_tests
 from histories_kit import History
 from ldptrace.audit import CommandDevice
-from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device import Ledger
+from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 
 pytestmark = pytest.mark.slow
 
@@ -24,8 +27,8 @@ OF_A_PLAN = ("reports", "rejected_reports", "tallies")
 MOST_BYTES = 100_000
 # The first Android with what the client uses is 5.0: no java.time, no java.nio.file, no streams, no Optional.
 ANDROID = re.compile(
-    r"java/(lang/[A-Z][\w$]*|io/\w+|math/\w+|net/\w+|security/\w+|nio/(charset|channels)/\w+|"
-    r"util/(ArrayList|Arrays|Collection|Collections|HashMap|HashSet|Iterator|LinkedHashMap|List|Locale|Map(\$Entry)?|Set|TimeZone|"
+    r"java/(lang/[A-Z][\w$]*|io/\w+|math/\w+|net/\w+|security/\w+|nio/(charset|channels)/\w+|text/\w+|"
+    r"util/(ArrayList|Arrays|Collection|Collections|HashMap|HashSet|Iterator|Date|LinkedHashMap|List|Locale|Map(\$Entry)?|Set|TimeZone|"
     r"TreeMap)|util/regex/\w+|lang/invoke/[\w$]+)"
 )
 # Methods of these classes that later Androids have.
@@ -150,17 +153,49 @@ def test_links_do_not_fork_a_ledger(jar: Path, trip: Path, plan: Path, tmp_path:
     assert ledger.stat().st_mode & 0o077 == 0
 
 
-def test_its_words_are_those_of_the_python_client(jar: Path, trip: Path, plan: Path, tmp_path: Path) -> None:
-    book, report = tmp_path / "book.json", tmp_path / "report"
-    said = java("-jar", jar, "explain", "--plan", plan, "--ledger", book)
-    read = Plan.from_json(plan.read_bytes())
-    words = explain_asking(read, 0)
-    assert said.splitlines()[: len(words)] == words
-    assert read.id in said
-    assert "epsilon 0 of your limit 5" in said
-    java("-jar", jar, "report", "--plan", plan, "--trajectory", trip, "-o", report, "--ledger", book)
-    said = java("-jar", jar, "explain", "--plan", plan, "--ledger", book, "--report", report)
-    assert said.splitlines() == explain_report(read, report.read_bytes())
+STANDING = Standing.of(604_800, epsilon=1, recent=90_000, lifetime=5)
+
+
+@pytest.mark.parametrize(("standing", "time"), [(None, False), (STANDING, True)])
+def test_its_words_are_those_of_the_python_client(
+    standing: Standing | None, time: bool, jar: Path, trip: Path, plan: Path, tmp_path: Path
+) -> None:
+    """Before anything is drawn, of the ledger, and of a report."""
+    campaign = CampaignName("spring", "0" * 32)
+    grid = Grid((13.3, 52.4, 13.6, 52.6), 6)
+    read = Plan.single_report(grid, 1.0, crs="EPSG:4326", time=time).changed(
+        standing=standing, campaign=campaign
+    )
+    plan.write_text(read.to_json())
+    book, report, options = (
+        tmp_path / "book.json",
+        tmp_path / "report",
+        ("--plan", plan, "--ledger", tmp_path / "book.json"),
+    )
+    said = java("-jar", jar, "explain", *options).splitlines()
+    empty = Ledger(tmp_path / "python.json")
+    assert said == [*explain_asking(read, 0), *explain_ledger(empty, read, 0.0)]
+    if standing is not None:
+        java(
+            "-jar",
+            jar,
+            "report",
+            *options,
+            "--trajectory",
+            trip,
+            "-o",
+            report,
+            "--now",
+            1_780_300_800,
+            status=2,
+        )
+    more = ("--trajectory", trip, "-o", report, "--now", 1_780_300_800 + 604_800)
+    java("-jar", jar, "report", *options, *more)
+    said = java("-jar", jar, "explain", *options, "--report", report).splitlines()
+    assert said == explain_report(read, report.read_bytes())
+    given = java("-jar", jar, "explain", *options).splitlines()
+    assert "Given so far: epsilon 1. Your limit is 5, so 4 is left." in given
+    assert book.exists()
 
 
 @pytest.mark.parametrize(

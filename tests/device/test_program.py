@@ -73,7 +73,7 @@ EXPLAIN = ["explain", "--plan", "plan.json", "--ledger", "ledger.json"]
 
 def test_explain_report_send(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(EXPLAIN) == 0
-    assert "epsilon 0 of 5 is spent" in capsys.readouterr().out
+    assert "Given so far: epsilon 0. Your limit is 5, so 5 is left." in capsys.readouterr().out
     assert main(ANSWER) == 0
     first = Path("report").read_bytes()
     read_report(first, PLAN, 0)

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 
-from ldptrace.device.explanation import explain_asking, explain_report
+from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
 from ldptrace.device.files import read_trips, unix_time
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
@@ -94,7 +94,8 @@ def _reporter(given: argparse.Namespace, crs: str | None) -> Reporter:
 def _explain(given: argparse.Namespace) -> int:
     reporter = _reporter(given, None)
     if given.report is None:
-        lines = [*explain_asking(reporter.plan, reporter.number(None)), _given(reporter)]
+        lines = explain_asking(reporter.plan, reporter.number(None))
+        lines += explain_ledger(_ledger(reporter), reporter.plan, time.time())
     else:
         with open(given.report, "rb") as file:
             lines = explain_report(reporter.plan, file.read())
@@ -165,9 +166,13 @@ def _now(text: str | None) -> float:
     return now
 
 
+def _ledger(reporter: Reporter) -> Ledger:
+    assert reporter.ledger is not None
+    return reporter.ledger
+
+
 def _given(reporter: Reporter) -> str:
-    ledger = reporter.ledger
-    assert ledger is not None
+    ledger = _ledger(reporter)
     return f"epsilon {decimal_text(ledger.spent)} of {decimal_text(ledger.limit)} is spent"
 
 

@@ -83,6 +83,16 @@ final class Book {
         return sum;
     }
 
+    /** Whether a plan with this root was answered. */
+    boolean knows(String root) {
+        for (Entry entry : entries) {
+            if (entry.root.equals(root)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The row of a standing plan, or null if it was not accepted. */
     Row row(Plan plan) {
         for (Row row : rows) {

@@ -1,53 +1,130 @@
 package org.ldptrace.device;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.text.SimpleDateFormat;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.List;
+import java.util.Locale;
+import java.util.TimeZone;
 
 /** What is about to leave the device, in sentences for the person whose device it is. */
 final class Explanation {
+    private static final int[] UNITS = {86400, 3600, 60, 1};
+    private static final String[] UNIT_WORDS = {"day", "hour", "minute", "second"};
+    /** The last second of the year 9999. */
+    private static final long LAST_DATE = 253402300799L;
+
     private Explanation() {}
 
     /** What a round asks, before anything is drawn. */
-    static List<String> ofAsking(Plan plan, int number, Book book) {
+    static List<String> ofAsking(Plan plan, int number) {
         Round round = plan.rounds.get(number);
         double[] bounds = plan.grid.bounds();
         int n = plan.grid.n;
         List<String> lines = new ArrayList<>();
-        lines.add("Plan " + plan.id.substring(0, 12) + ", round " + (number + 1) + " of " + plan.rounds.size()
-                + ": one message of " + Report.size(round)
-                + " bytes would leave this device, whatever your trajectory looks like.");
-        lines.add("Your points are first reduced to " + n + " x " + n + " cells between (" + short6(bounds[0]) + ", "
-                + short6(bounds[1]) + ") and (" + short6(bounds[2]) + ", " + short6(bounds[3])
-                + "); points outside count for the nearest cell. Points, times and names are not sent.");
-        if (round.isPartition) {
-            lines.add("One question is drawn by lot, without looking at your trajectory; only it is answered:");
-        } else {
-            lines.add("These questions are answered:");
+        lines.add("Plan " + plan.id + (plan.campaign == null ? "" : " of the campaign " + plan.campaign)
+                + ". Everybody who is asked must see this id: compare it with the one that is published. A plan made for you"
+                + " alone would be a name for you.");
+        if (plan.standing != null) {
+            addWindows(plan, lines);
         }
+        lines.add((plan.standing != null ? "One" : "Round " + (number + 1) + " of " + plan.rounds.size() + ": one")
+                + " message of " + Report.size(round) + " bytes would leave this device, whatever your trips look like.");
+        lines.add("Your points are first reduced to " + n + " x " + n + " cells between (" + digits6(bounds[0]) + ", "
+                + digits6(bounds[1]) + ") and (" + digits6(bounds[2]) + ", " + digits6(bounds[3])
+                + "); points outside count for the nearest cell. " + notSent(round));
+        lines.add(round.isPartition
+                ? "One question is drawn by lot, without looking at your trajectory; only it is answered:"
+                : "These questions are answered:");
         for (Round.Ask ask : round.asks) {
             String share = round.isPartition ? Decimals.fixed(100.0 * ask.share / Round.SHARES, 1) + " %: " : "";
             lines.add("  " + share + asked(ask));
         }
+        addPromise(plan, round, lines);
+        return lines;
+    }
+
+    /** When a standing plan asks, and what holds for one trip, a stretch of time, a lifetime, and habits. */
+    private static void addWindows(Plan plan, List<String> lines) {
+        Standing standing = plan.standing;
+        String each = Decimals.plain(plan.epsilon);
+        lines.add("It asks again every " + duration(standing.every) + ", at a moment that this device draws once: about one of"
+                + " your trips that arrived in the last " + duration(standing.recent) + ", or about none.");
+        lines.add("Each trip enters at most one answer: epsilon " + each + ".");
+        int meeting = (standing.every + standing.recent + standing.every - 1) / standing.every;
+        lines.add("Any " + duration(standing.every) + " meet at most " + meeting + " answers: epsilon "
+                + Decimals.plain(plan.epsilon.multiply(BigDecimal.valueOf(meeting))) + ".");
+        if (standing.recent < standing.every) {
+            lines.add("Any " + duration(standing.every - standing.recent) + " meet at most one answer: epsilon " + each + ".");
+        }
+        BigDecimal most = standing.lifetime.divide(plan.epsilon, 0, RoundingMode.FLOOR);
+        lines.add("All answers of a device together, at most " + most.toPlainString() + ", keep to its lifetime of epsilon "
+                + Decimals.plain(standing.lifetime) + ", and to the person's own limit.");
+        lines.add("What comes back again and again, such as the way to work, is in many answers and is protected by their sum,"
+                + " not by the epsilon of one.");
+    }
+
+    /** The guarantee in odds, which need no knowledge of logarithms. */
+    private static void addPromise(Plan plan, Round round, List<String> lines) {
         double ratio = Math.exp(Exact.about(round.spent()));
         lines.add("Whatever the message says, it is at most " + Decimals.general(ratio, 3)
                 + " times as likely from you as from anybody else who takes part. Somebody who was 50 % sure of anything"
                 + " about your trajectory can be at most " + Decimals.fixed(100 * (ratio / (1 + ratio)), 1)
                 + " % sure after reading it.");
-        lines.add("All messages of this plan together keep to epsilon " + Decimals.plain(plan.epsilon)
-                + ". Not hidden: that you took part, when, and from which network address.");
-        lines.add("The plan's id is " + plan.id + ". Given so far, in all plans: epsilon " + Decimals.plain(book.spent())
-                + " of your limit " + Decimals.plain(book.limit) + ".");
+        if (plan.standing == null) {
+            lines.add("All messages of this plan together keep to epsilon " + Decimals.plain(plan.epsilon) + ".");
+        }
+        lines.add("Not hidden: that you took part, when, and from which network address.");
+    }
+
+    /** What was given, what is left, and when the next answer to this plan is due. */
+    static List<String> ofLedger(Book book, Plan plan, double now) {
+        List<String> lines = new ArrayList<>();
+        BigDecimal left = book.limit.subtract(book.spent()).max(BigDecimal.ZERO);
+        String each = Decimals.plain(plan.epsilon);
+        lines.add("Given so far: epsilon " + Decimals.plain(book.spent()) + ". Your limit is " + Decimals.plain(book.limit)
+                + ", so " + Decimals.plain(left) + " is left.");
+        Book.Row row = plan.standing == null ? null : book.row(plan);
+        if (plan.standing == null) {
+            lines.add(book.knows(plan.root())
+                    ? "You have answered this plan: its epsilon " + each + " is counted already."
+                    : "This plan costs epsilon " + each + ", once.");
+        } else if (row == null) {
+            lines.add("You have not accepted this plan. It costs epsilon " + each + " every " + duration(plan.standing.every) + ".");
+        } else {
+            lines.add("To this plan: " + row.answers + " answer" + (row.answers == 1 ? "" : "s") + ", epsilon "
+                    + Decimals.plain(row.spent(row.answers)) + " of its lifetime " + Decimals.plain(plan.standing.lifetime) + ".");
+            lines.add(due(plan, row, left, now));
+        }
         return lines;
+    }
+
+    private static String due(Plan plan, Book.Row row, BigDecimal left, double now) {
+        if (row.spent(row.answers + 1).compareTo(plan.standing.lifetime) > 0) {
+            return "Its lifetime is spent: nothing more is asked of you.";
+        }
+        if (plan.epsilon.compareTo(left) > 0) {
+            return "What is left of your limit is less than epsilon " + Decimals.plain(plan.epsilon) + ": nothing more is answered.";
+        }
+        long window = plan.standing.latest(plan.standing.seconds(now), row.phase);
+        if (Standing.isWindow(window) && window > row.last) {
+            return "An answer is due now.";
+        }
+        return "The next answer is due at " + moment(plan.standing.end(row.last + 1, row.phase)) + ".";
     }
 
     /** What the bytes of a report say. */
     static List<String> ofReport(Plan plan, byte[] report) throws ReportRejected {
         int number = Math.min(Report.round(report), plan.rounds.size() - 1);
+        List<Report.Answer> answers = Report.read(report, plan, number, null);
         List<String> lines = new ArrayList<>();
         lines.add("The message, " + report.length + " bytes: " + Bytes.hex(report));
-        lines.add("Its first " + Report.HEADER_BYTES + " bytes are the version, the plan, the round " + (number + 1)
-                + ", the drawn question and a random number; they say nothing about you.");
-        for (Report.Answer answer : Report.read(report, plan, number, null)) {
+        lines.add("Its first " + Report.HEADER_BYTES + " bytes are the version, the plan, the round " + (number + 1) + ", "
+                + (plan.standing == null ? "" : "the window " + Report.window(report) + ", ")
+                + "the drawn question and a random number; they say nothing about your trips.");
+        for (Report.Answer answer : answers) {
             lines.add("To the question about " + answer.ask.question.about + " it says:");
             for (int slot = 0; slot < answer.slots.size(); slot++) {
                 String place = answer.slots.size() > 1 ? slot + 1 + ": " : "";
@@ -56,6 +133,15 @@ final class Explanation {
         }
         lines.add("Each of these may be true or made up by the lot; nobody who reads the message can tell which.");
         return lines;
+    }
+
+    private static String notSent(Round round) {
+        for (Round.Ask ask : round.asks) {
+            if (ask.question.isAboutTime()) {
+                return "Points, names and exact times are not sent; hours and speeds are asked below.";
+            }
+        }
+        return "Points, times and names are not sent.";
     }
 
     private static String asked(Round.Ask ask) {
@@ -72,7 +158,27 @@ final class Explanation {
         return text.length() == 0 ? "(no item)" : text.toString();
     }
 
-    private static String short6(double value) {
+    /** A duration in the largest unit that divides it. */
+    private static String duration(int seconds) {
+        int unit = 0;
+        while (seconds % UNITS[unit] != 0) {
+            unit++;
+        }
+        int number = seconds / UNITS[unit];
+        return number + " " + UNIT_WORDS[unit] + (number == 1 ? "" : "s");
+    }
+
+    /** A Unix time for people. */
+    private static String moment(long unix) {
+        if (unix > LAST_DATE) {
+            return "Unix time " + unix;
+        }
+        SimpleDateFormat format = new SimpleDateFormat("yyyy-MM-dd'T'HH:mm:ss'Z'", Locale.ROOT);
+        format.setTimeZone(TimeZone.getTimeZone("UTC"));
+        return format.format(new Date(1000 * unix));
+    }
+
+    private static String digits6(double value) {
         return Decimals.general(value, 6);
     }
 }

@@ -8,7 +8,7 @@ final class PlaceQuestions {
         "straight on", "a bend of 45 degrees", "a bend of 90 degrees", "a bend of 135 degrees", "back"
     };
 
-    private static final String[] TRIPS = {"1 trip", "2 trips", "3 trips", "4 or 5 trips", "6 trips or more"};
+    private static final String[] TRIPS = {"1 trip", "2 trips", "3 trips", "4 to 5 trips", "6 trips or more"};
 
     private PlaceQuestions() {}
 

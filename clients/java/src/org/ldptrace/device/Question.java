@@ -35,6 +35,11 @@ public abstract class Question {
     /** What an item of the domain stands for. */
     public abstract String words(int item);
 
+    /** Whether the answer says something of hours or speeds. */
+    boolean isAboutTime() {
+        return false;
+    }
+
     /** The items of each slot; all slots are empty where there are no points. */
     final int[][] answers(Occasion trip, Source source) {
         if (trip.path.length > 0) {

@@ -29,7 +29,14 @@ public final class Reporter {
 
     /** What the newest round asks and what was given so far, in sentences for the person whose device this is. */
     public List<String> explain() throws IOException {
-        return Explanation.ofAsking(plan, newest(), ledger.book());
+        return explain(newest(), clock());
+    }
+
+    /** The same for a round, counted from 0, and a clock that shows this Unix time. */
+    public List<String> explain(int round, double now) throws IOException {
+        List<String> lines = Explanation.ofAsking(plan, round);
+        lines.addAll(Explanation.ofLedger(ledger.book(), plan, now));
+        return lines;
     }
 
     /** What the bytes of a report say, in sentences. */

@@ -38,12 +38,24 @@ strictfp final class TimeQuestions {
         return Question.set(items);
     }
 
-    private static final class Departure extends Question {
+    /** A question that says something of hours or speeds. */
+    private abstract static class TimeQuestion extends Question {
+        TimeQuestion(String name, String about, int n, int domain, int capacity) {
+            super(name, about, n, domain, capacity, 1);
+        }
+
+        @Override
+        final boolean isAboutTime() {
+            return true;
+        }
+    }
+
+    private static final class Departure extends TimeQuestion {
         private final int days;
         private final int reach;
 
         Departure(int n, int days, int reach) {
-            super("departure", "the hour at which it begins", n, HOURS * days, 2 * reach + 1, 1);
+            super("departure", "the hour at which it begins", n, HOURS * days, 2 * reach + 1);
             this.days = days;
             this.reach = reach;
         }
@@ -66,7 +78,7 @@ strictfp final class TimeQuestions {
         }
     }
 
-    private static final class Pace extends Question {
+    private static final class Pace extends TimeQuestion {
         private final double xScale;
         private final double yScale;
         private final double slowest;
@@ -77,7 +89,7 @@ strictfp final class TimeQuestions {
         }
 
         private Pace(int n, Fields fields, int classes) throws PlanRefused {
-            super("pace", "its mean speed", n, classes, 2 * fields.integer("reach", 0, (classes - 1) / 2) + 1, 1);
+            super("pace", "its mean speed", n, classes, 2 * fields.integer("reach", 0, (classes - 1) / 2) + 1);
             reach = fields.integer("reach", 0, (classes - 1) / 2);
             xScale = fields.whole("x_scale", 1, 1000000000000L);
             yScale = fields.whole("y_scale", 1, 1000000000000L);
@@ -132,11 +144,11 @@ strictfp final class TimeQuestions {
         }
     }
 
-    private static final class Tides extends Question {
+    private static final class Tides extends TimeQuestion {
         private final int centre;
 
         Tides(int n, int centre) {
-            super("tides", "the part of the day in which it leads towards the centre or away from it", n, 8, 1, 1);
+            super("tides", "the part of the day in which it leads towards the centre or away from it", n, 8, 1);
             this.centre = centre;
         }
 
