@@ -114,7 +114,7 @@ class Outlier:
 
 
 def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
-    """The points of each trajectory in the 2 x 2 central cells, in metres if geographic; empty ones left out.
+    """The points of each trajectory in the 2 x 2 central cells, in metres if geographic, without empty ones.
 
     >>> line = Trajectories.from_lists([[(0.5, 0.5), (1.5, 1.5), (2.5, 2.5), (3.5, 3.5)], [(0.5, 3.5)]])
     >>> zone_visits(line, Grid((0, 0, 4, 4), 4)).x.tolist()
@@ -153,7 +153,7 @@ def outliers(distances: Floats) -> Floats:
 def uniform_walks(
     sizes: Ints, grid: Grid, rng: np.random.Generator, *, crs: str | None = None
 ) -> Trajectories:
-    """Random walks of so many cells each: uniform starts, moves and points. They know nothing."""
+    """Random walks of the given numbers of cells: uniform starts, moves and points. They know nothing."""
     offsets = ragged.offsets_of(sizes)
     cells = np.empty(offsets[-1], dtype=np.int32)
     _walk(rng, offsets, grid.n, cells)

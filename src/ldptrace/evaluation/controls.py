@@ -27,8 +27,8 @@ Ints = NDArray[np.int64]
 
 MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
 CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}
-# Routes of the map alone, and trips of a set that are routed again: so many that divergences of few trips, which are
-# large by chance, do not speak against the controls.
+# Routes of the map alone, and trips of a set that are routed again: enough that chance, which makes divergences of few
+# trips large, does not speak against the controls.
 ROUTES, ROUTED = 50_000, 30_000
 _CHUNK = 256
 
@@ -54,7 +54,7 @@ def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES
 def plain_routing(
     roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator, most: int = ROUTED
 ) -> Trajectories:
-    """Shortest ways (by time where it is known) between the ends of at most so many of the trips.
+    """Shortest ways (by time where it is known) between the ends of the trips, of at most `most` of them.
 
     A trip whose two ends are nearest to the same node has no way to go; it stays as it is.
     """

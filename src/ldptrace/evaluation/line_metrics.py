@@ -24,7 +24,7 @@ Kind = Literal["min", "max"]
 
 SIDES = (24, 96, FINE)
 SMALL = (36, 100, 400, 900)
-# Squares of this part of the map, for so many hours.
+# Squares of this part of the map, and hours of a window.
 SPAN_FRACTION, SPAN_HOURS = 1 / 16, 3
 # Shares of the real values below the lowest class and above the highest one.
 TAIL = 0.005

@@ -46,7 +46,7 @@ class Totals:
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """How a block of a set is measured: in an area, under its labels, with about so large a share of it as a sample."""
+    """How a block of a set is measured: in an area, under its labels, with a sample of about `share` of it."""
 
     grid: Grid
     outside: Outside | None
@@ -95,7 +95,7 @@ class Pass:
 class Measured:
     """A set with its summary, its traces, and its use of the streets where there is a map of them.
 
-    `trajectories` are all of the set, or of a large one as many as are looked at one by one, drawn at random.
+    `trajectories` are all of the set, or a random sample of a large one.
     """
 
     trajectories: Trajectories
@@ -151,7 +151,7 @@ def on_local_clocks(trajectories: Trajectories) -> Trajectories:
 
 
 def chosen(trajectories: Trajectories, most: int, rng: np.random.Generator) -> Trajectories:
-    """At most so many of the trajectories, at random."""
+    """At most `most` of the trajectories, at random."""
     if len(trajectories) <= most:
         return trajectories
     return trajectories.take(np.sort(rng.choice(len(trajectories), most, replace=False)))

@@ -129,7 +129,7 @@ def _extensions(
 
 
 def _extended(rows: Codes, codes: NDArray[np.int64], level: int, n: int) -> Codes:
-    """Rows of cells of extensions by so many moves; a code is the number of a row and the moves, in base eight."""
+    """Rows of cells of extensions by `level` moves; a code is the number of a row and the moves, in base eight."""
     steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
     longer = rows[codes // 8**level]
     for place in range(level - 1, -1, -1):

@@ -13,7 +13,7 @@ from ldptrace.core.kernels import kernel
 def kendall_tau(real: ArrayLike, synthetic: ArrayLike) -> float:
     """Kendall's tau as the reference counts it.
 
-    Pairs tied in the real counts are left out of the numerator, pairs tied in the synthetic counts alone are
+    Pairs tied in the real counts are not in the numerator, pairs tied in the synthetic counts alone are
     discordant, and all pairs are in the denominator: 1 is out of reach when the real counts have ties.
 
     >>> kendall_tau([1, 2, 3], [1, 2, 2])

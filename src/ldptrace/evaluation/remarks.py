@@ -20,7 +20,7 @@ def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
     if patterns < TOP <= len(real.summary.patterns):
         remarks.append(f"this set has only {patterns} different patterns of 2 to 8 cells")
     if real.traces.has_times and not synthetic.traces.has_times:
-        remarks.append("this set has no times, so nothing is said about when trips happen")
+        remarks.append("this set has no times, so it is not compared by when trips happen")
     elif real.traces.has_clock and not synthetic.traces.has_clock:
         remarks.append("all trips of this set begin at the same time, so departures are not compared")
     return remarks
@@ -66,7 +66,7 @@ def sampled(title: str, item: Measured, *, attacks: bool, streets: bool) -> list
     looked, size = len(item.trajectories), len(item.summary)
     if looked == size:
         return []
-    what = ["the attacks"] * attacks + ["what is said of streets"] * streets + ["the drawing of lines"]
+    what = ["the attacks"] * attacks + ["the metrics of streets"] * streets + ["the drawing of lines"]
     return [
         f"{title}: {looked:,} of its {size:,} trajectories, drawn at random, stand for all in {' and '.join(what)}"
     ]

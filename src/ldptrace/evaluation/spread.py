@@ -100,7 +100,7 @@ def padded_sum(first: Ints, second: Ints) -> Ints:
 
 
 def quantile(counts: Ints, share: float) -> float:
-    """Quantile of whole numbers of which so many are 0, 1, 2 ..., interpolated as numpy does.
+    """Quantile of whole numbers, given how many are 0, 1, 2 ..., interpolated as numpy does.
 
     >>> float(quantile(np.array([0, 1, 3]), 0.5)), float(np.quantile([1, 2, 2, 2], 0.5))
     (2.0, 2.0)

@@ -338,7 +338,7 @@ class StreamReference:
 
 
 def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:
-    """Routes with times: each leaves when it is told and goes at one speed, in the unit of lengths per second."""
+    """Routes with times: each begins at its time in `leave` and goes at one speed, in units of length per second."""
     kx, ky = metric_scale(grid, geographic=routes.is_geographic)
     step = np.hypot(
         np.diff(routes.x, prepend=routes.x[:1]) * kx, np.diff(routes.y, prepend=routes.y[:1]) * ky

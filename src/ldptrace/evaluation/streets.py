@@ -90,7 +90,7 @@ class StreetMap(StreetIndex):
     """
 
     def affordable(self, mean: float, many: int) -> int:
-        """How many of so many trips of such a mean length are matched."""
+        """How many of `many` trips with the mean length `mean` are matched."""
         return int(min(MATCHED, many, max(100.0, LOOKS * self.tolerance / max(mean, self.tolerance))))
 
     def match(self, trajectories: Trajectories) -> StreetUse:

@@ -1,7 +1,7 @@
 """What the metrics need to know of one set of trajectories: tables of fixed size, added up block by block.
 
-The cell paths are put aside, wherever there is room for them, for what needs another look: patterns, the counts of
-another set's patterns, histograms on another set's scale, and bootstraps.
+The cell paths are kept, in memory or on disk, for what needs another pass: patterns, the counts of another set's
+patterns, histograms on another set's scale, and bootstraps.
 """
 
 from __future__ import annotations
@@ -265,14 +265,14 @@ class Summary:
         return self._seen[id(other)][1]
 
     def again(self, size: int, rng: np.random.Generator) -> Summary:
-        """So many of its trajectories, drawn with replacement."""
+        """`size` of its trajectories, drawn with replacement."""
         numbers, sizes = self.tables.blocks.T
         drawn = rng.multinomial(size, sizes / sizes.sum())
         picked = Again(self.parts, rng.spawn(1)[0], dict(zip(numbers.tolist(), drawn.tolist(), strict=True)))
         return Summary(picked, self.grid, self.scale)
 
     def resized(self, size: int) -> Summary:
-        """The same set as if it had so many trajectories: counts are multiplied, shares stay."""
+        """The same set as if it had `size` trajectories: counts are multiplied, shares stay."""
         return replace(self, times=self.times * size / len(self), _seen={})
 
     @property
@@ -291,7 +291,7 @@ class Summary:
         return np.repeat(np.arange(len(self.cell_lengths)), self.cell_lengths)
 
     def size_quantile(self, share: float) -> float:
-        """Number of cells that so large a share of the paths does not exceed."""
+        """Number of cells that a share of the paths does not exceed."""
         return quantile(self.cell_lengths, share)
 
     def _over_paths(self, work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
@@ -307,7 +307,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Again(Aside[Part]):
-    """So many trajectories of each block, drawn with replacement, the same in every pass."""
+    """Trajectories of each block, drawn with replacement, the same in every pass."""
 
     parts: Aside[Part]
     source: np.random.Generator

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 FINE = 192
 BLOCKS, ZONES, HOURS, PERIODS = 24, 12, 24, 6
 DAY = 86_400.0
-# Classes of durations and speeds on a logarithmic scale: so many to a doubling, from 2 ** LOWEST.
+# Classes of durations and speeds on a logarithmic scale: `PER_DOUBLING` to a doubling, from 2 ** LOWEST.
 PER_DOUBLING, LOWEST, CLASSES = 16, -20, 1024
 
 

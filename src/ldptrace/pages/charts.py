@@ -75,7 +75,7 @@ def _top(series: Sequence[Series]) -> float:
 
 
 def _outline(item: Series, places: list[str], *, filled: bool, inset: float) -> list[str]:
-    """A line through the places; if it is `filled`, down to the ground, so far from the sides of the chart."""
+    """A line through the places; if it is `filled`, down to the ground, `inset` from the sides of the chart."""
     if not places:
         return []
     line = " ".join(places)
@@ -146,7 +146,7 @@ def course(
 
 
 def _thinned(values: Sequence[float | None], most: int = 150) -> list[float | None]:
-    """Means of equal stretches, at most so many of them.
+    """Means of equal stretches, at most `most` of them.
 
     >>> _thinned([1.0, 3.0, 5.0, 7.0], 2)
     [2.0, 6.0]

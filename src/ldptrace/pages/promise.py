@@ -29,7 +29,7 @@ class Promise:
 
 
 def promise(privacy: dict[str, Any] | None) -> Promise:
-    """Read the privacy data that a method put beside its output; none is said plainly.
+    """Read the privacy data that a method put beside its output; the panel says so where there is none.
 
     >>> promise(None).epsilon is None
     True
