@@ -47,14 +47,14 @@ def test_a_method_that_refuses_stops_no_other(
 ) -> None:
     from ldptrace_lab.compare import runs
 
-    real_run = runs.run_method
+    real_run = runs.synthesize
 
     def refuse(*arguments: object, method: str, **options: object) -> object:
         if method == "adatrace":
             raise InputError("not today")
         return real_run(*arguments, method=method, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(runs, "run_method", refuse)
+    monkeypatch.setattr(runs, "synthesize", refuse)
     found = compare([question], contestants("adatrace,paper", has_map=False), (1.0,), 2, tmp_path)
     assert found.failures == ("adatrace on square: not today",)
     assert {row.contestant.name for row in found.rows} == {"paper", "fresh-sample"}

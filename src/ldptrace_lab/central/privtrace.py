@@ -1,0 +1,270 @@
+"""PrivTrace (Wang et al., USENIX Security'23): a chain of first and second order, by a trusted curator.
+
+Three parts, each with its share of epsilon: visits, which say how finely cells are cut; the chain of first order with a
+virtual start and end; the chain of second order for busy leaves, where what comes next depends on what came before.
+Trips weigh one together, so long trips count less at their ends; the starts are calibrated for that by a table of
+trips that fits the starts and the ends (the least informative one, by iterative fitting).
+
+The published program is not differentially private: the support of the raw transitions, the number of points and the
+bounds enter it. Here transitions are counted between all leaves that touch, the grid is a public choice, and noise is
+exact. Its rejection of walks that linger is not used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+
+from ldptrace.core.kernels import kernel
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.leaves import FINEST, Leaves
+
+# Shares of epsilon as in the paper: visits, first order, second order.
+VISITS, FIRST, SECOND = Fraction(1, 5), Fraction(2, 5), Fraction(2, 5)
+# Trips to a leaf, about; cells with less than this share of an even spread are not cut.
+PER_LEAF, RARE = 200.0, 0.05
+# What makes a leaf busy: a share of all that leave, begin or end; two ways on that are not too different.
+BUSY, ALIKE = 0.02, 5.0
+# Ending is less likely before half of the way to the end that was drawn, and a little less likely always.
+EARLY, LATE = 0.2, 0.8
+LONGEST = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the curator learns: everything here is private, and synthesis reads nothing else.
+
+    Leaf s has the neighbours `to[begin[s]:begin[s + 1]]` with the weights `onward` beside them, and `leave` is its
+    weight of ending. `second` holds, for a busy leaf, a table (came from, goes to) at `table[s]`; -1 elsewhere. The
+    last row of a table is a start, its last column an end.
+    """
+
+    leaves: Leaves
+    begin: Ints
+    to: Ints
+    onward: Floats
+    leave: Floats
+    table: Ints
+    second: Floats
+    # Chances of the pairs (first leaf, last leaf), and leaves of the shortest way between them.
+    trips: Floats
+    ways: Ints
+
+
+def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Features:
+    """Everything that is published of the trajectories, with all of epsilon."""
+    real = real.take(real.sizes > 0)
+    leaves = _adaptive(real, grid, curator)
+    path, offsets = leaves.paths(real)
+    begin = np.searchsorted(leaves.edges, np.arange(leaves.count + 1) * leaves.count)
+    to = leaves.edges % leaves.count
+    onward, start, leave = _first_order(path, offsets, leaves, curator)
+    rows = np.repeat(np.arange(leaves.count), np.diff(begin))
+    busy = _busy(onward, start, leave, rows, leaves.count, float(curator.epsilon))
+    table, second = _second_order(path, offsets, leaves, begin, busy, curator)
+    ways = _ways(rows, to, leaves.count)
+    return Features(leaves, begin, to, onward, leave, table, second, calibrated(start, leave, ways), ways)
+
+
+def _adaptive(real: Trajectories, grid: Grid, curator: TrustedCurator) -> Leaves:
+    """How finely each cell is cut: by its noisy visits, in powers of two."""
+    whole = Leaves(grid, np.ones(grid.cells, dtype=np.int64))
+    path, offsets = whole.paths(real)
+    owners = np.repeat(np.arange(len(real)), np.diff(offsets))
+    visits = on_simplex(curator.histogram(path, owners, grid.cells, VISITS))
+    wanted = np.sqrt(visits / PER_LEAF)
+    wanted[visits < RARE * visits.sum() / grid.cells] = 1.0
+    return Leaves(grid, 2 ** np.floor(np.log2(np.clip(wanted, 1.0, FINEST))).astype(np.int64))
+
+
+def _first_order(
+    path: Ints, offsets: Ints, leaves: Leaves, curator: TrustedCurator
+) -> tuple[Floats, Floats, Floats]:
+    """Weights of steps, starts and ends; each trajectory's weigh one together."""
+    sizes, people = np.diff(offsets), np.arange(len(offsets) - 1)
+    inner = np.ones(len(path), dtype=bool)
+    inner[offsets[:-1]] = False
+    at = np.flatnonzero(inner)
+    step = np.searchsorted(leaves.edges, path[at - 1] * leaves.count + path[at])
+    edges = len(leaves.edges)
+    items = np.concatenate([step, edges + path[offsets[:-1]], edges + leaves.count + path[offsets[1:] - 1]])
+    owners = np.concatenate([np.repeat(people, sizes - 1), people, people])
+    counts = curator.histogram(items, owners, edges + 2 * leaves.count, FIRST)
+    steps, start, leave = np.split(counts, [edges, edges + leaves.count])
+    start, leave = norm_cut(start), norm_cut(leave)
+    rows = leaves.edges // leaves.count
+    for leaf in range(leaves.count):
+        own = slice(*np.searchsorted(rows, [leaf, leaf + 1]))
+        steps[own] = norm_cut(steps[own])
+    return steps, start, leave
+
+
+def norm_cut(values: Floats) -> Floats:
+    """Without negative values, at the same total: what they lack is taken from the smallest positive ones.
+
+    >>> norm_cut(np.array([5.0, 1.0, -2.0, 3.0])).tolist()
+    [5.0, 0.0, 0.0, 2.0]
+    """
+    kept = np.maximum(values, 0.0)
+    lack = kept.sum() - max(float(values.sum()), 0.0)
+    order = np.argsort(kept)
+    taken = np.minimum(np.cumsum(kept[order]), lack)
+    kept[order] -= np.diff(taken, prepend=0.0)
+    return np.maximum(kept, 0.0)
+
+
+def _busy(
+    onward: Floats, start: Floats, leave: Floats, rows: Ints, count: int, epsilon: float
+) -> NDArray[np.bool_]:
+    """Leaves whose second order is worth its noise."""
+    out = np.bincount(rows, weights=onward, minlength=count)
+    most, second = np.zeros(count), np.zeros(count)
+    np.maximum.at(most, rows, onward)
+    np.maximum.at(second, rows, np.where(onward < most[rows], onward, 0.0))
+    several = (out > count * 2**0.5 / (epsilon * float(FIRST))) & (most < ALIKE * second)
+    large = [part > BUSY * max(part.sum(), 1e-9) for part in (out, start, leave)]
+    return several | np.any(large, axis=0)
+
+
+def _second_order(
+    path: Ints, offsets: Ints, leaves: Leaves, begin: Ints, busy: NDArray[np.bool_], curator: TrustedCurator
+) -> tuple[Ints, Floats]:
+    """Tables (came from, goes to) of busy leaves, one after the other."""
+    wide = np.diff(begin) + 1
+    sizes = np.where(busy, wide**2, 0)
+    table = np.where(busy, np.concatenate(([0], np.cumsum(sizes)[:-1])), -1)
+    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    at = np.flatnonzero(busy[path])
+    here = path[at]
+    sides = []
+    for shift, ends in ((-1, offsets[:-1]), (1, offsets[1:] - 1)):
+        other = path[np.clip(at + shift, 0, len(path) - 1)]
+        place = np.searchsorted(leaves.edges, here * leaves.count + other) - begin[here]
+        outer = np.zeros(len(path), dtype=bool)
+        outer[ends] = True
+        sides.append(np.where(outer[at], wide[here] - 1, place))
+    items = table[here] + sides[0] * wide[here] + sides[1]
+    counts = curator.histogram(items, owners[at], max(int(sizes.sum()), 1), SECOND)
+    for leaf in np.flatnonzero(busy):
+        for row in range(wide[leaf]):
+            own = slice(table[leaf] + row * wide[leaf], table[leaf] + (row + 1) * wide[leaf])
+            counts[own] = norm_cut(counts[own])
+    return table, counts
+
+
+def _ways(rows: Ints, to: Ints, count: int) -> Ints:
+    """Leaves of the shortest way between each pair, both ends counted."""
+    graph = csr_array((np.ones(len(rows)), (rows, to)), shape=(count, count))
+    return shortest_path(graph, unweighted=True).astype(np.int64) + 1
+
+
+def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Floats:
+    """Chances of trips whose weights of 1 / (leaves + 1) add up to the starts and the ends that were counted."""
+    start, leave = (
+        side / side.sum() if side.sum() > 0 else np.full(len(side), 1 / len(side)) for side in (start, leave)
+    )
+    weights = 1.0 / (ways + 1.0)
+    table = weights.copy()
+    for _ in range(rounds):
+        table *= (start / np.maximum(table.sum(axis=1), 1e-300))[:, None]
+        table *= leave / np.maximum(table.sum(axis=0), 1e-300)
+    table /= weights
+    return table / table.sum()
+
+
+def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
+    """Trips: two ends of the calibrated table, then the chain from the first, until it ends."""
+    cumulative = np.cumsum(features.trips.ravel())
+    pair = np.minimum(
+        np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right"), len(cumulative) - 1
+    )
+    first, last = np.divmod(pair, features.leaves.count)
+    sizes = np.zeros(count, dtype=np.int64)
+    cells = _walks(
+        first, features.ways[first, last], features.begin, features.to, features.onward, features.leave,
+        features.table, features.second, sizes, rng,
+    )  # fmt: skip
+    return features.leaves.points(cells, np.concatenate(([0], np.cumsum(sizes))), rng)
+
+
+@kernel
+def _walks(first, way, begin, to, onward, leave, table, second, sizes, rng):  # type: ignore[no-untyped-def]
+    cells = np.empty(16 * len(first) + LONGEST, dtype=np.int32)
+    filled = 0
+    for k in range(len(first)):
+        while filled + LONGEST > len(cells):
+            larger = np.empty(2 * len(cells), dtype=np.int32)
+            for place in range(filled):
+                larger[place] = cells[place]
+            cells = larger
+        here, came = first[k], -1
+        size = 0
+        while size < LONGEST:
+            cells[filled + size] = here
+            size += 1
+            degree = begin[here + 1] - begin[here]
+            # The row of a busy leaf, if anything is known of those who came that way.
+            row = -1
+            if table[here] >= 0:
+                place = degree
+                if came >= 0:
+                    place = 0
+                    while to[begin[here] + place] != came:
+                        place += 1
+                row = table[here] + place * (degree + 1)
+                known = 0.0
+                for d in range(degree):
+                    known += second[row + d]
+                if known <= 0.0:
+                    row = -1
+            moving = 0.0
+            for d in range(degree):
+                moving += second[row + d] if row >= 0 else onward[begin[here] + d]
+            ending = second[row + degree] if row >= 0 else leave[here]
+            ending *= LATE if 2 * size >= way[k] else EARLY
+            u = rng.random() * (moving + ending)
+            if u >= moving:
+                break
+            chosen = degree - 1
+            for d in range(degree):
+                u -= second[row + d] if row >= 0 else onward[begin[here] + d]
+                if u < 0.0:
+                    chosen = d
+                    break
+            came, here = here, to[begin[here] + chosen]
+        filled += size
+        sizes[k] = size
+    return cells[:filled].copy()
+
+
+def _run(job: Job) -> Synthesis:
+    options = OPTIONS | job.options
+    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
+    with job.stages("count and add noise"):
+        features = learn(job.real, job.grid, curator)
+    with job.stages("synthesise"):
+        made = synthetic(features, job.users if job.count is None else job.count, job.sampling)
+    return Synthesis(trajectories=made, notes=(NOTE,))
+
+
+OPTIONS = {"neighbours": "replaced"}
+NOTE = (
+    "PrivTrace's differential privacy holds for the published trips, against readers who are not the curator; the raw "
+    "support of the transitions, which its program uses, is not used here."
+)
+PRIVTRACE = Method(
+    "privtrace",
+    "PrivTrace (USENIX Security'23): noisy chain of first and second order, adaptive grid; needs a trusted curator",
+    _run,
+    leaks=TRUST,
+    options=dict(OPTIONS),
+    has_model=False,
+)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import random_paths
+from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import PrivacyWarning
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.central.curator import TrustedCurator
+from ldptrace_lab.central.privtrace import calibrated, learn, norm_cut, synthetic
+from synthesis_kit import run_method
+
+
+@pytest.fixture
+def real(grid: Grid, rng: np.random.Generator) -> Trajectories:
+    return place(random_paths(4000, grid, rng), rng)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=12))
+def test_what_negative_values_lack_is_taken_from_the_smallest(values: list[float]) -> None:
+    given_ = np.array(values)
+    found = norm_cut(given_)
+    assert np.all(found >= 0)
+    assert np.all(found <= np.maximum(given_, 0) + 1e-12)
+    assert np.isclose(found.sum(), max(given_.sum(), 0), atol=1e-9)
+    changed = (found < np.maximum(given_, 0) - 1e-9) & (found > 1e-9)
+    assert changed.sum() <= 1
+
+
+def test_a_calibrated_table_has_the_starts_and_the_ends(rng: np.random.Generator) -> None:
+    start, leave, ways = rng.random(6), rng.random(6), rng.integers(1, 5, (6, 6))
+    trips = calibrated(start, leave, ways, rounds=200)
+    weighted = trips / (ways + 1)
+    assert np.allclose(weighted.sum(axis=1) / weighted.sum(), start / start.sum(), atol=1e-6)
+    assert np.allclose(weighted.sum(axis=0) / weighted.sum(), leave / leave.sum(), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_much_epsilon_gives_the_densities_back(
+    real: Trajectories, grid: Grid, rng: np.random.Generator
+) -> None:
+    features = learn(real, grid, TrustedCurator(20.0, rng))
+    assert set(features.leaves.sides.tolist()) <= {1, 2, 4}
+    made = synthetic(features, 4000, rng)
+    assert len(made) == 4000
+    shares = [
+        np.bincount(features.leaves.paths(each)[0], minlength=features.leaves.count) for each in (real, made)
+    ]
+    first, second = (each / each.sum() for each in shares)
+    assert np.abs(first - second).sum() < 0.2
+
+
+def test_second_order_remembers_where_one_came_from(grid: Grid, rng: np.random.Generator) -> None:
+    """Everybody goes straight through the middle, half from the west and half from the south, and nobody turns."""
+    west = [(0.5, 1.5), (1.5, 1.5), (2.5, 1.5)]
+    south = [(1.5, 0.5), (1.5, 1.5), (1.5, 2.5)]
+    real = Trajectories.from_lists([west, south] * 90)
+    features = learn(real, grid, TrustedCurator(20.0, rng))
+    assert features.leaves.count == 16
+    assert features.table[5] >= 0
+    made, offsets = features.leaves.paths(synthetic(features, 1000, rng))
+    ways = {tuple(part.tolist()) for part in np.split(made, offsets[1:-1]) if len(part) == 3}
+    turned = {(1, 5, 6), (1, 5, 4), (4, 5, 9), (4, 5, 1)}
+    counts = [tuple(part.tolist()) for part in np.split(made, offsets[1:-1])]
+    straight = sum(part[:3] in {(1, 5, 9), (4, 5, 6)} for part in counts)
+    assert straight > 20 * max(1, sum(part[:3] in turned for part in counts))
+    assert ways
+
+
+def test_nobody_and_nothing(grid: Grid, rng: np.random.Generator) -> None:
+    features = learn(Trajectories.from_lists([[], []]), grid, TrustedCurator(1.0, rng))
+    assert len(synthetic(features, 3, rng)) == 3
+    assert len(synthetic(features, 0, rng)) == 0
+
+
+def test_the_method_says_whom_one_must_trust(real: Trajectories, grid: Grid) -> None:
+    with pytest.warns(PrivacyWarning, match="trusted curator"):
+        run = run_method(real, 1.0, bounds=grid.bounds, grid=4, method="privtrace", seed=1, count=20)
+    assert len(run.trajectories) == 20
+    assert "trusted curator" in run.privacy()["leaks"]
