@@ -239,5 +239,6 @@ def test_tallies_with_times_are_remembered(tmp_path: Path, rng: np.random.Genera
     found = Estimates.from_json((tmp_path / "e.json").read_text())
     assert 300 < sum(estimate.users for estimate in found.values()) < 900
     assert "give --at TIME for each" in error_of(*common, "--remember", "1h")
+    assert "nobody was asked the question trips" in error_of(*common, "--population", "1000")
     assert "3 tallies and 1 times" in error_of(*common, "--at", "1")
     assert "2026-03-01T08:30" in error_of(*common, "--at", "a", "--at", "2", "--at", "3")

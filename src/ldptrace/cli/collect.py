@@ -252,6 +252,10 @@ def estimate(
             help="With --at: half-life of a report's weight; auto: the one that predicts the next tally best.",
         ),
     ] = "forever",
+    population: Annotated[
+        float | None,
+        typer.Option("--population", metavar="PEOPLE", help="Scale the number of trips to so many people."),
+    ] = None,
 ) -> None:
     """Unbiased frequencies with standard errors, from tallies.
 
@@ -261,6 +265,7 @@ def estimate(
 
     from ldptrace.core.words import count
     from ldptrace.curator import Estimates, Tally
+    from ldptrace.curator.trips import trips_per_person
     from ldptrace.protocol.words import item_words
 
     check_outputs([output], [plan, *tallies])
@@ -272,6 +277,9 @@ def estimate(
         estimates = Estimates.from_tallies(chosen, found_tallies)
     else:
         estimates = _remembered(chosen, found_tallies, at, remember)
+    trips = trips_per_person(estimates)
+    if population is not None and trips is None:
+        raise InputError("--population scales the number of trips, and nobody was asked the question trips")
     if output is not None:
         write_text(estimates.to_json(), output)
     console = table_console(output)
@@ -289,6 +297,8 @@ def estimate(
             words = item_words(found.question, item)
             table.add_row(words, f"{found.frequencies[item]:.4f}", f"{found.std_errors[item]:.4f}")
         console.print(table)
+    for said in [] if trips is None else trips.words(population):
+        console.print(said, soft_wrap=True)
     if unasked:
         console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldptrace.errors import FormatError, InputError
-from ldptrace.protocol.questions import TIME_QUESTIONS
+from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 
 if TYPE_CHECKING:
     from ldptrace.core.area import Area
@@ -54,6 +54,8 @@ def fit_model(
     public; without one it is the same every time. Trips off the streets keep to a public `area`; the paper's chain
     knows neither. Where people were asked about time, trips have times.
     """
+    # How many trips there were says nothing about where they go (`ldptrace.curator.trips`).
+    estimates = estimates.without(Trips.name)
     where = estimates.without(*TIME_QUESTIONS)
     if len(where) < len(estimates):
         from ldptrace.models.timed import TimedModel

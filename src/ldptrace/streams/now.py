@@ -18,7 +18,7 @@ from ldptrace.models.path.model import observed
 from ldptrace.models.share import first_guess
 from ldptrace.models.timed import TimedModel
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions import TIME_QUESTIONS
+from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.streams.fitting import PathRefit, Refit, RouteRefit
@@ -92,7 +92,7 @@ class Now:
 
     def _fit(self) -> None:
         estimates = self.memory.estimates
-        where = estimates.without(*TIME_QUESTIONS, "trips")
+        where = estimates.without(*TIME_QUESTIONS, Trips.name)
         space = self._refit.fit(where, observed(where))
         timed = any(name in estimates for name in TIME_QUESTIONS)
         self._model = TimedModel.fit(space, estimates) if timed else space
@@ -101,7 +101,7 @@ class Now:
         """The factor of the trips' answers that suits the answers of one step best."""
         trips = self._refit.answers_of_trips()
         along, size = 0.0, 0.0
-        for seen in observed(step.without(*TIME_QUESTIONS, "trips")):
+        for seen in observed(step.without(*TIME_QUESTIONS, Trips.name)):
             if seen.name not in trips:
                 continue
             expected = trips[seen.name]
@@ -112,5 +112,5 @@ class Now:
                 size += expected.sum() ** 2 / seen.total[1]
         if size > 0:
             return WithTrip(along / size, 1 / math.sqrt(size))
-        guess = first_guess(observed(step.without(*TIME_QUESTIONS, "trips")))
+        guess = first_guess(observed(step.without(*TIME_QUESTIONS, Trips.name)))
         return WithTrip(1 - guess.value, guess.std_error)

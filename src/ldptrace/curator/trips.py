@@ -1,0 +1,104 @@
+"""How many trips people make, from the question `trips`; and numbers of trips in a population that somebody names.
+
+The classes 4 to 5 and 6 or more do not say how many trips exactly, so that is assumed, and said.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.errors import InputError
+from ldptrace.protocol.questions.trips import CLASSES, Trips
+
+# Trips of those in the open class, on average, unless somebody knows better.
+OPEN = 7.0
+# Standard errors of an interval: nineteen in twenty hold the truth.
+WIDE = 1.96
+PEOPLE = "One trip of each person was drawn, so that shares are of people who had a trip, not of trips."
+
+
+@dataclass(frozen=True)
+class TripsPerPerson:
+    """Mean number of trips of the people who were asked, in the time that they were asked about.
+
+    >>> found = TripsPerPerson(1.5, 0.1, 0.25, 7.0)
+    >>> found.interval, found.in_population(1000)
+    ((1.304, 1.696), (1500.0, 1304.0, 1696.0))
+    """
+
+    value: float
+    std_error: float
+    # Share of people without a trip, and the assumed mean of the open class.
+    none: float
+    open_mean: float = OPEN
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Holds the truth in nineteen of twenty collections."""
+        half = WIDE * self.std_error
+        return round(max(self.value - half, 0.0), 12), round(self.value + half, 12)
+
+    @property
+    def assumption(self) -> str:
+        """What is assumed of the classes that are not one number."""
+        return (
+            f"assumed: {CLASSES[-1]} or more trips are {self.open_mean:g} on average, "
+            f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {_middle():g}"
+        )
+
+    def in_population(self, people: float) -> tuple[float, float, float]:
+        """Trips of so many people, if those who were asked are like them: the estimate and its interval."""
+        if not (math.isfinite(people) and people > 0):
+            raise InputError(f"a population is a positive number of people, got {people!r}")
+        low, high = self.interval
+        return self.value * people, low * people, high * people
+
+    def words(self, people: float | None = None) -> list[str]:
+        """What is known, what is assumed, and what the numbers are about."""
+        low, high = self.interval
+        said = [f"{self.value:.2f} trips per person ({low:.2f} to {high:.2f}; {self.assumption})."]
+        if people is not None:
+            total, fewest, most = self.in_population(people)
+            said.append(
+                f"That is {total:,.0f} trips ({fewest:,.0f} to {most:,.0f}) of {people:,.0f} people, if those who were "
+                "asked are like them."
+            )
+        return [*said, PEOPLE]
+
+
+def trips_per_person(estimates: Estimates, open_mean: float = OPEN) -> TripsPerPerson | None:
+    """The mean number of trips, where somebody was asked; `open_mean` is assumed of those in the open class."""
+    found = estimates.get("trips")
+    if found is None or found.users == 0:
+        return None
+    if not (math.isfinite(open_mean) and open_mean >= CLASSES[-1]):
+        raise InputError(
+            f"the open class begins at {CLASSES[-1]} trips, its mean is at least that, got {open_mean!r}"
+        )
+    numbers = _numbers(open_mean)
+    value = float(numbers @ found.frequencies)
+    none = 1 - float(found.frequencies.sum())
+    return TripsPerPerson(value, _error(found, numbers), none, open_mean)
+
+
+def _numbers(open_mean: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([*map(float, CLASSES[:-2]), _middle(), open_mean])
+
+
+def _middle() -> float:
+    return (CLASSES[-2] + CLASSES[-1] - 1) / 2
+
+
+def _error(found: Estimate, numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Noise of the reports, in which all classes and none add up to a constant; and people are a sample."""
+    assert isinstance(found.question, Trips)
+    outputs = len(numbers) + 1
+    spread = float((numbers**2).sum() - numbers.sum() ** 2 / outputs) * outputs / (outputs - 1)
+    noise = float((found.std_errors**2).mean()) * spread
+    shares = np.clip(found.frequencies, 0, 1)
+    sampled = max(float(numbers**2 @ shares) - float(numbers @ shares) ** 2, 0.0) / found.users
+    return math.sqrt(noise + sampled)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.tally import Tally
+from ldptrace.curator.trips import PEOPLE, trips_per_person
+from ldptrace.errors import InputError
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation.channels import tally_of
+
+PLAN = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1.0, questions=["length", "trips"])
+
+
+def answered(classes: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Generator) -> Estimates:
+    """Estimates where these people say their class (-1: no trip)."""
+    zero = Tally.zero(PLAN)
+    number = [ask.question.name for ask in PLAN.rounds[0].asks].index("trips")
+    counts, users = list(zero.counts), list(zero.users)
+    channel = PLAN.rounds[0].asks[number].randomizer
+    counts[number] = tally_of(channel, classes.astype(np.int32).reshape(-1, 1), rng, "devices")
+    users[number] = len(classes)
+    return Estimates.from_tally(PLAN, Tally(PLAN.id, 0, tuple(counts), tuple(users), tuple(users)))
+
+
+def test_the_mean_is_found_with_its_error(rng: np.random.Generator) -> None:
+    """200 collections of people drawn anew: their spread is the error, within a fifth."""
+    chances = np.array([0.3, 0.3, 0.2, 0.1, 0.06, 0.04])
+    truth = float(chances @ [0, 1, 2, 3, 4.5, 7])
+    found = []
+    for _ in range(200):
+        each = trips_per_person(answered(rng.choice(6, 2000, p=chances) - 1, rng))
+        assert each is not None
+        found.append(each)
+    values = np.array([each.value for each in found])
+    assert values.mean() == pytest.approx(truth, abs=5 * values.std() / np.sqrt(200))
+    assert values.std() == pytest.approx(np.mean([each.std_error for each in found]), rel=0.2)
+    assert np.mean([each.none for each in found]) == pytest.approx(0.3, abs=0.05)
+
+
+def test_numbers_are_scaled_and_say_what_they_are_about(rng: np.random.Generator) -> None:
+    found = trips_per_person(answered(np.zeros(5000, dtype=np.int64), rng), 8.0)
+    assert found is not None
+    total, low, high = found.in_population(10_000)
+    assert low < total < high
+    said = " ".join(found.words(10_000))
+    assert "6 or more trips are 8 on average" in said
+    assert "of 10,000 people" in said
+    assert PEOPLE in said
+
+
+def test_nobody_asked_is_nothing_known_and_misuse_is_refused(rng: np.random.Generator) -> None:
+    assert trips_per_person(Estimates.from_tally(PLAN, Tally.zero(PLAN))) is None
+    some = answered(np.zeros(10, dtype=np.int64), rng)
+    assert trips_per_person(some.without("trips")) is None
+    with pytest.raises(InputError, match="at least that"):
+        trips_per_person(some, 5.0)
+    found = trips_per_person(some)
+    assert found is not None
+    with pytest.raises(InputError, match="positive number of people"):
+        found.in_population(0)
