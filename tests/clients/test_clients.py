@@ -1,0 +1,123 @@
+"""All three clients: the audit drives each, random histories fit each, and their reports have one distribution."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, combinations
+from pathlib import Path
+
+import pytest
+
+from audit_kit import ONE_GRR
+from cli_kit import run
+from clients_kit import CLIENTS, java_jar
+from histories_kit import History
+from ldptrace.audit import CommandDevice, audit
+from ldptrace.audit.driven import reports_of, trip_lines
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.reports import Report, read_report
+from ldptrace.protocol.standing import Standing
+from programs_kit import require
+from statistics_kit import assert_same_categories
+
+pytestmark = pytest.mark.slow
+
+NAMES = ("java", "javascript", "python")
+PLAN = Plan.single_report(Grid((0.0, 0.0, 2.0, 2.0), 2), 1.0, time=True)
+WALK = [[0.5, 0.5, 30600.0], [1.5, 0.5, 31200.0], [1.5, 1.5, 31800.0], [0.5, 1.5, 32400.0]]
+# A device that forgets: every question meets an empty ledger.
+REDRAWS = """
+import sys, json
+from ldptrace.device.lines import Lines
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "ledger" in asked and asked.pop("ledger") and ("accept" in asked or "sent" in asked):
+        print("{}", flush=True)
+    else:
+        print(json.dumps(Lines(sys.argv[1]).answer_to(asked)), flush=True)
+"""
+
+
+def command(name: str, config: pytest.Config) -> str:
+    """What starts a client."""
+    if name == "java":
+        return f"java -jar {java_jar(config)} lines --ledgers {{ledgers}}"
+    if name == "javascript":
+        return f"{require('Node')} {CLIENTS / 'js' / 'bin' / 'lines.js'} --ledgers {{ledgers}}"
+    return f"{sys.executable} -m ldptrace.device.program lines --ledgers {{ledgers}}"
+
+
+@pytest.fixture(params=NAMES)
+def device(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommandDevice]:
+    with CommandDevice(command(request.param, request.config), tmp_path) as found:
+        yield found
+
+
+def test_the_audit_drives_it(device: CommandDevice) -> None:
+    found = audit(ONE_GRR, trials=40, device=device)
+    assert found.stands, found.summary()
+    assert found.device == device.name
+    assert "two processes give one answer" in [finding.checked for finding in found.ledger]
+
+
+def test_histories(device: CommandDevice) -> None:
+    answered = 0
+    for seed in range(2000, 2004):
+        history = History(device, seed)
+        history.doings.remove(history.restart)
+        history.run(60)
+        answered += len(history.answers) + sum(row.answers for row in history.rows.values())
+    assert answered > 10
+
+
+def test_a_standing_plan_is_answered_alike(device: CommandDevice) -> None:
+    """Accepted for three weeks, asked now, with a trip of yesterday: one answer, of a window that has ended."""
+    now = 1_780_300_800
+    plan = PLAN.changed(standing=Standing.of(604_800, epsilon=1))
+    trips = trip_lines([WALK], [now - 86_400.0])
+    line = {"plan": plan.to_json(), "trips": trips, "now": now, "accepted": now - 3 * 604_800}
+    for report in reports_of(device, line, 3):
+        window = Report.decode(report).window
+        assert (now - 345_600) // 604_800 - 1 <= window <= (now - 345_600) // 604_800
+        read_report(report, plan, 0)
+
+
+def test_reports_have_one_distribution(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """1,000 reports of each client for one plan and two trips: the drawn question and the first item that it names."""
+    line = {"plan": PLAN.to_json(), "trips": trip_lines([WALK, WALK[:2]])}
+    samples = []
+    for name in NAMES:
+        with CommandDevice(command(name, request.config), tmp_path) as found:
+            reports = reports_of(found, line, 1000)
+        samples.append([_category(report) for report in reports])
+    # What is rare counts as one: the test is for categories that are expected a few times.
+    often = {what for what, count in Counter(chain(*samples)).items() if count >= 30}
+    assert len(often) > 20
+    for one, other in combinations(samples, 2):
+        assert_same_categories(
+            *([what if what in often else None for what in sample] for sample in (one, other))
+        )
+
+
+def _category(report: bytes) -> tuple[int, int]:
+    """The group of a report, and the first item that it names."""
+    [(_, [named, *_])] = read_report(report, PLAN, 0)
+    return Report.decode(report).group, named[0]
+
+
+def test_the_command_audits_any_client(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plan.json").write_text(ONE_GRR.to_json())
+    options = ("--trials", "100", "--device")
+    result = run("audit", "plan.json", *options, command("python", request.config))
+    assert result.exit_code == 0, result.output
+    assert "Not tried: the randomizers case by case" in result.stdout
+    Path("redraws.py").write_text(REDRAWS)
+    result = run("audit", "plan.json", *options, f"{sys.executable} redraws.py {{ledgers}}")
+    assert result.exit_code == 1
+    assert "The ledger does not keep its word that a retry gets the same bytes" in result.stdout
