@@ -24,7 +24,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads import write_roads
 from road_kit import lattice_roads
-from stream_kit import ticking
+from tick_kit import ticking
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import stream_kit
+import tick_kit
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
@@ -18,7 +18,7 @@ from ldptrace.evaluation.stream_metrics import (
     query_error,
 )
 from road_kit import lattice_roads
-from stream_kit import GRID, ticking
+from tick_kit import GRID, ticking
 
 REAL, OTHER = ticking(60, 1), ticking(60, 2)
 
@@ -35,9 +35,9 @@ def reference() -> StreamReference:
 def test_density_and_transitions_tick_by_tick(reference: StreamReference) -> None:
     values = reference.values(reference.tables(Memory(OTHER), same, "ours"))
     ticks = reference.frame.clock.ticks
-    assert values["stream_density_error"].mean == pytest.approx(stream_kit.density_error(REAL, OTHER, ticks))
+    assert values["stream_density_error"].mean == pytest.approx(tick_kit.density_error(REAL, OTHER, ticks))
     assert values["stream_transition_error"].mean == pytest.approx(
-        stream_kit.transition_error(REAL, OTHER, ticks)
+        tick_kit.transition_error(REAL, OTHER, ticks)
     )
 
 
@@ -45,7 +45,7 @@ def test_patterns_of_a_window(reference: StreamReference) -> None:
     tables = reference.tables(Memory(OTHER), same, "ours")
     found = pattern_matches(reference.pair(tables), np.array([3]))[0]
     # All patterns of so few trips are among the hundred most frequent.
-    sides = [stream_kit.patterns(trips, 3, 3 + reference.frame.clock.window - 1) for trips in (REAL, OTHER)]
+    sides = [tick_kit.patterns(trips, 3, 3 + reference.frame.clock.window - 1) for trips in (REAL, OTHER)]
     top = [set(sorted(side, key=lambda key: (-side[key], len(key), key))[:100]) for side in sides]  # type: ignore[arg-type]
     assert found == pytest.approx(len(top[0] & top[1]) / 100)
 

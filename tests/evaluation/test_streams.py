@@ -12,7 +12,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.streams import Clock, Counts, Departures, Frame, Positions, StreamTables
 from ldptrace.protocol.grid import Grid
-from stream_kit import GRID, ticking
+from tick_kit import GRID, ticking
 
 CLOCK = Clock(10.0, 0.0, 40)
 

@@ -17,7 +17,7 @@ from ldptrace.evaluation import evaluate
 from ldptrace.pages import attack_page, page
 from ldptrace.pages.verdict import on_common_scale, verdict
 from ldptrace.roads.network import RoadNetwork
-from stream_kit import ticking
+from tick_kit import ticking
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 # A name that would do harm if it were not escaped, and is long besides.
