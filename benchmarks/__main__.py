@@ -21,6 +21,7 @@ OTHERS = (
     "poisoning",
     "published_randomizer",
     "wire",
+    "clients",
     "ordinal",
     "time",
 )

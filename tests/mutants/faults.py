@@ -3,19 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Fault:
-    """In `file`, `old` becomes `new`; `tests` must fail then (without any, the JavaScript client's own suite)."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: str = ""
-
+from mutants.fault import Fault
+from mutants.java_faults import DRIVEN_FAULTS, JAVA_FAULTS
 
 PROTOCOL, DEVICE, AUDIT = "src/ldptrace/protocol", "src/ldptrace/device", "src/ldptrace/audit"
 _GENERATOR = "tests/protocol/test_vectors.py::test_the_generator_still_writes_these_files"
@@ -176,7 +165,7 @@ AUDITS = [
     Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED),
     Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.source],\n", "", AUDITED),
     Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.marginals],\n", "", AUDITED),
-    Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and self.exact_epsilon <= float(self.plan.epsilon)", "", AUDITED),
+    Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and (exact is None or exact <= float(self.plan.epsilon))", "", AUDITED),
 ]  # fmt: skip
 
 SEEDS = [
@@ -275,4 +264,6 @@ FAULTS: list[Fault] = [
     *SEEDS,
     *SERVERS,
     *CLIENT,
+    *JAVA_FAULTS,
+    *DRIVEN_FAULTS,
 ]

@@ -1,4 +1,4 @@
-"""Slip deliberate faults into copies of both clients, one at a time: what is named beside each must go red.
+"""Slip deliberate faults into copies of all clients, one at a time: what is named beside each must go red.
 
     python tests/mutants/run.py [--jobs N] [NAME ...]      names are parts of the faults' names
 
@@ -21,10 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
 
-from faults import FAULTS, Fault
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from mutants.fault import Fault
+from mutants.faults import FAULTS
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src", "tests", "protocol", "clients", "pyproject.toml")
+COPIED = ("src", "tests", "protocol", "clients", "pyproject.toml", "LICENSE")
 # Seconds that the tests of one fault may take.
 LONGEST = 300
 
@@ -111,6 +114,8 @@ def red(fault: Fault, copy: Path) -> bool | None:
         )
     except subprocess.TimeoutExpired:
         return None
+    if "javac failed" in done.stdout + done.stderr:
+        raise RuntimeError(f"{fault.name} does not compile: {done.stdout[-3000:]}")
     if done.returncode > 1 and fault.tests and "error" not in done.stdout.lower():
         raise RuntimeError(f"{fault.name}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.returncode != 0

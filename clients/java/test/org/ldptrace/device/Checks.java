@@ -205,6 +205,7 @@ public final class Checks {
             first.add(String.valueOf(Occasion.of(trips, plan.grid).departure));
         }
         expect("not always the same of several trips", first.size() > 1);
+        expect("the number of trips", Occasion.of(trips, plan.grid).trips == trips.size());
     }
 
     // -- files -------------------------------------------------------------------------------------------------
