@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ldptrace.evaluation.divergence import MAX_JSD, count_divergence
+from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, table_divergence
 from ldptrace.evaluation.metrics import Metric, Pair
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import average_relative_error
@@ -41,11 +41,10 @@ def diameter_error_overflow(pair: Pair) -> float:
 
 def cell_length_error(pair: Pair) -> float:
     """Divergence of the number of cells of a path, which does not depend on where in a cell points are."""
-    size = max(len(pair.real.cell_lengths), len(pair.synthetic.cell_lengths))
-    padded = np.zeros((2, size))
-    padded[0, : len(pair.real.cell_lengths)] = pair.real.cell_lengths
-    padded[1, : len(pair.synthetic.cell_lengths)] = pair.synthetic.cell_lengths
-    return count_divergence(padded[0], padded[1])
+    real, synthetic = (
+        (np.arange(len(side.cell_lengths)), side.cell_lengths) for side in (pair.real, pair.synthetic)
+    )
+    return table_divergence(real, synthetic)
 
 
 def pattern_error_symmetric(pair: Pair) -> float:

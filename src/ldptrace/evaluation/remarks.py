@@ -14,7 +14,7 @@ def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
     if abs(size - other) > 0.01 * size:
         remarks.append(
             f"the real set has {size:,} trajectories, this one {other:,}; query error and "
-            "pattern error compare counts, as the reference does: read their scaled variants"
+            "pattern error compare counts, as the reference does: read their scaled variants, by which sets are ranked"
         )
     patterns = len(synthetic.summary.patterns)
     if patterns < TOP <= len(real.summary.patterns):

@@ -38,7 +38,7 @@ USES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("departure_error", "duration_error", "speed_error", "spacetime_query_error", "period_origin_error"),
     ),
     (
-        "Minute by minute",
+        "Tick by tick",
         "a stream of positions",
         ("stream_density_error", "stream_transition_error", "stream_query_error", "stream_pattern_f1"),
     ),
