@@ -15,7 +15,7 @@ MOMENT = 1_714_552_200.0
 
 
 def seconds(values: list[object], zone: str | None = None) -> list[float] | None:
-    found = read_times(pa.chunked_array([values]), zone)[0]
+    found = read_times(pa.chunked_array([values]), zone).seconds
     return None if found is None else found.tolist()
 
 
@@ -61,25 +61,24 @@ def test_clocks_without_a_day_are_seconds_of_the_day() -> None:
     assert seconds(["08:30", "23:59:59.5"]) == [30_600.0, 86_399.5]
     assert seconds([time(8, 30)]) == [30_600.0]
     day = pa.chunked_array([["2024-05-01"]])
-    assert read_times(pa.chunked_array([["08:30:00"]]), None, day)[0] == pytest.approx([MOMENT])
+    assert read_times(pa.chunked_array([["08:30:00"]]), None, day).seconds == pytest.approx([MOMENT])
 
 
 def test_days_without_a_clock_are_said_to_be_days() -> None:
     for value in ("2024-05-01", date(2024, 5, 1), 20_240_501):
-        found, said = read_times(pa.chunked_array([[value]]))
-        assert found is not None
-        assert found.tolist() == [1_714_521_600.0]
-        assert said == ["the times are days, without a time of the day"]
+        found = read_times(pa.chunked_array([[value]]))
+        assert found.seconds is not None
+        assert found.seconds.tolist() == [1_714_521_600.0]
+        assert found.notes == ("the times are days, without a time of the day",)
 
 
 def test_of_two_readings_the_shorter_span_is_taken() -> None:
-    found, said = read_times(pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00"]]))
-    assert found is not None
-    assert np.diff(found).tolist() == [86_400.0]
-    assert said == ["dates read as day first"]
-    assert read_times(pa.chunked_array([["05/01/2024 10:00", "05/02/2024 10:00"]]))[1] == [
-        "dates read as month first"
-    ]
+    found = read_times(pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00"]]))
+    assert found.seconds is not None
+    assert np.diff(found.seconds).tolist() == [86_400.0]
+    assert found.notes == ("dates read as day first",)
+    american = read_times(pa.chunked_array([["05/01/2024 10:00", "05/02/2024 10:00"]]))
+    assert american.notes == ("dates read as month first",)
 
 
 @pytest.mark.parametrize("values", [["noon"], [True], ["2024-05-01T08:30:00.123456Z", "2024-05-01 noon"]])
@@ -87,10 +86,21 @@ def test_what_is_not_understood_is_no_time(values: list[object]) -> None:
     assert seconds(values) is None
 
 
-def test_zones_are_on_all_or_on_none() -> None:
-    found, said = read_times(pa.chunked_array([["2024-05-01T08:30:00Z", "2024-05-01T08:30:00"]]))
-    assert found is None
-    assert said == ["some times name a zone and some do not"]
+@pytest.mark.parametrize("local", ["2024-05-01T10:30:00", "01.05.2024 10:30", "20240501T103000"])
+def test_times_without_a_zone_beside_others_are_on_the_clocks_of_the_place(local: str) -> None:
+    column = pa.chunked_array([["2024-05-01T08:30:00Z", local, None, "2024-05-01T09:30+01:00", local]])
+    found = read_times(column, "Europe/Berlin")
+    assert found.seconds is not None
+    np.testing.assert_equal(found.seconds, [MOMENT, MOMENT, np.nan, MOMENT, MOMENT])
+    assert found.unzoned == 2
+    assert read_times(column[:1], "Europe/Berlin").unzoned == 0
+
+
+@pytest.mark.parametrize(
+    "values", [["2024-05-01T08:30:00Z", "noon"], ["2024-05-01 08:30", "2024-05-01a08+02"]]
+)
+def test_one_time_that_is_not_understood_is_no_column_of_times(values: list[str]) -> None:
+    assert read_times(pa.chunked_array([values])).seconds is None
 
 
 def test_a_column_of_nothing_has_no_times() -> None:

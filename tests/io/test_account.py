@@ -88,13 +88,15 @@ def test_a_reader_of_one_file_reads_several() -> None:
 def test_accounts_of_parts_add_up() -> None:
     parts = [
         Account("a", "csv", 5, 3, 30, {"short": 1}, {"infinite": 2}, ("n",), Crossings("clamp", 1, 1)),
-        Account("a", "csv", 6, 4, 40, {"short": 2}, {}, ("n", "m"), Crossings("clamp", 2, 3), {"jumps": 1}),
+        Account(
+            "a", "csv", 6, 4, 40, {"short": 2}, {}, ("n", "m"), Crossings("clamp", 2, 3), {"jumps of it": 1}
+        ),
     ]
     whole = parts[0] + parts[1]
     assert (whole.rows, whole.trajectories, whole.points) == (11, 7, 70)
     said = "omitted 3 trajectories (short) and 2 points (infinite); "
     said += "4 points of 3 trips moved to the border of the bounds"
-    assert whole.line() == f"a: 7 trajectories, 70 points; {said}; 1 jumps; n; m"
+    assert whole.line() == f"a: 7 trajectories, 70 points; {said}; 1 jump of it; n; m"
 
 
 @pytest.mark.parametrize(

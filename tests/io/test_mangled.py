@@ -23,7 +23,15 @@ PLT = (
     "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n0,2,255,My Track,0,0,2,8421376\r\n0\r\n"
     + ("39.984702,116.318417,0,492,39744.1201851852,2008-10-23,02:53:04\r\n" * 5)
 )
+KML = (
+    '<kml xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><name>a</name><gx:Track>'
+    "<when>2008-10-23T02:53:04Z</when><gx:coord>8 50 0</gx:coord></gx:Track>"
+    "<LineString><coordinates>8,50 9,51</coordinates></LineString></Placemark></kml>"
+)
+FIX = '{"latitudeE7": 500000000, "longitudeE7": 80000000, "timestampMs": "1224730384000", "a": [{"b": null}]}'
 TEXTS = {
+    "a.kml": KML,
+    "history.json": f'{{"locations": [{FIX}, {FIX}]}}',
     "a.plt": PLT,
     "a.txt": "1,2008-02-02 15:36:08,116.5,39.9\n2,2008-02-02 15:36:09,116.5,39.8\n" * 3,
     "porto.csv": '"TRIP_ID","TIMESTAMP","MISSING_DATA","POLYLINE"\n"7","1372636858","False","[[-8.6,41.1]]"\n',

@@ -73,3 +73,14 @@ def test_frames_with_geometry_count_their_rows() -> None:
 def test_anything_else_is_refused(data: object) -> None:
     with pytest.raises(InputError, match=rf"trajectories are needed \(.*\), got {type(data).__name__}"):
         in_memory(data, Reading())
+
+
+def test_times_without_a_zone_beside_others_are_counted() -> None:
+    table = pa.table(
+        {"trip": [1, 1], "x": [0, 1], "y": [5, 6], "t": ["2024-05-01T08:00Z", "2024-05-01 10:01"]}
+    )
+    parsed = of_table(table, Reading(timezone="Europe/Berlin"))
+    assert parsed.trajectories.t is not None
+    assert (parsed.trajectories.t - 1_714_550_400).tolist() == [0, 60]
+    what = "times without a zone, read on the clocks of Europe/Berlin, beside times with one"
+    assert parsed.doubts == {what: 1}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Columns, Names, find_columns
-from ldptrace.core.timestamps import read_times
+from ldptrace.core.timestamps import Times, read_times
 from ldptrace.core.values import (
     codes,
     flat_lists,
@@ -33,13 +33,14 @@ Ints = NDArray[np.int64]
 
 # Seconds that are added to the times of a trajectory.
 START = "t0"
+NO_TIMES = Times(None)
 
 
 @dataclass(frozen=True)
 class RaggedTable:
     """The columns of a table's trajectories, as `Trajectories` takes them, and what is worth saying.
 
-    `without_id` counts points that belong to no trajectory.
+    `without_id` counts points that belong to no trajectory, `unzoned` times without a zone where others name one.
     """
 
     x: Floats
@@ -50,8 +51,9 @@ class RaggedTable:
     crs: str | None
     extra: pa.Table | None
     user: str | None
-    without_id: int
     notes: tuple[str, ...]
+    without_id: int = 0
+    unzoned: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,13 +127,14 @@ def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: li
             row = int(np.flatnonzero(sizes != np.diff(offsets))[0])
             have = np.diff(offsets)[row]
             raise InputError(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
-    t = None
+    times = NO_TIMES
     if columns.t is not None:
-        t = _times(columns.t, flat_lists(table[columns.t]), None, timezone, notes)
-        t = _since_start(t, table, timezone, ragged.owners(offsets))
+        times = _times(columns.t, flat_lists(table[columns.t]), None, timezone, notes)
+    t = _since_start(times.seconds, table, timezone, ragged.owners(offsets))
     used = {columns.x, columns.y, columns.id, *((columns.t, START) if t is not None else ())}
     rest = {name: table[name] for name in table.column_names if name not in used}
-    return _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
+    made = _named(table, columns, _Points(x, y, t, columns.crs), offsets, None, rest, notes)
+    return replace(made, unzoned=times.unzoned)
 
 
 def _of_points(
@@ -145,11 +148,11 @@ def _of_points(
         assert columns.y is not None
         x, y = (numbers(table[name], name, *where) for name in (columns.x, columns.y))
         crs = columns.crs
-    t = None
+    times = NO_TIMES
     if columns.t is not None:
         date = None if columns.date is None else table[columns.date]
-        t = _times(columns.t, table[columns.t], date, timezone, notes)
-        t = t if columns.t == START else _since_start(t, table, timezone)
+        times = _times(columns.t, table[columns.t], date, timezone, notes)
+    t = times.seconds if columns.t == START else _since_start(times.seconds, table, timezone)
     found = _Points(x, y, t, crs)
     rank = numbers(table[columns.order], columns.order, *where) if t is None and columns.order else t
     missing = 0
@@ -166,19 +169,19 @@ def _of_points(
     used = columns.used | ({START} if t is not None else set())
     rest = _constant(table, used, heads, order, offsets, notes)
     made = _named(table, columns, found.take(order), offsets, heads, rest, notes)
-    return replace(made, without_id=missing)
+    return replace(made, without_id=missing, unzoned=times.unzoned)
 
 
 def _times(
     name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, timezone: str | None, notes: list[str]
-) -> Floats | None:
-    """Seconds of all points; None where the column is not understood, which is said."""
-    t, said = read_times(clocks, timezone, date)
-    notes += said
-    if t is None:
+) -> Times:
+    """Times of all points; a note where the column is not understood."""
+    found = read_times(clocks, timezone, date)
+    notes += found.notes
+    if found.seconds is None:
         sample = clocks.drop_null()[0].as_py()
         notes.append(f"column {name} omitted, because {sample!r} is not understood as a time")
-    return t
+    return found
 
 
 def _since_start(
@@ -187,7 +190,7 @@ def _since_start(
     """Times with the start of their row added, where there is a column of starts; `rows` names the row of each."""
     if t is None or START not in table.column_names:
         return t
-    start = read_times(table[START], timezone)[0]
+    start = read_times(table[START], timezone).seconds
     if start is None:
         return t
     return t + (start if rows is None else start[rows])
@@ -228,7 +231,6 @@ def _named(
         found.crs,
         pa.table(extra) if extra else None,
         columns.user,
-        0,
         tuple(notes),
     )
 

@@ -118,7 +118,7 @@ class Account:
             if self.empty
             else "",
             self.crossings.sentence,
-            *(f"{number:,} {what}" for what, number in self.doubts.items()),
+            *(_counted(number, what) for what, number in self.doubts.items()),
             *self.notes,
         ]
         return f"{self.source}: {'; '.join(part for part in said if part)}"
@@ -155,6 +155,16 @@ class Account:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+def _counted(number: int, what: str) -> str:
+    """A number of things that are named in the plural.
+
+    >>> _counted(1, "points at 0,0"), _counted(2, "points at 0,0")
+    ('1 point at 0,0', '2 points at 0,0')
+    """
+    noun, _, rest = what.partition(" ")
+    return f"{count(number, noun.removesuffix('s'))} {rest}"
 
 
 @contextmanager

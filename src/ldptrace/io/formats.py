@@ -85,6 +85,10 @@ FORMATS = {
         Format("geolife", (".plt",), _of("logs", "read_geolife")),
         Format("tdrive", (".txt",), _of("logs", "read_tdrive")),
         Format("gpx", (".gpx",), _of("gpx", "read"), _of("gpx", "write")),
+        Format("kml", (".kml", ".kmz"), _of("kml", "read")),
+        Format("geopackage", (".gpkg",), _of("vector", "read"), tabular=True),
+        Format("shapefile", (".shp",), _of("vector", "read"), tabular=True),
+        Format("google", (), _of("google", "read")),
         Format(
             "trips",
             (".trips.geojson",),

@@ -21,14 +21,15 @@ import pyarrow as pa
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
-from ldptrace.core.timestamps import read_times
+from ldptrace.core.timestamps import Times, read_times
 from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.core.values import split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.io import google
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
+from ldptrace.io.tables import of_table, unzoned
 from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
 
 Json = Any
@@ -40,7 +41,10 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 def read_file(path: Path, reading: Reading) -> Parsed:
     """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
     with _no_collection():
-        document = _document(read_bytes(path))
+        data = read_bytes(path)
+        if google.is_history(data):
+            return google.of_bytes(data, reading)
+        document = _document(data)
         features = _features(document)
         if _only_points(features):
             return _points(features, document, reading)
@@ -64,7 +68,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
         ids, extra = _columns([features[owner] for owner in owners])
         if all(time is None for time in times) and lines:
             times = _fourth(lines)
-        t, said = _times(times, reading.timezone)
+        found = _times(times, reading.timezone)
+        t = found.seconds
         user = next((name for name in extra.column_names if name in USER_NAMES), None) if extra else None
     return Parsed(
         Trajectories(
@@ -81,7 +86,8 @@ def read_file(path: Path, reading: Reading) -> Parsed:
         ),
         rows=len(features),
         dropped=dict(others),
-        notes=tuple(said),
+        notes=found.notes,
+        doubts=unzoned(found.unzoned, reading),
     )
 
 
@@ -216,9 +222,9 @@ def _fourth(lines: list[Json]) -> list[Json]:
     return []
 
 
-def _times(values: list[Json], timezone: str | None) -> tuple[Floats | None, list[str]]:
+def _times(values: list[Json], timezone: str | None) -> Times:
     if all(value is None for value in values):
-        return None, []
+        return Times(None)
     return read_times(pa.chunked_array([_column(values)]), timezone)
 
 

@@ -1,4 +1,4 @@
-"""GPX: every segment of every track is one trajectory. A document that declares entities is refused."""
+"""GPX: every segment of every track is one trajectory."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from array import array
 from datetime import UTC, datetime
 from pathlib import Path
-from xml.parsers import expat
 
 import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
 from ldptrace.io.text import dates, joined, joined_lists, paste, read_bytes, strings, write_chunks
+from ldptrace.io.xml import Document
 
 HEADER = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
 
 def read_file(path: Path, _: Reading) -> Parsed:
     """Tracks of a GPX file; routes and waypoints are counted, not read."""
-    document = _Document()
+    document = _Gpx()
     document.parse(read_bytes(path))
     sizes = np.array(document.sizes, dtype=np.int64)
     t = np.array(document.t)
@@ -71,63 +71,27 @@ def write(trajectories: Trajectories, path: Path) -> None:
     write_chunks(path, [HEADER, joined(tracks), b"</gpx>\n"])
 
 
-class _Document:
+class _Gpx(Document):
     """Columns that grow while the parser walks through the document."""
 
+    root = "gpx"
+
     def __init__(self) -> None:
+        super().__init__()
         self.x, self.y, self.t = array("d"), array("d"), array("d")
         self.sizes: list[int] = []
         self.numbers: list[int] = []
         self.others = 0
-        self._parser = expat.ParserCreate(namespace_separator=" ")
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
-        # Entities can grow without limit, and GPX needs none.
-        self._parser.StartDoctypeDeclHandler = self._refuse
-        self._namespace: str | None = None
-        self._inside: list[str] = []
-        self._text = ""
         self._number = -1
         self._segment_start = 0
 
-    def parse(self, data: bytes) -> None:
-        try:
-            self._parser.Parse(data, True)
-        except FormatError:
-            raise
-        except (LookupError, ValueError) as error:
-            raise FormatError(f"line 1: {error}") from None
-        except expat.ExpatError as error:
-            raise FormatError(
-                f"line {error.lineno}: this is not well-formed XML: {expat.ErrorString(error.code)}"
-            ) from None
-
-    def _line(self) -> str:
-        return f"line {self._parser.CurrentLineNumber}"
-
-    def _refuse(self, *_: object) -> None:
-        raise FormatError(
-            f"{self._line()}: a document type is declared; GPX files have none, so this one is refused"
-        )
-
-    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
-        namespace, _, name = qualified.rpartition(" ")
-        if self._namespace is None:
-            if name != "gpx":
-                raise FormatError(f"{self._line()}: expected <gpx>, got <{name}>")
-            self._namespace = namespace
-        # Elements of extensions may have the same names as ours.
-        name = name if namespace == self._namespace else ""
-        self._inside.append(name)
-        self._text = ""
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "trkpt":
             try:
                 lon, lat = float(attributes["lon"]), float(attributes["lat"])
             except (KeyError, ValueError):
                 raise NothingUsable(
-                    f"{self._line()}: a point needs numbers lat and lon, got {attributes}"
+                    f"{self.line()}: a point needs numbers lat and lon, got {attributes}"
                 ) from None
             self.x.append(lon)
             self.y.append(lat)
@@ -139,16 +103,11 @@ class _Document:
         elif name in {"wpt", "rtept"}:
             self.others += 1
 
-    def _characters(self, text: str) -> None:
-        self._text += text
-
-    def _end(self, _: str) -> None:
-        name = self._inside.pop()
-        outer = self._inside[-1] if self._inside else ""
+    def end(self, name: str, outer: str) -> None:
         if name == "time" and outer == "trkpt":
-            self.t[-1] = _epoch(self._text)
-        elif name == "number" and outer == "trk" and NUMBER.fullmatch(self._text):
-            self._number = int(self._text)
+            self.t[-1] = _epoch(self.text)
+        elif name == "number" and outer == "trk" and NUMBER.fullmatch(self.text):
+            self._number = int(self.text)
         elif name == "trkseg":
             self.sizes.append(len(self.x) - self._segment_start)
             self.numbers.append(self._number)

@@ -90,6 +90,10 @@ def _sniffed(path: Path, name: str) -> Format:
     text = head.decode(encoding_of(head), errors="replace").lstrip("\ufeff").lstrip()
     if head.startswith(b"PAR1"):
         return FORMATS["parquet"]
+    if head.startswith(b"SQLite format 3"):
+        return FORMATS["geopackage"]
+    if text.startswith("<") and "<kml" in text:
+        return FORMATS["kml"]
     for start, kind in (("{", "geojson"), ("<", "gpx"), ("#0:", "dat"), ("Geolife", "geolife")):
         if text.startswith(start):
             return FORMATS[kind]

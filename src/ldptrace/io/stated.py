@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ldptrace.core import layers
 from ldptrace.core.crs import WGS84
 from ldptrace.errors import InputError
 from ldptrace.io import csv, geojson, parquet
 from ldptrace.io.sources import files_of
 
 # Formats of longitudes and latitudes, also when a file is empty.
-GEOGRAPHIC = ("gpx", "porto", "checkins", "geolife", "tdrive")
+GEOGRAPHIC = ("gpx", "kml", "google", "porto", "checkins", "geolife", "tdrive")
 OBJECTS = ("geojson", "trips", "mfjson")
+LAYERS = ("geopackage", "shapefile")
 
 
 def stated_crs(path: Path, format: str | None = None) -> str | None:
@@ -34,6 +36,8 @@ def stated_crs(path: Path, format: str | None = None) -> str | None:
                 return geojson.stated_crs(files[0])
             if kind.name == "parquet":
                 return parquet.stated_crs(files[0])
+            if kind.name in LAYERS:
+                return layers.stated_crs(files[0])
             return csv.stated_crs(files[0]) if kind.name == "csv" else None
         except (InputError, ValueError, OSError):
             return WGS84 if kind.name in OBJECTS else None

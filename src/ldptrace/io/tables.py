@@ -35,7 +35,19 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
     )
     trajectories = Trajectories.from_table(found, timezone=reading.timezone)
     omitted = {"no trajectory id": found.without_id} if found.without_id else {}
-    return Parsed(trajectories, table.num_rows, dropped_points=omitted, notes=found.notes)
+    return Parsed(
+        trajectories,
+        table.num_rows,
+        dropped_points=omitted,
+        notes=found.notes,
+        doubts=unzoned(found.unzoned, reading),
+    )
+
+
+def unzoned(times: int, reading: Reading) -> dict[str, int]:
+    """Times without a zone in a column where others name one, as a doubt."""
+    what = f"times without a zone, read on the clocks of {reading.timezone or 'UTC'}, beside times with one"
+    return {what: times} if times else {}
 
 
 def in_memory(data: Any, reading: Reading) -> Parsed:

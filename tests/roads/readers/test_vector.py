@@ -8,7 +8,7 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.roads import read_roads
-from ldptrace.roads.readers.vector import line_parts, plain_tags
+from ldptrace.roads.readers.vector import plain_tags
 from road_kit import feature, write_geojson
 
 
@@ -52,27 +52,6 @@ def test_points_alone_are_no_roads(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(point))
     with pytest.raises(InputError, match="there are no roads in it"):
         read_roads(tmp_path / "a.json")
-
-
-@pytest.mark.parametrize("dimensions", [2, 3])
-@pytest.mark.parametrize("flavour", ["iso", "extended"])
-@pytest.mark.parametrize("order", [0, 1])
-def test_lines_in_binary(dimensions: int, flavour: str, order: int) -> None:
-    shapely = pytest.importorskip("shapely")
-    first = np.arange(3 * dimensions, dtype=float).reshape(3, dimensions)
-    second = first[:2] + 10
-    both = shapely.multilinestrings([shapely.linestrings(first), shapely.linestrings(second)])
-    blob = shapely.to_wkb(both, output_dimension=dimensions, byte_order=order, flavor=flavour)
-    parts = line_parts(blob)
-    assert len(parts) == 2
-    np.testing.assert_array_equal(parts[0], first[:, :2])
-    np.testing.assert_array_equal(parts[1], second[:, :2])
-
-
-def test_what_is_no_line_has_no_parts() -> None:
-    shapely = pytest.importorskip("shapely")
-    assert line_parts(None) == []
-    assert line_parts(shapely.to_wkb(shapely.Point(1, 2))) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.crs import WGS84
-from ldptrace.errors import FormatError, InputError
+from ldptrace.core.layers import read_layer
+from ldptrace.core.wkb import LINE, MULTI_LINE
+from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.readers.lines import Lines
 from ldptrace.roads.readers.streets import Streets
@@ -24,7 +26,6 @@ SYNONYMS = {
     "maxspeed": ("maxspeed", "max_speed", "speedlimit", "speed_limit", "speed_lim"),
     "speed_kmh": ("speed_kmh", "speed_kph"),
 }
-DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
 
 
 def read_geojson(path: Path, mode: Mode) -> Streets:
@@ -63,36 +64,18 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
     """The streets of a GeoPackage, a Shapefile, or whatever else GDAL knows to be lines."""
-    try:
-        import pyogrio
-        import pyogrio.raw
-    except ImportError:
-        raise InputError(
-            f"pyogrio is needed for {path.suffix} files; install it with: pip install 'ldptrace[roads]'"
-        ) from None
-    try:
-        layers = [str(name) for name, kind in pyogrio.list_layers(path) if "LineString" in str(kind)]
-        if not layers:
-            raise FormatError("there is no layer of lines in it")
-        # OSMnx names its two layers nodes and edges.
-        layer = "edges" if "edges" in layers else layers[0]
-        meta, _, geometry, columns = pyogrio.raw.read(path, layer=layer)
-    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
-        raise FormatError(f"cannot be read: {str(error).splitlines()[0]}") from None
-    rows = [
-        plain_tags(dict(zip(meta["fields"], row, strict=True))) for row in zip(*columns, strict=True)
-    ] or [{}] * len(geometry)
-    parts = [line_parts(blob) for blob in geometry]
-    lines = [line for part in parts for line in part]
+    # OSMnx names its two layers nodes and edges.
+    layer = read_layer(path, ("LineString",), prefer="edges")
+    rows = [plain_tags(row) for row in layer.columns.to_pylist()] or [{}] * len(layer.shapes)
+    parts = [shape.parts if shape.kind in (LINE, MULTI_LINE) else () for shape in layer.shapes]
+    lines = [line[:, :2] for part in parts for line in part]
     tags = [row for row, part in zip(rows, parts, strict=True) for _ in part]
     points = np.concatenate([np.empty((0, 2)), *lines])
-    crs, notes = _label(meta["crs"], points)
-    notes += (f"layer {layer} of {len(layers)}",) if len(layers) > 1 else ()
     offsets = np.cumsum([0, *map(len, lines)])
     kind = {".gpkg": "GeoPackage", ".shp": "Shapefile"}.get(path.suffix.lower(), "lines")
     numbers = [number for number, part in enumerate(parts) for _ in part]
     ids = edge_ids(tags, numbers)
-    return Lines(points[:, 0], points[:, 1], offsets, tags, crs, kind, notes, ids).streets(mode)
+    return Lines(points[:, 0], points[:, 1], offsets, tags, layer.crs, kind, layer.notes, ids).streets(mode)
 
 
 def plain_tags(properties: dict[str, Json]) -> Tags:
@@ -119,34 +102,6 @@ def edge_ids(tags: list[Tags], numbers: list[int]) -> list[str]:
     return named if all(named) else [str(number) for number in numbers]
 
 
-def line_parts(blob: bytes | None) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
-    """The lines of a geometry in well-known binary: x and y of the points of each."""
-    if not blob:
-        return []
-    found, _ = _wkb(memoryview(blob), 0)
-    return found
-
-
-def _wkb(blob: memoryview, at: int) -> tuple[list[np.ndarray[Any, np.dtype[np.float64]]], int]:
-    order = "<" if blob[at] == 1 else ">"
-    kind, count = (int(value) for value in np.frombuffer(blob, f"{order}u4", 2, at + 1))
-    # Heights are said by ISO as thousands, by others as high bits.
-    extra = (kind >> 31) + (kind >> 30 & 1) or (0, 1, 1, 2)[kind % 10000 // 1000]
-    plain = (kind & 0xFFFF) % 1000
-    at += 9
-    if plain == 2:
-        size = (2 + extra) * count
-        points = np.frombuffer(blob, f"{order}f8", size, at).reshape(count, 2 + extra)[:, :2]
-        return [points.astype(np.float64)], at + 8 * size
-    if plain != 5:
-        return [], at
-    lines = []
-    for _ in range(count):
-        part, at = _wkb(blob, at)
-        lines += part
-    return lines, at
-
-
 def _text(value: Json) -> str:
     """A value as a tag; nothing for what is not there."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
@@ -169,14 +124,3 @@ def _geojson_crs(document: Json) -> str | None:
         return WGS84
     code = name.rpartition(":")[2]
     return f"EPSG:{code}" if code.isdecimal() else None
-
-
-def _label(
-    crs: str | None, points: np.ndarray[Any, np.dtype[np.float64]]
-) -> tuple[str | None, tuple[str, ...]]:
-    """The coordinate system of a file; degrees of other surveys are taken as those of GPS."""
-    if crs in DEGREES_LIKE_WGS84:
-        return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
-    if crs is None and len(points) and np.all(np.abs(points) <= (180, 90)):
-        return WGS84, (f"no coordinate system is given; the numbers are taken as degrees ({WGS84})",)
-    return crs, ()

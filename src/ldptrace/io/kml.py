@@ -1,0 +1,148 @@
+"""KML and KMZ: every line and every track (gx:Track) of every placemark is one trajectory."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ldptrace.core import ragged
+from ldptrace.core.columns import USER_NAMES
+from ldptrace.core.crs import WGS84
+from ldptrace.core.timestamps import Times, read_times
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io.account import Parsed, each
+from ldptrace.io.reading import Reading
+from ldptrace.io.tables import unzoned
+from ldptrace.io.text import read_bytes
+from ldptrace.io.xml import Document
+
+NAME = "name"
+# Bytes of the document of a KMZ at most; a small archive can hold any number of zeros.
+LARGEST = 1 << 32
+
+
+def read_file(path: Path, reading: Reading) -> Parsed:
+    """Lines and tracks; points and areas are counted, not read."""
+    document = _Kml()
+    document.parse(_content(path))
+    times = Times(None)
+    if any(moment is not None for moment in document.moments):
+        times = read_times(pa.chunked_array([pa.array(document.moments, pa.string())]), reading.timezone)
+    about = [document.about[place] for place in document.owners]
+    names = dict.fromkeys(name for row in about for name in row)
+    extra = pa.table({name: pa.array([row.get(name) for row in about], pa.string()) for name in names})
+    return Parsed(
+        Trajectories(
+            np.array(document.x),
+            np.array(document.y),
+            ragged.offsets_of(np.array(document.sizes, dtype=np.int64)),
+            t=times.seconds,
+            crs=WGS84,
+            extra=extra if names else None,
+            user=next((name for name in names if name in USER_NAMES), None),
+            timezone=None if times.seconds is None else reading.timezone,
+        ),
+        rows=len(document.sizes),
+        notes=(*_others(document.others), *times.notes),
+        doubts=unzoned(times.unzoned, reading),
+    )
+
+
+read = each(read_file)
+
+
+def _content(path: Path) -> bytes:
+    """The document, also of a KMZ, which is an archive of it and its pictures."""
+    data = read_bytes(path)
+    if not data.startswith(b"PK\x03\x04"):
+        return data
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            inside = [entry for entry in packed.infolist() if entry.filename.lower().endswith(".kml")]
+            if not inside:
+                raise FormatError("there is no .kml file in this archive")
+            if inside[0].file_size > LARGEST:
+                raise FormatError(f"its document has {inside[0].file_size:,} bytes, {LARGEST:,} are allowed")
+            return packed.read(inside[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise FormatError(f"this archive cannot be unpacked: {error}") from None
+
+
+def _others(number: int) -> tuple[str, ...]:
+    return (f"{number:,} points and areas are no lines",) if number else ()
+
+
+class _Kml(Document):
+    """Columns that grow while the parser walks through the document."""
+
+    root = "kml"
+    known = ("http://www.google.com/kml/ext/2.2",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.x, self.y = array("d"), array("d")
+        self.moments: list[str | None] = []
+        # Of every trajectory: its points and its placemark; and of every placemark its name and data.
+        self.sizes: list[int] = []
+        self.owners: list[int] = []
+        self.about: list[dict[str, str]] = [{}]
+        self.others = 0
+        self._when: list[str] = []
+        self._column = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "Placemark":
+            self.about.append({})
+        elif name == "Track":
+            self._when = []
+            self._begin()
+        elif name == "LineString":
+            self._begin()
+        elif name in {"Data", "SimpleData"}:
+            self._column = attributes.get("name", "")
+        elif name in {"Point", "Polygon"}:
+            self.others += 1
+
+    def end(self, name: str, outer: str) -> None:
+        if name == "coordinates" and outer == "LineString":
+            for place in self.text.split():
+                self._add(place.split(","))
+        elif name == "coord" and outer == "Track":
+            # A moment without a place is an empty element.
+            self._add(self.text.split() or ["nan", "nan"])
+        elif name == "when" and outer == "Track":
+            self._when.append(self.text)
+        elif name == "Track":
+            self._times()
+        elif outer == "Placemark" and name == NAME and self.text.strip():
+            self.about[-1][NAME] = self.text.strip()
+        elif (name == "SimpleData" or (name == "value" and outer == "Data")) and self._column:
+            self.about[-1][self._column] = self.text.strip()
+
+    def _begin(self) -> None:
+        self.sizes.append(0)
+        self.owners.append(len(self.about) - 1)
+
+    def _add(self, place: list[str]) -> None:
+        try:
+            lon, lat = float(place[0]), float(place[1])
+        except (IndexError, ValueError):
+            raise NothingUsable(
+                f"{self.line()}: a point needs numbers longitude and latitude, got {' '.join(place)[:60]!r}"
+            ) from None
+        self.x.append(lon)
+        self.y.append(lat)
+        self.moments.append(None)
+        self.sizes[-1] += 1
+
+    def _times(self) -> None:
+        """The moments of a track, where it has one for each of its points."""
+        size = self.sizes[-1]
+        if size and len(self._when) == size:
+            self.moments[-size:] = self._when

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io import read
+from ldptrace.io.files import read_with_account
+from ldptrace.io.reading import Reading
+
+MOMENT = 1_714_552_200
+ACTIVITY = [{"timestamp": "1999-01-01T00:00:00Z", "activity": [{"type": "STILL", "confidence": 100}]}]
+
+
+def fix(seconds: float, lon: float, **more: object) -> dict[str, object]:
+    moment = f"{np.datetime64(int(MOMENT + seconds), 's')}.250Z"
+    return {"latitudeE7": 525163000, "longitudeE7": round(1e7 * lon), "timestamp": moment} | more
+
+
+def saved(folder: Path, entries: list[object], name: str = "Records.json") -> Path:
+    path = folder / name
+    path.write_text(json.dumps({"locations": entries}))
+    return path
+
+
+def test_a_log_is_cut_at_its_gaps(tmp_path: Path) -> None:
+    entries = [fix(0, 13.1, activity=ACTIVITY, source="GPS"), fix(60, 13.2), fix(7_200, 13.3)]
+    path = saved(tmp_path, [*entries, {"timestamp": "2024-05-01T10:00:00Z"}])
+    found, account = read_with_account(path, Reading(split_gap=1_800))
+    assert found.sizes.tolist() == [2, 1]
+    assert found.x.tolist() == [13.1, 13.2, 13.3]
+    assert found.y.tolist() == [52.5163] * 3
+    assert found.t is not None
+    assert found.t.tolist() == [MOMENT + 0.25, MOMENT + 60.25, MOMENT + 7_200.25]
+    assert found.crs == "EPSG:4326"
+    assert account.dropped_points == {"no latitude and longitude": 1}
+    # Both parts are of one person.
+    assert found.user is not None
+
+
+def test_without_a_gap_it_is_one_trajectory_and_says_how_to_cut_it(tmp_path: Path) -> None:
+    found, account = read_with_account(saved(tmp_path, [fix(60, 13.2), fix(0, 13.1)]))
+    assert found.sizes.tolist() == [2]
+    assert found.x.tolist() == [13.1, 13.2]
+    assert "points sorted by time" in account.notes
+    assert "split_gap (--split-gap)" in account.line()
+
+
+def test_older_exports_hold_milliseconds_and_lose_signs(tmp_path: Path) -> None:
+    south = {"latitudeE7": 2**32 - 338_688_000, "longitudeE7": 2**32 - 700_000_000}
+    entry = {**south, "timestampMs": str(1_000 * MOMENT)}
+    found, account = read_with_account(saved(tmp_path, [entry], "export.json"), Reading(format="google"))
+    assert (found.x.tolist(), found.y.tolist()) == ([-70.0], [-33.8688])
+    assert found.t is not None
+    assert found.t.tolist() == [MOMENT]
+    assert not any("milliseconds" in note for note in account.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "match"),
+    [
+        ('{"latitudeE7": 1', FormatError, "this is not JSON"),
+        ('{"a": [{"latitudeE7": 1, "longitudeE7": 1}]}', FormatError, "expected a location history"),
+        ('{"locations": [{"latitudeE7": 1}]}', NothingUsable, "no fixes with latitudeE7"),
+        ('{"locations": [{"latitudeE7": [], "longitudeE7": 1}]}', NothingUsable, "whole numbers"),
+    ],
+)
+def test_what_is_no_history_is_refused(tmp_path: Path, text: str, kind: type[Exception], match: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(kind, match=match):
+        read(tmp_path / "a.json")
