@@ -9,6 +9,7 @@ from ldptrace import plugins
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 from ldptrace.plugins import StreamMethod
+from ldptrace.streams.run import SHOWN, Presence
 
 Kind = Literal["method", "stream", "reference"]
 
@@ -20,6 +21,8 @@ REFERENCES = {
     "plain-routing": "shortest ways between the true ends of real trips: private to nobody",
 }
 LOCAL = "nobody: local differential privacy"
+# Our own streams, by what they show of who is on the way.
+STANDING: dict[str, Presence] = {"standing": "hidden", "standing-shown": "shown"}
 
 
 @dataclass(frozen=True)
@@ -46,19 +49,26 @@ def contestant(name: str, *, has_map: bool) -> Contestant:
         return Contestant(name, "reference", REFERENCES[name], "")
     plain, with_map = name.removesuffix(WITH_MAP), name.endswith(WITH_MAP)
     streams = plugins.installed(plugins.STREAMS)
+    if with_map and not has_map:
+        raise InputError(f"{name} needs a street map: give it with --roads")
+    if plain in STANDING:
+        trust = LOCAL if STANDING[plain] == "hidden" else SHOWN
+        return Contestant(
+            name, "stream", "`ldptrace stream`: one report per device, a model of now", trust, with_map
+        )
     if plain in streams and plain not in names():
+        if with_map:
+            raise InputError(f"method {plain} has no use for a map")
         found: StreamMethod = plugins.load(streams[plain])
         return Contestant(name, "stream", found.summary, found.public)
     if plain not in names():
         raise InputError(
-            f"there is no method {plain!r}; the methods are {', '.join([*names(), *streams])}, "
+            f"there is no method {plain!r}; the methods are {', '.join([*names(), *STANDING, *streams])}, "
             f"with {WITH_MAP} behind the name for one that uses the map"
         )
     recipe = method(plain)
     if with_map and "roads" not in recipe.options:
         raise InputError(f"method {plain} has no use for a map")
-    if with_map and not has_map:
-        raise InputError(f"{name} needs a street map: give it with --roads")
     return Contestant(name, "method", recipe.summary, recipe.leaks or LOCAL, with_map)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ldptrace import __version__, plugins
+from ldptrace import __version__
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning, FormatError, NoiseWarning, PrivacyWarning
@@ -29,8 +29,9 @@ from ldptrace.io import read, write
 from ldptrace.io.atomic import atomic_path
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.streams.run import DEFAULT, Settings, stream
 from ldptrace.synthesis import synthesize
-from ldptrace_lab.compare.contestants import Contestant
+from ldptrace_lab.compare.contestants import STANDING, Contestant
 
 FORMAT, VERSION = "ldptrace-compare-run", 1
 # Cells per side of the metrics, as in the paper.
@@ -171,11 +172,7 @@ class Bench:
             return self._control(who.name, np.random.default_rng(key.seed))
         assert key.epsilon is not None
         if who.kind == "stream":
-            found = plugins.load(plugins.installed(plugins.STREAMS)[who.method])
-            made: Trajectories = found.run(
-                self.real, self.grid, key.epsilon, question.tick, np.random.default_rng(key.seed)
-            )
-            return made
+            return self._stream(who, key.epsilon, key.seed)
         options: dict[str, Any] = {"roads": question.roads} if who.with_map else {}
         return synthesize(
             self.real,
@@ -190,6 +187,22 @@ class Bench:
             outside="clamp",
             **options,
         )
+
+    def _stream(self, who: Contestant, epsilon: float, seed: int) -> Trajectories:
+        question, own = self.question, who.method in STANDING
+        assert question.tick is not None
+        roads = self.roads.largest_component() if who.with_map and self.roads is not None else None
+        return stream(
+            self.real,
+            epsilon,
+            bounds=question.bounds,
+            settings=Settings(question.tick, presence=STANDING.get(who.method, "hidden")),
+            # Other people's methods have the cells of their papers.
+            grid=METRIC_GRID if question.grid == "auto" and not own else question.grid,
+            method=DEFAULT if own else who.method,
+            public=roads,
+            seed=seed,
+        ).trajectories
 
     def _control(self, name: str, rng: np.random.Generator) -> Trajectories:
         assert self.roads is not None

@@ -27,6 +27,8 @@ def test_everybody_says_whom_one_trusts() -> None:
     assert "trusted curator" in contestant("adatrace", has_map=False).trust
     assert "who is on the way" in contestant("retrasyn", has_map=False).trust
     assert contestant("retrasyn", has_map=False).kind == "stream"
+    assert contestant("standing+map", has_map=True).trust == LOCAL
+    assert "shows that there was one" in contestant("standing-shown", has_map=False).trust
 
 
 @pytest.mark.parametrize(
@@ -35,10 +37,16 @@ def test_everybody_says_whom_one_trusts() -> None:
         ("walker", "no method 'walker'; the methods are single-report"),
         ("single-report+map", "needs a street map"),
         ("map-alone", "needs a street map"),
-        ("paper+map", "no use for a map"),
+        ("standing+map", "needs a street map"),
         (" , ", "at least one method"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         contestants(text, has_map=False)
+
+
+def test_a_map_is_for_those_who_use_it() -> None:
+    for name in ("paper+map", "retrasyn+map"):
+        with pytest.raises(InputError, match="no use for a map"):
+            contestant(name, has_map=True)

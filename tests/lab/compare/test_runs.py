@@ -76,7 +76,9 @@ def test_streams_are_compared_where_there_is_a_tick(question: Question) -> None:
     timed = bench(replace(question, tick=10.0))
     made = timed.run(RunKey(contestant("retrasyn", has_map=False), 1.0, 1)).values
     fresh = timed.run(RunKey(contestant("fresh-sample", has_map=False), None, 1)).values
+    ours = timed.run(RunKey(contestant("standing", has_map=False), 1.0, 1)).values
     stream = [name for name in made if name.startswith("stream_")]
+    assert all(name in ours for name in stream)
     assert stream
     assert all(name in fresh for name in stream)
     assert not any(name.startswith("stream_") for name in timed.run(PAPER).values)
