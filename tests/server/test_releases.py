@@ -7,13 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.curator import Tally
+from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.device.track import occasion_among
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, views
-from ldptrace.server.problems import Refused
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import find
+from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import Database
-from server_kit import GRID, SINGLE, answered, opened, published
+from server_kit import GRID, SINGLE, answered, opened, published, refused
 
 
 @pytest.mark.slow
@@ -42,3 +50,43 @@ def test_nothing_is_published_below_the_smallest_number(database: Database) -> N
         releases.begin(database, "trips", actor="test")
     with database.reading() as session:
         assert views.files_of(session, "trips") == []
+
+
+@pytest.mark.slow
+def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Path) -> None:
+    week = 7 * 86_400
+    standing = Standing.of(week, epsilon=4, start=0)
+    plan = opened(
+        database,
+        "trips",
+        plan_from_facts(500, "4", 4, (0.0, 0.0, 6.0, 6.0), standing=standing),
+        min_reports=50,
+    )
+    ways = [Recording([(0.5, 0.5), (2.5, 3.5), (5.5, 3.0)], 5.0 * week - 60)]
+    for window in (3, 4):
+        reports = []
+        for number in range(80):
+            ledger = Ledger(tmp_path / f"{window}-{number}.json")
+            reporter = Reporter(plan, ledger)
+            reporter.accept(float(window * week))
+            reports.append(
+                reporter.draw_about(occasion_among(ways[: number % 2], plan.grid), 0, window=window)
+            )
+        Counter(database, lambda at=window: (at + 1.0) * week).count(  # type: ignore[misc]
+            "trips", [Submission(b"".join(reports))]
+        )
+    refused(ServerProblem.WRONG_STATE, releases.begin, database, "trips", actor="test", number=0)
+    refused(ServerProblem.NOT_FOUND, releases.begin, database, "trips", actor="test", number=9)
+    closed = close_windows(database, "trips", 7.0 * week)
+    assert [(one.number, one.window, one.reports) for one in closed] == [(0, 3, 80), (1, 4, 80)]
+    for one in closed:
+        attempt = releases.begin(database, "trips", actor="test", number=one.number)
+        releases.Attempt(database, "trips", attempt, one.number).make(20)
+    with database.reading() as session:
+        for number in (0, 1):
+            files = {file["name"] for file in views.files_of(session, "trips", number)}
+            assert {"README.md", "index.html", "model.npz", "synthetic.parquet", "tally-1.json"} <= files
+        assert views.files_of(session, "trips") == []
+        tally = Tally.from_json(releases.file_of(session, "trips", "tally-1.json", 1))
+        assert (tally.window, sum(tally.users)) == (4, 80)
+        assert find(session, "trips").state == "open"

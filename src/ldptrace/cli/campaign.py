@@ -15,6 +15,7 @@ from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
 from ldptrace.cli.releases import export, publish
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.cli.tokens import token
+from ldptrace.cli.windows import EveryOption, LifetimeOption, RecentOption, StartOption, standing_of
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,21 +85,10 @@ def create(
     max_reports: Annotated[
         int, typer.Option("--max-reports", min=1, help="Reports that are counted at most, in each round.")
     ] = 100_000_000,
-    every: Annotated[
-        str | None, typer.Option("--every", metavar="DURATION", help="Ask again in every window, such as 7d.")
-    ] = None,
-    recent: Annotated[
-        str | None,
-        typer.Option("--recent", metavar="DURATION", help="About trips of this long before a window's end."),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option("--start", metavar="TIME", help="From when windows are counted; Mondays if absent."),
-    ] = None,
-    lifetime: Annotated[
-        str | None,
-        typer.Option("--lifetime", help="Epsilon of all answers of one device; ten answers if absent."),
-    ] = None,
+    every: EveryOption = None,
+    recent: RecentOption = None,
+    start: StartOption = None,
+    lifetime: LifetimeOption = None,
     grace: Annotated[
         str | None,
         typer.Option("--grace", metavar="DURATION", help="How late a report may be; 1d if absent."),
@@ -195,29 +185,24 @@ def _planned(
     return plan_from_facts(users, epsilon, cells, box, crs, method, **asked)
 
 
-def _standing(epsilon: str, every: str | None, *options: str | None) -> Standing | None:
+def _standing(
+    epsilon: str,
+    every: str | None,
+    recent: str | None,
+    start: str | None,
+    lifetime: str | None,
+    grace: str | None,
+) -> Standing | None:
     """The windows of a standing campaign; None where none are asked for."""
     from ldptrace.protocol.durations import seconds_of
     from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.standing import START
-    from ldptrace.protocol.standing import Standing as Windows
-    from ldptrace.server.about import moment
 
-    if every is None:
-        if any(option is not None for option in options):
-            raise InputError(
-                "--recent, --start, --lifetime and --grace belong to a standing campaign: give --every"
-            )
-        return None
-    recent, start, lifetime, grace = options
-    return Windows.of(
-        seconds_of(every),
-        epsilon=epsilon_fraction(epsilon),
-        recent=None if recent is None else seconds_of(recent),
-        start=START if start is None else moment(start),
-        lifetime=lifetime,
-        grace=None if grace is None else seconds_of(grace),
-    )
+    standing = standing_of(epsilon_fraction(epsilon), every, recent, start, lifetime)
+    if grace is None:
+        return standing
+    if standing is None:
+        raise InputError("--grace belongs to a standing campaign: give --every DURATION")
+    return standing.changed(grace=seconds_of(grace))
 
 
 def _network_files(path: Path) -> dict[str, bytes]:

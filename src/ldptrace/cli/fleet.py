@@ -51,7 +51,17 @@ def fleet(
         float, typer.Option("--patience", min=0, help="Seconds without any answer after which it gives up.")
     ] = 600.0,
     admission: Annotated[
-        Path | None, typer.Option("--admission", help="File of admission tokens, one on each line.")
+        Path | None, typer.Option("--admission", help="File of admission codes: those of a device on a line.")
+    ] = None,
+    windows: Annotated[
+        int | None,
+        typer.Option("--windows", min=1, help="Windows of a standing campaign that the devices answer."),
+    ] = None,
+    trial_clock: Annotated[
+        str | None,
+        typer.Option(
+            "--trial-clock", metavar="START,RATE,SINCE", help="The quicker clock that the server was given."
+        ),
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -59,11 +69,27 @@ def fleet(
     """Play devices that answer a campaign over HTTP. Exit status 0 if every one of them was acknowledged."""
     import asyncio
 
-    from ldptrace.server.fleet import Faults, city_trips, run_fleet
+    from ldptrace.server.fleet import Faults, Fleet, city_trips, run_fleet
 
     faults = Faults(duplicates, drops, garbage)
-    tokens = None if admission is None else admission.read_text(encoding="ascii").split()
+    sheets = None if admission is None else _sheets(admission)
     trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, format, crs)
+    if windows is not None:
+        from ldptrace.server.standing_fleet import Playing, Rhythm, run_standing_fleet
+
+        rhythm = Rhythm(_clock(trial_clock), windows, seed)
+        with _Bar(users * windows) as bar:
+            playing = Playing(concurrency, sheets, bar.show)
+            devices = Fleet.at(url, campaign, faults, seed, patience)
+            answered = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
+        _tell(answered)
+        for window, count in sorted(answered.windows.items()):
+            note(f"  window {window}: {count:,} answers")
+        note(f"  no device gave more than epsilon {float(answered.most_given):g}")
+        if not answered.complete:
+            raise typer.Exit(1)
+        return
+    tokens = None if sheets is None else [codes[0] for codes in sheets]
     with _Bar(users) as bar:
         outcome = asyncio.run(
             run_fleet(
@@ -79,6 +105,13 @@ def fleet(
                 progress=bar.show,
             )
         )
+    _tell(outcome)
+    if not outcome.complete:
+        raise typer.Exit(1)
+
+
+def _tell(outcome: Outcome) -> None:
+    """What became of the fleet."""
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
         f"{outcome.acknowledged:,} of {outcome.devices:,} devices acknowledged in {outcome.seconds:.1f} s, "
@@ -87,8 +120,19 @@ def fleet(
     )
     for problem, count in outcome.refused.most_common():
         note(f"  {count:,} refused: {problem}")
-    if not outcome.complete:
-        raise typer.Exit(1)
+
+
+def _sheets(path: Path) -> list[list[str]]:
+    """Admission codes by device: those of one line, one for each answer."""
+    return [line.split() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
+
+
+def _clock(text: str | None) -> Callable[[], float]:
+    import time
+
+    from ldptrace.server.clocks import TrialClock
+
+    return time.time if text is None else TrialClock.of(text)
 
 
 def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Plan], Trajectories]:

@@ -24,8 +24,11 @@ def token(
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke a token.")] = None,
     admission: Annotated[
         int | None,
-        typer.Option("--admission", min=1, help="Make so many single-use tokens for devices instead."),
+        typer.Option("--admission", min=1, help="Make this many sheets of single-use codes for devices."),
     ] = None,
+    codes: Annotated[
+        int, typer.Option("--codes", min=1, max=1_000, help="Codes on a sheet: one for each window.")
+    ] = 1,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -44,7 +47,9 @@ def token(
                     f"{one.id}  {one.scope:<6}  {one.campaign}  {one.created}  {state}  {one.label}".rstrip()
                 )
     elif admission is not None:
-        typer.echo("\n".join(tokens.create_admissions(store, name, admission, actor=actor())))
+        made = tokens.create_admissions(store, name, admission * codes, actor=actor())
+        for first in range(0, len(made), codes):
+            typer.echo(" ".join(made[first : first + codes]))
         note(f"campaign {name} counts only reports that come with one of these; they are not shown again")
     else:
         text, _ = tokens.create_token(store, name, scope, label, actor=actor())

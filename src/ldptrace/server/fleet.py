@@ -81,8 +81,10 @@ async def run_fleet(
     if admissions is not None and len(admissions) < users:
         raise InputError(f"there are {len(admissions):,} admission tokens for {users:,} devices")
     target = Target.of(url)
-    fleet = _Fleet(target, campaign, faults or Faults(), random.Random(seed), patience)
+    fleet = Fleet(target, campaign, faults or Faults(), random.Random(seed), patience)
     plan = await fleet.plan()
+    if plan.standing is not None:
+        raise InputError("the campaign is standing: --windows says how many windows the devices answer")
     found = trips(plan)
     if len(found) == 0:
         raise InputError("the fleet needs at least one trajectory")
@@ -111,20 +113,27 @@ async def run_fleet(
     return outcome
 
 
-class _Fleet:
+class Fleet:
+    """What the devices share: where the server is, what goes wrong, and how long they wait."""
+
     def __init__(
         self, target: Target, campaign: str, faults: Faults, chance: random.Random, patience: float
     ) -> None:
-        self._target = target
+        self.target = target
         self._path = f"/v1/campaigns/{campaign}"
         self._faults = faults
         self._chance = chance
         self._patience = patience
         self._answered = time.monotonic()
 
+    @staticmethod
+    def at(url: str, campaign: str, faults: Faults, seed: int | None, patience: float) -> Fleet:
+        """A fleet for the campaign of a server."""
+        return Fleet(Target.of(url), campaign, faults, random.Random(seed), patience)
+
     async def plan(self) -> Plan:
         """The campaign's plan, as soon as the server is there."""
-        with closing(Connection(self._target)) as connection:
+        with closing(Connection(self.target)) as connection:
             for pause in self._pauses():
                 try:
                     answer = await connection.request("GET", f"{self._path}/plan")
@@ -145,8 +154,8 @@ class _Fleet:
         report: bytes,
         admission: tuple[tuple[str, str], ...],
         outcome: Outcome,
-    ) -> None:
-        """One device: faults, then its report until it is acknowledged or refused for good."""
+    ) -> bool:
+        """One device: faults, then its report until it is acknowledged or refused for good; whether it was counted."""
         path, chance = f"{self._path}/reports", self._chance
         headers = (*REPORTS, *admission)
         if chance.random() < self._faults.garbage:
@@ -171,12 +180,13 @@ class _Fleet:
                 break
             if answer.status not in AGAIN:
                 outcome.refused[_code(answer)] += 1
-                return
+                return False
             outcome.events["told to come back"] += 1
             await asyncio.sleep(pause)
         if again:
             outcome.events["duplicates"] += 1
             await self._besides(connection, path, report, headers)
+        return True
 
     async def _besides(
         self, connection: Connection, path: str, body: bytes, headers: tuple[tuple[str, str], ...]

@@ -63,7 +63,8 @@ def write_release(
     tell("fit the model", 10)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", FitWarning)
-        model = fit_model(estimates, public=public, progress=_fitting(tell))
+        # How many trips people made says nothing about where they lead.
+        model = fit_model(estimates.without("trips"), public=public, progress=_fitting(tell))
     model.save(out / "model.npz")
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.

@@ -108,7 +108,7 @@ class Attempt:
         self._attempt = attempt
         self._number = number
         self._place = WHOLE if number is None else number
-        self._folder = "" if number is None else f"{number}/"
+        self._folder = folder_of(number)
 
     def tell(self, stage: str, done: int) -> None:
         """Write how far it is, for the page that shows it."""
@@ -177,6 +177,20 @@ class Attempt:
             if current != (self._attempt, "running"):
                 raise Refused(ServerProblem.WRONG_STATE, "another attempt has replaced this release")
             yield session
+
+
+def folder_of(number: int | None) -> str:
+    """What stands before the names of the files of a release.
+
+    >>> folder_of(None), folder_of(3)
+    ('', '3/')
+    """
+    return "" if number is None else f"{number}/"
+
+
+def file_of(session: Session, name: str, file: str, number: int | None = None) -> bytes:
+    """A file of a release; empty where there is none."""
+    return _whole(session, name, folder_of(number) + file)
 
 
 def _folder_of(file: str) -> str:

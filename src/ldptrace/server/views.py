@@ -10,6 +10,7 @@ from ldptrace.curator import Estimate, Estimates
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
 from ldptrace.server.registry import Campaign
+from ldptrace.server.releases import folder_of
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import counts_of, estimates_of, rejections_of, tallies_of
 
@@ -106,14 +107,16 @@ def release_state(session: Session, name: str) -> dict[str, Any] | None:
     return None if found is None else dict(zip(("state", "stage", "percent", "error"), found, strict=True))
 
 
-def files_of(session: Session, name: str) -> list[dict[str, Any]]:
-    """What can be downloaded."""
+def files_of(session: Session, name: str, number: int | None = None) -> list[dict[str, Any]]:
+    """What can be downloaded: of the campaign, or of the release of one window."""
+    folder = folder_of(number)
     found = session.rows(
-        "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name NOT LIKE '%/%' "
-        "GROUP BY name ORDER BY name",
+        "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name LIKE ? GROUP BY name ORDER BY name",
         name,
+        f"{folder}%",
     )
-    return [{"name": file, "bytes": int(size)} for file, size in found]
+    files = ((file.removeprefix(folder), size) for file, size in found)
+    return [{"name": file, "bytes": int(size)} for file, size in files if "/" not in file]
 
 
 def _density(estimates: Estimates) -> dict[str, Any] | None:

@@ -1,0 +1,208 @@
+"""A standing fleet: devices that answer window after window, by a clock that may be quicker, with ledgers in memory.
+
+Each device accepts the plan, draws its phase, and from then on answers each window once, at or after its end and after
+a wait that does not depend on trips, until its lifetime is spent. A seed repeats the trips; phases, waits and reports
+are drawn from the operating system's source.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.errors import InputError
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.reports import window_of
+from ldptrace.protocol.standing import Standing
+from ldptrace.server.fleet import Fleet, Outcome, points_of
+from ldptrace.server.wire import Connection
+
+# How many trips a person makes in the time of one window, each as likely as the others.
+TRIPS = (0, 0, 1, 1, 2, 3)
+# Seconds of the system's clock between two looks at the time.
+LOOK = 0.05
+
+
+class MemoryFile:
+    """The text of a ledger, kept in memory: for devices that live as long as the fleet."""
+
+    path = "(memory)"
+
+    def __init__(self) -> None:
+        self._text: str | None = None
+
+    def read(self) -> str | None:
+        return self._text
+
+    def write(self, text: str) -> None:
+        self._text = text
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        yield
+
+
+@dataclass
+class StandingOutcome(Outcome):
+    """What became of a standing fleet: answers acknowledged, by window, and the most that one device gave."""
+
+    windows: Counter[int] = field(default_factory=Counter)
+    most_given: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """The clock of a standing fleet, and how many windows it answers."""
+
+    clock: Callable[[], float]
+    windows: int
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Playing:
+    """How a fleet is played: connections at once, admission codes of each device, who is told how far it is."""
+
+    concurrency: int = 64
+    sheets: Sequence[Sequence[str]] | None = None
+    progress: Callable[[Outcome], None] | None = None
+
+
+async def run_standing_fleet(
+    fleet: Fleet,
+    trips: Callable[[Plan], Trajectories],
+    users: int,
+    rhythm: Rhythm,
+    playing: Playing | None = None,
+) -> StandingOutcome:
+    """Play `users` devices for some windows; `trips` is the pool that their trips are drawn from."""
+    plan = await fleet.plan()
+    if plan.standing is None:
+        raise InputError("the campaign is not standing: leave --windows out")
+    found = trips(plan)
+    if len(found) == 0:
+        raise InputError("the fleet needs at least one trajectory")
+    crowd = _Crowd(plan, plan.standing, found, users, rhythm)
+    outcome, started = StandingOutcome(0), time.monotonic()
+    playing = playing or Playing()
+    if playing.sheets is not None and len(playing.sheets) < users:
+        raise InputError(f"there are {len(playing.sheets):,} sheets of admission codes for {users:,} devices")
+
+    async def player() -> None:
+        with closing(Connection(fleet.target)) as connection:
+            while (number := await crowd.next_due()) is not None:
+                report = crowd.answer(number, outcome)
+                if report is None:
+                    continue
+                outcome.devices += 1
+                admission: tuple[tuple[str, str], ...] = ()
+                if playing.sheets is not None:
+                    # Each answer has a code of its own: two of one device have nothing in common.
+                    admission = (("Ldptrace-Admission", playing.sheets[number][crowd.given(number) - 1]),)
+                if await fleet.play(connection, report, admission, outcome):
+                    outcome.windows[window_of(report)] += 1
+                    crowd.acknowledged(number, window_of(report))
+                if playing.progress is not None:
+                    playing.progress(outcome)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(playing.concurrency, users)):
+            group.create_task(player())
+    outcome.most_given, outcome.seconds = crowd.most_given(), time.monotonic() - started
+    return outcome
+
+
+class _Crowd:
+    """The devices: their ledgers, and when each is due."""
+
+    def __init__(
+        self, plan: Plan, standing: Standing, trips: Trajectories, users: int, rhythm: Rhythm
+    ) -> None:
+        self._plan = plan
+        self._standing = standing
+        self._trips = trips
+        self._rhythm = rhythm
+        self._seed = random.Random(rhythm.seed).getrandbits(32)
+        self._reporters = []
+        now = rhythm.clock()
+        self._stop = now + (rhythm.windows + 1) * standing.every
+        self._due: list[tuple[float, int]] = []
+        for number in range(users):
+            ledger = Ledger("(memory)", limit=None)
+            ledger.file = MemoryFile()  # type: ignore[assignment]
+            ledger.new_limit = standing.lifetime
+            self._reporters.append(Reporter(plan, ledger))
+            self._accept(number, now)
+        heapq.heapify(self._due)
+
+    def _accept(self, number: int, now: float) -> None:
+        row = self._reporters[number].accept(now)
+        self._due.append((self._when(row.window + 1, row.phase), number))
+
+    def _when(self, window: int, phase: int) -> float:
+        """When a device sends its answer about a window: after its end, and a wait that says nothing of trips."""
+        return self._standing.end(window, phase) + Source().below(self._standing.grace + 1)
+
+    async def next_due(self) -> int | None:
+        """The next device whose answer is due, as soon as it is; None when the last window was answered."""
+        while self._due:
+            due, number = self._due[0]
+            if due > self._stop:
+                return None
+            if due <= self._rhythm.clock():
+                heapq.heappop(self._due)
+                return number
+            await asyncio.sleep(LOOK)
+        return None
+
+    def answer(self, number: int, outcome: Outcome) -> bytes | None:
+        """The report of a device that is due; None where it gives no more."""
+        reporter, now = self._reporters[number], self._rhythm.clock()
+        try:
+            report = reporter.report_window(self._recordings(number, now), now)
+        except PlanRefused as refused:
+            outcome.events[refused.problem.code] += 1
+            if refused.problem is Problem.PLAN_NOT_DUE:
+                self._again(number)
+            return None
+        return report
+
+    def acknowledged(self, number: int, window: int) -> None:
+        self._reporters[number].sent(window=window)
+        self._again(number)
+
+    def given(self, number: int) -> int:
+        """How many answers a device has given."""
+        row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
+        return 0 if row is None else row.answers
+
+    def most_given(self) -> Fraction:
+        return max(reporter.ledger.spent for reporter in self._reporters)  # type: ignore[union-attr]
+
+    def _again(self, number: int) -> None:
+        row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
+        assert row is not None
+        heapq.heappush(self._due, (self._when(row.window + 1, row.phase), number))
+
+    def _recordings(self, number: int, now: float) -> list[Recording]:
+        """What a device has recorded in the last two windows: some of the trips, at some times."""
+        every, found = self._standing.every, list[Recording]()
+        for period in range(int(now // every) - 2, int(now // every) + 1):
+            chance = random.Random(f"{self._seed} {number} {period}")
+            for _ in range(chance.choice(TRIPS)):
+                arrival = (period + chance.random()) * every
+                place = chance.randrange(len(self._trips))
+                if arrival <= now:
+                    found.append(Recording(points_of(self._trips, place), arrival))
+        return found

@@ -1,0 +1,74 @@
+"""A standing fleet on a quick clock, with a server that is killed: every answer is counted once, in its window."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import tallies
+from ldptrace.server.clocks import TrialClock
+from ldptrace.server.fleet import Faults, Fleet, city_trips
+from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.standing_fleet import MemoryFile, Rhythm, run_standing_fleet
+from ldptrace.server.storage import open_database
+from server_kit import SINGLE, opened, running
+
+pytestmark = pytest.mark.slow
+
+WEEK = 7 * 86_400
+
+
+def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    # A device may give two answers; a week takes two seconds.
+    standing = Standing.of(WEEK, epsilon=1, lifetime=2)
+    plan = opened(database, "trips", plan_from_facts(200, "1", 4, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    assert "trips" in [ask.question.name for ask in plan.rounds[0].asks]
+    text = f"2027-03-01,{WEEK / 2},{time.time()}"
+    clock = TrialClock.of(text)
+    with running("--data", str(tmp_path), "--trial-clock", text) as server:
+        fleet = Fleet.at(server.url, "trips", Faults(duplicates=0.1, drops=0.1, garbage=0.1), 1, 60.0)
+
+        def kill() -> None:
+            time.sleep(2.5)
+            server.kill()
+            server.start()
+
+        trouble = threading.Thread(target=kill)
+        trouble.start()
+        outcome = asyncio.run(run_standing_fleet(fleet, city_trips(100, 1), 200, Rhythm(clock, 3, 1)))
+        trouble.join()
+    with database.reading() as session:
+        counted = {entry.window: entry.reports for entry in tallies.counts_of(session, "trips")}
+    assert outcome.complete, (outcome.refused, outcome.events)
+    assert counted == dict(outcome.windows)
+    # Everybody has given two answers, and asked for a third they gave none.
+    assert outcome.acknowledged == 400
+    assert outcome.most_given == Fraction(2)
+    assert outcome.events["plan-lifetime"] > 0
+    database.close_all()
+
+
+def test_a_campaign_that_is_not_standing(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE)
+    with running("--data", str(tmp_path)) as server:
+        fleet = Fleet.at(server.url, "trips", Faults(), 1, 5.0)
+        with pytest.raises(InputError, match="not standing"):
+            asyncio.run(run_standing_fleet(fleet, city_trips(3, 1), 1, Rhythm(time.time, 1)))
+    database.close_all()
+
+
+def test_a_ledger_in_memory_keeps_its_text() -> None:
+    file = MemoryFile()
+    assert file.read() is None
+    with file.locked():
+        file.write("text")
+    assert file.read() == "text"
