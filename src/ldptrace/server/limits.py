@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Addresses that are remembered; the one that was quiet for longest is forgotten first.
 ADDRESSES = 100_000
@@ -31,6 +32,8 @@ class Settings:
     timeout: float = 20.0
     # What opens and closes campaigns and windows; a trial may have a quicker one.
     clock: Callable[[], float] = time.time
+    # Set when the server is told to stop: streams, which never end by themselves, end then.
+    stopping: threading.Event = field(default_factory=threading.Event)
 
 
 class Arriving:

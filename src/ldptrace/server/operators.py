@@ -150,6 +150,50 @@ async def estimates(request: Request) -> Response:
     return JsonAnswer(await state.read(lambda session: views.estimated(session, find(session, name))))
 
 
+async def series(request: Request) -> Response:
+    """Estimates over time, window by window."""
+    state, name = State.of(request), request.path_params["name"]
+    await state.operator(request, "read", name)
+    # Statistics take a second to load, which a server that only counts need not spend.
+    from ldptrace.server.series import series as over_time
+
+    return JsonAnswer(await state.read(lambda session: over_time(session, find(session, name))))
+
+
+async def travellers(request: Request) -> Response:
+    """Synthetic travellers of the newest release, as server-sent events."""
+    state, name = State.of(request), request.path_params["name"]
+    await state.operator(request, "read", name)
+    data = await state.read(lambda session: releases.newest_file(session, name, "travellers.json"))
+    if not data:
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no release yet")
+    from ldptrace.server.travellers import stream
+
+    return StreamingResponse(
+        stream(data, state.settings.stopping.is_set),
+        media_type="text/event-stream",
+        headers={"x-accel-buffering": "no"},
+    )
+
+
+async def window_file(request: Request) -> Response:
+    """A file of the release of one window."""
+    state, name = State.of(request), request.path_params["name"]
+    file, number = request.path_params["file"], int(request.path_params["round"]) - 1
+    await state.operator(request, "read", name)
+    known = releases.is_file_name(file) and number >= 0
+    data = await state.read(lambda session: releases.file_of(session, name, file, number)) if known else b""
+    if not data:
+        raise Refused(
+            ServerProblem.NOT_FOUND, f"round {number + 1} of campaign {name} has no file {file[:80]!r}"
+        )
+    return Response(
+        data,
+        media_type=releases.media_type(file),
+        headers={"content-disposition": f'attachment; filename="{name}-{number + 1}-{file}"'},
+    )
+
+
 async def download(request: Request) -> Response:
     """A file of the release."""
     state, name = State.of(request), request.path_params["name"]

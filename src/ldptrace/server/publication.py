@@ -23,6 +23,7 @@ from ldptrace.models.observation import Match
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
+from ldptrace.server import travellers
 from ldptrace.server.readme import readme
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_page import DRAWN, release_page
@@ -92,8 +93,13 @@ def write_release(
     }
     _text(out / "scorecard.json", json.dumps(card, indent=1))
     tell("write the page", 96)
-    files = sorted([*(path.name for path in out.iterdir() if path.is_file()), "README.md", "index.html"])
+    files = sorted(
+        [*(path.name for path in out.iterdir() if path.is_file()), "README.md", "index.html", travellers.FILE]
+    )
     some = model.sample(min(DRAWN, count or reports), np.random.default_rng())
+    (out / travellers.FILE).write_bytes(
+        travellers.written(model.sample(travellers.KEPT, np.random.default_rng()), plan)
+    )
     _text(out / "README.md", readme(campaign, card, files))
     _text(out / "index.html", release_page(campaign, card, files, some, material.streets))
 

@@ -19,6 +19,7 @@ FILES = {
     "synthetic.parquet": "synthetic trips, one row for each",
     "synthetic.csv": "the same as text, one row for each point",
     "synthetic.geojson": "the same as lines for a map",
+    "travellers.json": "some of the synthetic trips for a live map",
     "scorecard.json": "the promise, how well the model fits the answers, what was noticed",
 }
 

@@ -193,6 +193,15 @@ def file_of(session: Session, name: str, file: str, number: int | None = None) -
     return _whole(session, name, folder_of(number) + file)
 
 
+def newest_file(session: Session, name: str, file: str) -> bytes:
+    """A file of the campaign's release, or of the newest window that has one; empty where there is none."""
+    found = session.rows(
+        "SELECT number FROM releases WHERE campaign = ? AND state = 'done' ORDER BY number DESC", name
+    )
+    numbers = [None if number == WHOLE else int(number) for (number,) in found]
+    return next((data for number in numbers if (data := file_of(session, name, file, number))), b"")
+
+
 def _folder_of(file: str) -> str:
     """What stands before the name of a file: nothing, the number of a window's round, or what it is for.
 

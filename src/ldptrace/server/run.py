@@ -7,6 +7,8 @@ import errno
 import json
 import logging
 import socket
+import threading
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -125,4 +127,16 @@ def serve(database: Database, listening: socket.socket, settings: Settings, prox
         lifespan="on",
     )
     log.info("listening at %s", address(listening))
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config, settings.stopping).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's own, which tells the streams that they end."""
+
+    def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._stopping.set()
+        super().handle_exit(sig, frame)

@@ -74,6 +74,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
             for count in sorted({max(1, round(expected * part)) for part in OUTLOOK} | {max(1, newest)})
         ],
         "release": release_state(session, campaign.name),
+        "releases": releases_of(session, campaign.name),
         "files": files_of(session, campaign.name),
     }
 
@@ -105,6 +106,16 @@ def release_state(session: Session, name: str) -> dict[str, Any] | None:
         "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = -1", name
     )
     return None if found is None else dict(zip(("state", "stage", "percent", "error"), found, strict=True))
+
+
+def releases_of(session: Session, name: str) -> list[dict[str, Any]]:
+    """The releases of windows, oldest first."""
+    found = session.rows(
+        "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? AND number >= 0 ORDER BY number",
+        name,
+    )
+    keys = ("state", "stage", "percent", "error")
+    return [{"round": number + 1} | dict(zip(keys, rest, strict=True)) for number, *rest in found]
 
 
 def files_of(session: Session, name: str, number: int | None = None) -> list[dict[str, Any]]:

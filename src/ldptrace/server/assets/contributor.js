@@ -4,7 +4,8 @@ import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Re
 import { linkItem, moveItem } from "./client/src/grid.js";
 import { HEADER_BYTES } from "./client/src/reports.js";
 import { GridMap, html, streetsOf } from "./drawing.js";
-import { date, fillIn, known, number, say } from "./language.js";
+import { date, dateTime, fillIn, known, number, say } from "./language.js";
+import { recorded, standingState } from "./standing.js";
 import { BadFile, chosen, tripsIn } from "./trips.js";
 
 const LIMIT = "5";
@@ -28,7 +29,7 @@ async function start() {
   introduce(campaign);
   const plan = await readPlan(await load(`${base}/plan`, "bytes"), { planId: campaign.plan });
   const words = await load(`${base}/words`);
-  Object.assign(state, { campaign, plan, words, round: campaign.round - 1 });
+  Object.assign(state, { campaign, plan, words, round: plan.standing ? 0 : campaign.round - 1 });
   explain();
   if (campaign.state !== "open") {
     tell(say("closed"));
@@ -38,6 +39,10 @@ async function start() {
   state.streets = await streetsOf(name);
   state.ledger = new Ledger(new BrowserStorage(), { limit: LIMIT });
   state.reporter = new Reporter(plan, { ledger: state.ledger });
+  if (plan.standing) {
+    await startStanding();
+    return;
+  }
   await showLedger();
   const entry = (await state.ledger.entries()).find((one) => one.plan === plan.id && one.round === state.round);
   if (entry?.report) {
@@ -92,6 +97,42 @@ function explain() {
   at("plan").textContent = say("planId", { plan: plan.id });
 }
 
+/** A standing campaign: take part, wait until an answer is due, give it. */
+async function startStanding() {
+  const own = await showStanding();
+  if (own.waiting && own.window === null) {
+    at("pending").hidden = false;
+    at("admission-field").hidden = !state.campaign.admission;
+    at("again").before(at("admission-field"));
+  } else if (own.window !== null) prepare();
+}
+
+async function showStanding() {
+  const { ledger, plan } = state;
+  const own = await standingState(ledger, plan);
+  state.own = own;
+  const spent = (await ledger.spent()) || "0";
+  at("given").textContent = own.answers === 0 ? say("given0") : say("givenSome", { count: number(own.answers) });
+  if (own.waiting) at("given").append(` ${say("waiting")}`);
+  const times = { from: dateTime(own.from ?? 0), to: dateTime(own.to ?? 0), date: dateTime(own.to ?? 0) };
+  at("due").textContent = own.left <= 0 ? say("spentAll") : !own.accepted ? say("accept1", { every: days(plan.standing.every) }) : `${say(own.window === null ? "due" : "dueNow", times)} ${say("left", { count: number(own.left) })}`;
+  at("due").hidden = false;
+  at("accept").hidden = own.accepted;
+  at("meter").value = Number(spent) / Number(ledger.limit);
+  at("ledger").textContent = say("budgetStanding", { spent, limit: ledger.limit, epsilon: plan.epsilon });
+  at("stop").hidden = !own.waiting;
+  at("you").hidden = false;
+  return own;
+}
+
+const days = (seconds) => (seconds % 86_400 === 0 ? say("days", { count: number(seconds / 86_400) }) : say("hours", { count: number(seconds / 3600) }));
+
+async function accept() {
+  await state.reporter.accept();
+  await navigator.storage?.persist?.();
+  await startStanding();
+}
+
 /** What was given and what is left, before anything is asked for. */
 async function showLedger() {
   const { ledger, plan, round } = state;
@@ -109,7 +150,7 @@ async function stop() {
   await state.reporter.sent(state.round);
   for (const id of ["pending", "stop"]) at(id).hidden = true;
   tell(say("stopped"), "good");
-  await showLedger();
+  await (state.plan.standing ? showStanding() : showLedger());
 }
 
 /** Let the person choose a trip. */
@@ -217,13 +258,13 @@ async function send() {
   tell("");
   let report;
   try {
-    report = await reporter.report(points ?? [], round);
+    report = state.plan.standing ? await reporter.reportWindow([recorded(points ?? [], state.own)]) : await reporter.report(points ?? [], round);
   } catch (error) {
     // What has no place in the ledger is not sent.
     tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
     return;
   }
-  await showLedger();
+  await (state.plan.standing ? showStanding() : showLedger());
   show(report);
   await post(report);
 }
@@ -243,7 +284,7 @@ async function post(report) {
     await state.reporter.sent(state.round);
     at("pending").hidden = true;
     at("outcome").textContent = say("counted");
-    await showLedger();
+    await (state.plan.standing ? showStanding() : showLedger());
     return undefined;
   }
   const later = answer.status >= 500 || answer.status === 429 || answer.status === 408 || body.code === "not-admitted";
@@ -318,4 +359,5 @@ function draw(map, question, item) {
 fillIn(document, at("language"));
 at("again").addEventListener("click", send);
 at("stop").addEventListener("click", stop);
+at("accept").addEventListener("click", accept);
 start().catch((error) => tell(error.message, "bad"));

@@ -169,6 +169,38 @@ export function bars(root, { values, errors, label, unit }) {
   root.replaceChildren(...parts);
 }
 
+/** One line over time with bands of two standard errors; changes are marked by dots. */
+export function timeline(root, { times, points, changes, label }) {
+  const [width, height, left, bottom] = [600, 190, 56, 26];
+  const known = points.flatMap((point, place) => (point ? [[place, ...point]] : []));
+  const top = Math.max(...known.map(([, value, error]) => value + 2 * error));
+  const low = Math.min(0, ...known.map(([, value, error]) => value - 2 * error));
+  const x = (place) => left + ((place + 0.5) / points.length) * (width - left - 8);
+  const y = (value) => 8 + ((top - value) / (top - low || 1)) * (height - bottom - 8);
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", label);
+  const upper = known.map(([place, value, error]) => `${x(place)},${y(value + 2 * error)}`);
+  const lower = known.map(([place, value, error]) => `${x(place)},${y(value - 2 * error)}`).reverse();
+  const parts = [
+    svg("line", { x1: left, x2: width, y1: y(0), y2: y(0), class: "axis" }),
+    svg("polygon", { points: [...upper, ...lower].join(" "), class: "band" }),
+    svg("polyline", { points: known.map(([place, value]) => `${x(place)},${y(value)}`).join(" "), class: "curve", "stroke-width": 2 }),
+    svg("text", { x: left - 4, y: y(top) + 10, "text-anchor": "end" }, rounded(top)),
+    svg("text", { x: left - 4, y: y(0) + 4, "text-anchor": "end" }, "0"),
+  ];
+  for (const [place, value, error] of known) {
+    const mark = svg("circle", { cx: x(place), cy: y(value), r: changes.includes(place) ? 6 : 3, class: changes.includes(place) ? "dot" : "still" });
+    mark.append(svg("title", {}, `${times[place]}: ${rounded(value)} ± ${rounded(error)}${changes.includes(place) ? ", changed" : ""}`));
+    parts.push(mark);
+  }
+  const every = Math.ceil(points.length / 6);
+  times.forEach((time, place) => {
+    if (place % every === 0) parts.push(svg("text", { x: x(place), y: height - 8, "text-anchor": "middle" }, time));
+  });
+  root.replaceChildren(...parts);
+}
+
 /** Predicted standard error against the number of reports, with a mark where the campaign is. */
 export function errorCurve(root, { series, reports, label }) {
   const [width, height, left, bottom] = [600, 270, 62, 40];

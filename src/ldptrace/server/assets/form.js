@@ -13,6 +13,8 @@ export function campaignIn(form) {
   if (data.has("time")) body.time = true;
   if (data.has("week")) body.week = true;
   if (text("centre")) body.centre = numbers("centre");
+  if (text("every")) body.every = Math.round(Number(text("every")) * 86_400);
+  if (text("lifetime")) body.lifetime = text("lifetime");
   const roads = data.getAll("roads").filter((file) => file.size > 0);
   if (roads.length > 0) body.for_map = true;
   return { body, roads };

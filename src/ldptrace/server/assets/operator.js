@@ -1,7 +1,8 @@
 // The operator's page: campaigns, reports arriving, the live map, the release.
 
-import { bars, errorCurve, GridMap, html, number, rounded, streetsOf } from "./drawing.js";
+import { bars, errorCurve, GridMap, html, number, rounded, streetsOf, timeline } from "./drawing.js";
 import { campaignIn, follow } from "./form.js";
+import { LiveMap } from "./live.js";
 
 const KEY = "ldptrace-token";
 const EVERY = 2000;
@@ -40,6 +41,7 @@ async function trying(work) {
 }
 
 function leave(text = "") {
+  stopLive();
   sessionStorage.removeItem(KEY);
   state.chosen = null;
   at("inside").hidden = at("leave").hidden = true;
@@ -74,6 +76,7 @@ function list() {
 }
 
 function choose(name) {
+  stopLive();
   Object.assign(state, { chosen: name, estimates: null, seen: null, card: null });
   list();
   trying(show);
@@ -86,7 +89,7 @@ async function show() {
   at("campaign").hidden = one === undefined;
   if (one === undefined) return;
   at("name").textContent = one.title === one.name ? one.name : `${one.title} (${one.name})`;
-  at("state").textContent = one.rounds > 1 && one.round > 0 ? `${one.state}, round ${one.round} of ${one.rounds}` : one.state;
+  at("state").textContent = one.standing && one.round > 0 ? `${one.state}, ${number(one.round)} windows` : one.rounds > 1 && one.round > 0 ? `${one.state}, round ${one.round} of ${one.rounds}` : one.state;
   at("state").className = `badge ${one.state}`;
   const counted = `${number(one.reports)} reports counted`;
   if (at("count").textContent !== counted) at("count").textContent = counted;
@@ -96,19 +99,79 @@ async function show() {
   if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
   if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: `/c/${one.name}` }, `/c/${one.name}`), ".");
   const running = one.release?.state === "running";
-  at("open").hidden = !(one.state === "draft" || (one.state === "closed" && one.round < one.rounds));
+  at("open").hidden = !(one.state === "draft" || (one.state === "closed" && !one.standing && one.round < one.rounds));
   at("open").textContent = one.round > 0 ? `Open round ${one.round + 1}` : "Open";
   at("close").hidden = one.state !== "open";
-  at("publish").hidden = !(one.state === "closed" && one.round >= one.rounds) || running;
+  at("close").textContent = one.standing ? "Begin no further window" : "Close the round";
+  at("publish").hidden = one.standing !== null || !(one.state === "closed" && one.round >= one.rounds) || running;
   at("publish").disabled = !one.enough;
   at("delete").hidden = one.state === "open";
   at("actions").hidden = !state.manage;
   release(one);
   errors(one);
   table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
-  table("rounds", ["round", "state", "reports"], one.round_reports.map((round) => [round.round, round.state, round.reports]), "None was opened yet.");
+  const begins = (round) => new Date(1000 * (Number(one.standing.start) + round.window * one.standing.every)).toLocaleDateString("en", { dateStyle: "medium" });
+  const released = new Map(one.releases.map((release) => [release.round, release.state === "running" ? `${release.percent} %` : release.state]));
+  if (one.standing) table("rounds", ["window from", "state", "reports", "release"], one.round_reports.toReversed().slice(0, 60).map((round) => [begins(round), round.state, round.reports, released.get(round.round) ?? ""]), "Nobody has answered yet.");
+  else table("rounds", ["round", "state", "reports"], one.round_reports.map((round) => [round.round, round.state, round.reports]), "None was opened yet.");
   await estimates(one);
   await fit(one);
+  await overTime(one);
+  at("live-card").hidden = !(one.state === "published" || one.releases.some((release) => release.state === "done"));
+}
+
+/** Estimates over time of a standing campaign. */
+async function overTime(one) {
+  const key = `${one.name} ${one.reports}`;
+  const shown = one.standing !== null && one.enough;
+  at("series-card").hidden = !shown || state.series?.name !== one.name;
+  if (!shown || state.seriesOf === key) return;
+  const found = await (await ask(`campaigns/${one.name}/series`)).json();
+  if (state.chosen !== one.name) return;
+  Object.assign(state, { series: found, seriesOf: key });
+  const select = at("line");
+  const names = found.lines.map((line) => line.name);
+  if (select.dataset.names !== names.join()) {
+    select.dataset.names = names.join();
+    select.replaceChildren(...names.map((name) => html("option", {}, name)));
+  }
+  at("series-card").hidden = false;
+  drawSeries();
+}
+
+function drawSeries() {
+  const { windows, lines, changed } = state.series;
+  const line = lines.find((one) => one.name === at("line").value) ?? lines[0];
+  const times = windows.map(({ begin }) => new Date(begin * 1000).toLocaleDateString("en", { month: "short", day: "numeric" }));
+  timeline(at("series"), { times, ...line, label: `${line.name} over ${number(windows.length)} windows` });
+  const newest = line.points.at(-1);
+  const marked = changed.map((place) => times[place]).join(", ");
+  at("series-note").textContent = `${newest ? `Newest: ${rounded(newest[0])} ± ${rounded(newest[1])}. ` : ""}${marked ? `The map as a whole changed in the windows from ${marked}.` : "The map as a whole did not change beyond noise."}`;
+}
+
+async function toggleLive() {
+  if (state.live) {
+    stopLive();
+    return;
+  }
+  const one = current();
+  await trying(async () => {
+    const plan = await (await fetch(`/v1/campaigns/${one.name}/plan`)).json();
+    const answer = await ask(`campaigns/${one.name}/travellers`);
+    at("live-figure").hidden = false;
+    at("live").textContent = "Stop";
+    const told = ({ moving, rate }) => (at("live-told").textContent = `${number(moving)} on their way, ${Math.round(rate)} pictures per second`);
+    state.live = new LiveMap(at("live-map"), { bounds: plan.grid.bounds.map(Number), geographic: ["EPSG:4326", "OGC:CRS84"].includes(plan.grid.crs), streets: await streetsOf(one.name), told });
+    state.live.start(answer).catch(() => stopLive());
+  });
+}
+
+function stopLive() {
+  state.live?.stop();
+  state.live = null;
+  at("live-figure").hidden = true;
+  at("live").textContent = "Show them moving";
+  at("live-told").textContent = "";
 }
 
 function release(one) {
@@ -273,6 +336,8 @@ async function create(event) {
 follow(at("create"));
 for (const verb of ["open", "close", "publish", "delete"]) at(verb).addEventListener("click", () => act(verb));
 for (const id of ["show-density", "show-flows"]) at(id).addEventListener("change", draw);
+at("line").addEventListener("change", drawSeries);
+at("live").addEventListener("click", toggleLive);
 at("question").addEventListener("change", () => errors(current()));
 at("create").addEventListener("submit", create);
 at("leave").addEventListener("click", () => leave());

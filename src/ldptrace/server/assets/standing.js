@@ -1,0 +1,32 @@
+// A standing campaign for one person: whether they take part, what they have given, and when the next answer is due.
+
+import { end, latest } from "./client/src/standing.js";
+
+const now = () => Date.now() / 1000;
+
+/** What the ledger says of a standing plan. `window` is the one that is due now, null where none is. */
+export async function standingState(ledger, plan) {
+  const row = (await ledger.standing()).find((one) => one.plan === plan.id);
+  const most = Math.floor(Number(plan.standing.lifetime) / Number(plan.epsilon) + 1e-9);
+  if (row === undefined) return { accepted: false, answers: 0, left: most, window: null };
+  const last = latest(plan.standing, now(), row.phase);
+  const due = last > row.window && row.answers < most;
+  const to = end(plan.standing, due ? last : row.window + 1, row.phase);
+  return {
+    accepted: true,
+    answers: row.answers,
+    left: most - row.answers,
+    waiting: row.report !== null,
+    window: due ? last : null,
+    from: Math.max(to - plan.standing.recent, row.accepted),
+    to,
+  };
+}
+
+/** A trip as it was recorded. One without dates, drawn on the map, is about the time that is asked for. */
+export function recorded(points, known) {
+  const time = points.at(-1)?.[2];
+  const dated = typeof time === "number" && time > 172_800;
+  // Points have the times of the clocks here; an arrival is a Unix time.
+  return { points, arrival: dated ? time + 60 * new Date(time * 1000).getTimezoneOffset() : known.to };
+}

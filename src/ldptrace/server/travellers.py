@@ -1,0 +1,92 @@
+"""Synthetic travellers for a live map: trips as short lists of steps, sent one after the other as they set out.
+
+The worker that makes a release writes some of its synthetic trips in this form. The stream goes round and round
+through them, so that about `MOVING` are on their way at any moment. They are nobody's trips.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldptrace.server.streets import STEPS
+
+if TYPE_CHECKING:
+    from ldptrace.core.trajectories import Trajectories
+    from ldptrace.protocol.plan import Plan
+
+FILE = "travellers.json"
+# Trips that are kept for the map, and points of one.
+KEPT, POINTS = 4_000, 48
+# Travellers on their way at a time.
+MOVING = 2_000
+# Seconds on the screen that a trip of the middle length takes, and the least and the most.
+MIDDLE, LEAST, MOST = 30.0, 8.0, 90.0
+# Seconds between two messages of the stream.
+BEAT = 1.0
+
+
+def written(trips: Trajectories, plan: Plan) -> bytes:
+    """Some trips as JSON: seconds on the screen, then the first point and steps from point to point."""
+    x0, y0, x1, y1 = plan.grid.bounds
+    across = np.clip(np.rint((trips.x - x0) / (x1 - x0) * STEPS), 0, STEPS).astype(int)
+    up = np.clip(np.rint((trips.y - y0) / (y1 - y0) * STEPS), 0, STEPS).astype(int)
+    lines, lengths = [], []
+    for start, end in zip(trips.offsets[:-1].tolist(), trips.offsets[1:].tolist(), strict=True):
+        if end - start < 2:
+            continue
+        places = np.unique(np.linspace(start, end - 1, min(POINTS, end - start)).round().astype(int))
+        steps = np.c_[np.diff(across[places]), np.diff(up[places])]
+        steps = steps[steps.any(axis=1)]
+        if len(steps):
+            lines.append([int(across[start]), int(up[start]), *steps.ravel().tolist()])
+            lengths.append(float(np.hypot(*steps.T).sum()))
+    middle = float(np.median(lengths)) if lengths else 1.0
+    seconds = [round(min(max(MIDDLE * length / middle, LEAST), MOST), 1) for length in lengths]
+    document = {"format": "ldptrace-travellers", "version": 1, "steps": STEPS}
+    return json.dumps(
+        document | {"trips": [[s, *line] for s, line in zip(seconds, lines, strict=True)]}
+    ).encode()
+
+
+async def stream(
+    data: bytes, stopped: Callable[[], bool], chance: random.Random | None = None
+) -> AsyncIterator[str]:
+    """Server-sent events: at first as many as are on their way, then those that set out, beat by beat."""
+    document: dict[str, Any] = json.loads(data)
+    trips: list[list[float]] = document["trips"]
+    if not trips:
+        return
+    chance = chance or random.Random()
+    mean = sum(trip[0] for trip in trips) / len(trips)
+    yield event("travellers", {"steps": document["steps"], "trips": first(trips, chance)})
+    left = 0.0
+    while not stopped():
+        await asyncio.sleep(BEAT)
+        left += MOVING / mean * BEAT
+        new = [[round(chance.random() * BEAT, 2), *chance.choice(trips)] for _ in range(int(left))]
+        left -= int(left)
+        yield event("travellers", {"steps": document["steps"], "trips": new})
+
+
+def first(trips: list[list[float]], chance: random.Random) -> list[list[float]]:
+    """Travellers that are on their way already: each with the seconds since it set out, below zero.
+
+    Long trips are met more often than short ones, as on a street.
+    """
+    drawn = chance.choices(trips, weights=[trip[0] for trip in trips], k=MOVING)
+    return [[round(-chance.random() * trip[0], 2), *trip] for trip in drawn]
+
+
+def event(kind: str, data: dict[str, Any]) -> str:
+    r"""One message of a stream of server-sent events.
+
+    >>> event("hello", {"a": 1})
+    'event: hello\ndata: {"a":1}\n\n'
+    """
+    return f"event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
