@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
-from ldptrace.protocol.reports import read_report
-from ldptrace.server import campaigns, registry, releases, tokens
+from ldptrace.protocol.reports import read_report, window_of
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import campaigns, registry, releases, tallies, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.storage import Database, open_database
@@ -394,6 +395,42 @@ def test_the_map_shows_the_streets_of_the_campaign(
         expect(way).to_be_visible()
         assert (way.get_attribute("d") or "").count("M") == 84
         expect(page.locator("#map text.place")).to_have_text("Market")
+
+
+def test_a_standing_campaign_is_answered_when_it_is_due(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    """Windows of an hour, and a browser whose clock runs ahead by less than a day, which the server allows for."""
+    standing = Standing.of(3600, epsilon=1, lifetime=2)
+    plan = opened(database, "hourly", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    with visit(browser, server) as tab:
+        tab.page.clock.install()
+        page = tab.go("/c/hourly")
+        expect(page.locator("#due")).to_contain_text("you are asked once in every 1 hours")
+        assert page.locator("#trip").is_hidden()
+        page.click("#accept")
+        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
+        expect(page.locator("#due")).to_contain_text("2 answers are left")
+        assert page.locator("#trip").is_hidden()
+        phase = ledger(page)["standing"][0]["phase"]
+        for answer in (1, 2):
+            page.clock.fast_forward(3_700_000)
+            page.reload()
+            expect(page.locator("#due")).to_contain_text("An answer is due now")
+            page.locator("#map").click(position={"x": 60, "y": 60})
+            agree_and_send(page)
+            [row] = ledger(page)["standing"]
+            assert (row["answers"], row["phase"], row["report"]) == (answer, phase, None)
+        page.clock.fast_forward(3_700_000)
+        page.reload()
+        expect(page.locator("#due")).to_contain_text("You have given all answers")
+        assert page.locator("#trip").is_hidden()
+        first, second = tab.sent()
+    windows = [window_of(first), window_of(second)]
+    with database.reading() as session:
+        found = {entry.window: entry.reports for entry in tallies.counts_of(session, "hourly")}
+    assert found == {windows[0]: 1, windows[1]: 1}
+    assert read_report(first, plan, 0, windows[0])
 
 
 @pytest.mark.parametrize("chosen", ["browser", "person"])

@@ -62,7 +62,8 @@ async def words(request: Request) -> Response:
     """What the newest round asks, and what its items stand for, in words for the person who is asked."""
     state, name = State.of(request), request.path_params["name"]
     campaign = await state.read(lambda session: find_public(session, name))
-    return Response(_words(campaign.plan, campaign.round - 1), media_type="application/json")
+    number = 0 if campaign.plan.standing is not None else campaign.round - 1
+    return Response(_words(campaign.plan, number), media_type="application/json")
 
 
 async def streets(request: Request) -> Response:

@@ -33,7 +33,7 @@ def public(campaign: Campaign) -> dict[str, Any]:
         "state": campaign.state,
         "round": campaign.round,
         "rounds": campaign.rounds,
-        "plan": campaign.plan_id if campaign.round else None,
+        "plan": campaign.plan_id if campaign.state != "draft" else None,
         "epsilon": decimal_text(campaign.plan.epsilon),
         "admission": campaign.admission,
         "standing": None if campaign.plan.standing is None else campaign.plan.standing.document(),

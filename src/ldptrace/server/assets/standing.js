@@ -7,15 +7,18 @@ const now = () => Date.now() / 1000;
 /** What the ledger says of a standing plan. `window` is the one that is due now, null where none is. */
 export async function standingState(ledger, plan) {
   const row = (await ledger.standing()).find((one) => one.plan === plan.id);
-  const most = Math.floor(Number(plan.standing.lifetime) / Number(plan.epsilon) + 1e-9);
-  if (row === undefined) return { accepted: false, answers: 0, left: most, window: null };
+  const room = (units) => Math.floor(units / Number(plan.epsilon) + 1e-9);
+  // What is left of the campaign's lifetime, or of the person's own limit.
+  const given = row?.answers ?? 0;
+  const left = Math.min(room(Number(plan.standing.lifetime)) - given, room(Number(ledger.limit) - Number(await ledger.spent())));
+  if (row === undefined) return { accepted: false, answers: 0, left, window: null };
   const last = latest(plan.standing, now(), row.phase);
-  const due = last > row.window && row.answers < most;
+  const due = last > row.window && left > 0;
   const to = end(plan.standing, due ? last : row.window + 1, row.phase);
   return {
     accepted: true,
     answers: row.answers,
-    left: most - row.answers,
+    left,
     waiting: row.report !== null,
     window: due ? last : null,
     from: Math.max(to - plan.standing.recent, row.accepted),
