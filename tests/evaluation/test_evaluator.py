@@ -298,7 +298,7 @@ def test_files_are_evaluated_as_memory_is(
             resources.callback(batches.close)
             opened.append(Files(batches))
         whole, card = (
-            evaluate(*sets, bounds=bounds, roads=roads, seed=4, repeat=1, names=["one", "two"])
+            evaluate(*sets, bounds=bounds, roads=roads, seed=4, repeat=1, names=["one", "two"], tick=600.0)
             for sets in (held, opened)
         )
         few, all_ = (resilience(*sets, bounds=bounds, seed=1) for sets in (held, opened))

@@ -1,18 +1,35 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.errors import InputError
+from ldptrace.evaluation import evaluate
 from ldptrace.evaluation.sets import Place, Sets, set_names
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 
 
-@pytest.mark.parametrize(("names", "given"), [("mine", "the text 'mine'"), (["a", "b"], "2 names")])
+@pytest.mark.parametrize(("names", "given"), [("mine", "'mine'"), (["a", "b"], "2 entries")])
 def test_names_are_one_for_each_set(names: list[str], given: str) -> None:
-    with pytest.raises(InputError, match=f"one name for each of the 1 synthetic sets, got {given}"):
+    with pytest.raises(InputError, match=rf"names is a list .* each synthetic set \(1\), got {given}"):
         set_names(names, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"privacy": {"epsilon": "1"}}, r"privacy is a list .* got \{'epsilon': '1'\}"),
+        ({"privacy": [None, None]}, "privacy is a list .* got 2 entries"),
+        ({"seed": -1}, "a seed is a whole number from 0 on, got -1"),
+        ({"roads": "nowhere.csv"}, "there is no file or folder nowhere.csv"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_one_sentence(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        evaluate(drifting_walks(20, 1), drifting_walks(20, 2), **options)
 
 
 def test_sets_share_an_area_and_count_what_they_have() -> None:

@@ -119,6 +119,8 @@ def test_streams_need_times_and_a_tick() -> None:
         StreamReference.of(Memory(plain), same, GRID, 10.0, 0, np.random.default_rng(1))
     with pytest.raises(InputError, match="seconds above 0, got 0"):
         StreamReference.of(Memory(REAL), same, GRID, 0.0, 0, np.random.default_rng(1))
+    with pytest.raises(InputError, match="needs the seconds of a tick, got 5 and no tick"):
+        evaluate(REAL, OTHER, from_tick=5)
     reference = StreamReference.of(Memory(REAL), same, GRID, 10.0, 0, np.random.default_rng(1))
     with pytest.raises(InputError, match="streams need times, and ours has none"):
         reference.tables(Memory(plain), same, "ours")

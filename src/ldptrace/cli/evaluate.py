@@ -96,8 +96,9 @@ def evaluate(
 ) -> None:
     """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
 
-    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen, and with
-    --tick what a stream of positions shows.
+    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen. With
+    --tick, what a stream of positions shows.
+
     Without --bounds the map is the smallest box around the real points, as in the reference implementation.
     """
     from ldptrace.evaluation import evaluate as measure

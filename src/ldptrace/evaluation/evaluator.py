@@ -40,7 +40,7 @@ from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
 from ldptrace.evaluation.remarks import real_remarks, sampled, set_remarks
 from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
-from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, set_names
+from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, one_for_each, set_names
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.summary import Summary
@@ -92,7 +92,12 @@ def evaluate(
     """
     if repeat < 1:
         raise InputError(f"repeat must be at least 1, got {repeat}")
+    if tick is None and from_tick:
+        raise InputError(f"a first tick to compare needs the seconds of a tick, got {from_tick} and no tick")
+    if seed is not None and seed < 0:
+        raise InputError(f"a seed is a whole number from 0 on, got {seed}")
     labels = set_names(names, len(synthetic))
+    stated = None if privacy is None else one_for_each("privacy", privacy, len(synthetic))
     stages = stages or Stages()
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(seed)
@@ -110,7 +115,7 @@ def evaluate(
             for number, crowd in enumerate(sets.crowds)
         ]
         references = References.from_measured(*measured[0], rng)
-    promised = [crowd.provenance for crowd in sets.crowds[1:]] if privacy is None else list(privacy)
+    promised = [crowd.provenance for crowd in sets.crowds[1:]] if stated is None else stated
     said = [
         [*before, *sampled(title, item, attacks=attacks, streets=streets is not None)]
         for before, title, (item, _) in zip(sets.notes, sets.names, measured, strict=True)

@@ -121,10 +121,21 @@ def set_names(names: Sequence[str] | None, count: int) -> list[str]:
     """
     if names is None:
         return ["synthetic"] if count == 1 else [f"synthetic {number + 1}" for number in range(count)]
-    if isinstance(names, str) or len(names) != count:
-        given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
-        raise InputError(f"names is a list with one name for each of the {count} synthetic sets, got {given}")
-    return [str(name) for name in names]
+    return [str(name) for name in one_for_each("names", names, count)]
+
+
+def one_for_each(what: str, given: Any, count: int) -> list[Any]:
+    """A list with an entry for each synthetic set, as it must be.
+
+    >>> one_for_each("names", "mine", 1)
+    Traceback (most recent call last):
+        ...
+    ldptrace.errors.InputError: names is a list with one entry for each synthetic set (1), got 'mine'
+    """
+    if isinstance(given, str | Mapping) or len(given) != count:
+        shown = repr(given) if isinstance(given, str | Mapping) else f"{len(given)} entries"
+        raise InputError(f"{what} is a list with one entry for each synthetic set ({count}), got {shown}")
+    return list(given)
 
 
 def _census(area: Grid | None, crs: str | None, outside: Outside, block: Trajectories, _: int) -> Census:
