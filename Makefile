@@ -46,6 +46,7 @@ clients: $(READY) programs
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in $(CURDIR)/site: open site/index.html in a browser. It needs no server, and search works."
 
 # Deliberate faults in the privacy path of both clients, one at a time: the tests must go red for each. Takes minutes.
 mutants: $(READY)

@@ -76,12 +76,24 @@ def experiment(name: str) -> str:
 
 
 def notebook(source: Path) -> str:
-    """The texts and the code of a notebook as a page; the notebook itself is beside it."""
+    """The texts, the code and the outputs of a notebook as a page; the notebook itself is beside it."""
     parts = []
     for cell in json.loads(source.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"]).strip()
         parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+        parts += [_output(output) for output in cell.get("outputs", ())]
     return "\n\n".join([*parts, f"[The notebook]({source.name}), to run."]) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    """What a cell printed or drew. A block of HTML ends at an empty line, so it has none."""
+    shown = output.get("data", {})
+    if "text/html" in shown:
+        lines = "".join(shown["text/html"]).splitlines()
+        return "<div>" + "\n".join(line for line in lines if line.strip()) + "</div>"
+    if "image/png" in shown:
+        return f'<img alt="output" src="data:image/png;base64,{"".join(shown["image/png"]).strip()}">'
+    return f"```text\n{''.join(shown.get('text/plain', output.get('text', ''))).rstrip()}\n```"
 
 
 def _relinked(text: str, source: str, page: str) -> str:
@@ -115,17 +127,17 @@ def commands() -> str:
 
 
 def _command(name: str, command: Any) -> list[str]:
+    """The help of a command, and of the commands below it, with every option."""
     lines = [f"## `{name}`", "", (command.help or "").strip(), ""]
     if hasattr(command, "list_commands"):
         for sub in command.list_commands(None):
             lines += _command(f"{name} {sub}", command.get_command(None, sub))
         return lines
+    context = command.make_context(name, [], resilient_parsing=True)
     lines += ["| | |", "|---|---|"]
     for option in command.params:
-        flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
-        if option.param_type_name == "argument":
-            flags = f"`{(option.metavar or option.name).upper()}`"
-        text = " ".join((getattr(option, "help", None) or "").split()).replace("|", "\\|")
-        needed = " **required**" if option.required else ""
-        lines.append(f"| {flags} | {text}{needed} |")
+        record = option.get_help_record(context)
+        if record is not None:
+            flags, text = (" ".join(part.split()).replace("|", "\\|") for part in record)
+            lines.append(f"| `{flags}` | {text} |")
     return [*lines, ""]
