@@ -6,8 +6,8 @@ pipe, a loop, another program) gets one. Lines that set up or start what the tes
 the environment), the demo, and benchmarks on data that is not part of the project, are passed over; they are listed
 here and nowhere else.
 
-What a `console` block shows below a command must be what it prints. `...` stands for anything within a line, and alone on
-a line for any number of lines.
+What a `console` block shows below a command must be what it prints. `...` stands for anything within a line, and alone
+on a line for any number of lines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ PAGES = [
 ]
 # First words of lines that this test does not run.
 PASSED_OVER = re.compile(
-    r"(make|pip|\. \.venv|python3 -m venv|ldptrace demo|python -m benchmarks|git|docker|sudo|apt-get|npm|psql|systemctl)\b|\. "
+    r"(make|pip|\. \.venv|python3 -m venv|ldptrace demo|python -m benchmarks|"
+    r"git|docker|sudo|apt-get|npm|psql|systemctl)\b|\. "
 )
 # A generated set is no larger than this.
 LARGEST_SET = 1_000

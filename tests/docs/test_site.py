@@ -44,6 +44,17 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
 
 
 @pytest.mark.slow
+def test_search_needs_no_server(site: Path) -> None:
+    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = {")
+    assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_its_outputs(site: Path) -> None:
+    assert "<svg" in (site / "notebooks" / "city.html").read_text(encoding="utf-8").split("</header>", 1)[1]
+
+
+@pytest.mark.slow
 def test_commands_and_names_are_in_the_reference(site: Path) -> None:
     import ldptrace
 
