@@ -23,7 +23,7 @@ def step(cell: int, rng: np.random.Generator, *, absent: float = 0.0, users: int
 def test_a_steady_stream_has_no_change_and_neither_has_one_with_fewer_trips(
     rng: np.random.Generator,
 ) -> None:
-    """640 comparisons: noise alone names a change in one of 15,000 such tests."""
+    """Some 2,000 comparisons, much alike: noise alone names a change in less than one of 500 such tests."""
     watch = Watch(PLAN)
     for number in range(20):
         assert watch.add(step(4, rng, absent=number / 25), float(number)) == ()

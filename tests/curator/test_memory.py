@@ -54,7 +54,7 @@ def test_a_steady_stream_is_remembered_and_a_moving_one_is_not(rng: np.random.Ge
     steady, moving = Memory(PLAN, 10.0), Memory(PLAN, 10.0)
     for number in range(6):
         steady.add(step(4, 3000, rng), 10.0 * number)
-        moving.add(step(4, 3000 - 500 * number, rng) + step(1, 500 * number + 1, rng), 10.0 * number)
+        moving.add(step(4, 3000 - 500 * number, rng) + step(8, 500 * number + 1, rng), 10.0 * number)
     assert steady.half_life >= 80
     assert moving.half_life <= 40
 
@@ -76,7 +76,7 @@ def test_what_is_remembered_is_as_large_after_many_steps(rng: np.random.Generato
     for number in range(60):
         memory.add(tally, float(number))
     assert len(memory._sums) == len(memory.candidates)
-    assert len(memory._watch._recent) <= 8
+    assert len(memory._watch._recent) <= 16
 
 
 def test_words_of_remembering() -> None:

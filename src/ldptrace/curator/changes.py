@@ -1,30 +1,32 @@
 """Changes beyond noise: the answers of the last steps beside those of the steps before.
 
 For every question and for each of the last few steps as a possible beginning, the answers since then are compared with
-those before, up to a factor: how many devices have a trip is no change of where they go. Without a change the squared
-differences in standard errors add up to a chi-squared number, so that how unlikely they are is known.
+those before, item by item and in broad terms, up to a factor: how many devices have a trip is no change of where they
+go. Without a change the squared differences in standard errors add up to a chi-squared number, so that how unlikely
+they are is known.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
+from ldptrace.curator.broad import Answers
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.words import item_words
 
 # Steps that are compared: so many at most since a change, and before it.
-AFTER, BEFORE = 4, 4
+AFTER, BEFORE = 8, 8
 # Steps at the beginning in which nothing is named: long trips have not ended yet.
 WARM_UP = 6
-# Chance of naming a change of one question in one comparison where there is none.
-ALARM = 1e-7
+# Chance of naming a change in one comparison where there is none.
+ALARM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -91,31 +93,68 @@ class Watch:
             Estimates.from_tally(self.plan, Tally.merge([tally for _, tally in part]))
             for part in (earlier, later)
         )
-        since = earlier[-1][0]
-        changes = [_change(before[name], after[name], since) for name in before]
-        return [change for change in changes if change is not None]
+        asked = [name for name in before if before[name].users and after[name].users]
+        changes = []
+        for view in VIEWS:
+            pairs = [(view(before[name]), view(after[name])) for name in asked]
+            compared = [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
+            changes += _named(compared, earlier[-1][0])
+        return changes
 
 
-def _change(before: Estimate, after: Estimate, since: float) -> Change | None:
-    """The change of one question, where noise does not explain it."""
-    if not (before.users and after.users):
-        return None
-    old, new = before.frequencies / before.std_errors, after.frequencies / after.std_errors
-    # What is left when both are the same answers times a factor each: the smaller axis of the cloud of their pairs.
-    axes = np.linalg.eigvalsh(np.array([[old @ old, old @ new], [old @ new, new @ new]]))
+# Item by item, and in blocks of the map.
+VIEWS: tuple[Callable[[Estimate], Answers | None], ...] = (
+    Answers.single,
+    partial(Answers.broad, blocks=3),
+    partial(Answers.broad, blocks=2),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """The answers to one question before and after."""
+
+    before: Answers
+    after: Answers
+
+    @cached_property
+    def misfit(self) -> float:
+        """What is left when both are the same answers, each times a factor: the smaller axis of the cloud of pairs."""
+        old = self.before.frequencies / self.before.std_errors
+        new = self.after.frequencies / self.after.std_errors
+        axes = np.linalg.eigvalsh(np.array([[old @ old, old @ new], [old @ new, new @ new]]))
+        return max(float(axes[0]), 0.0)
+
+    @property
+    def freedom(self) -> int:
+        return max(len(self.before.frequencies) - 1, 1)
+
+    def change(self, since: float, chance: float) -> Change:
+        before, after = self.before, self.after
+        shown = after.frequencies.sum() * before.frequencies / before.frequencies.sum()
+        item = int(np.argmax(np.abs(after.frequencies - shown) / after.std_errors))
+        return Change(
+            after.estimate.question.name,
+            since,
+            item,
+            after.words(item),
+            float(shown[item]),
+            float(after.frequencies[item]),
+            chance,
+        )
+
+
+def _named(compared: Sequence[_Compared], since: float) -> list[Change]:
+    """Questions whose answers changed; or, where only all of them together say so, the one that says most."""
     from scipy.special import chdtrc
 
-    chance = float(chdtrc(max(len(old) - 1, 1), max(float(axes[0]), 0.0)))
-    if not chance < ALARM:
-        return None
-    shown = after.frequencies.sum() * before.frequencies / before.frequencies.sum()
-    item = int(np.argmax(np.abs(after.frequencies - shown) / after.std_errors))
-    return Change(
-        after.question.name,
-        since,
-        item,
-        item_words(after.question, item),
-        float(shown[item]),
-        float(after.frequencies[item]),
-        chance,
-    )
+    if not compared:
+        return []
+    chances = [float(chdtrc(each.freedom, each.misfit)) for each in compared]
+    found = [
+        each.change(since, chance) for each, chance in zip(compared, chances, strict=True) if chance < ALARM
+    ]
+    together = float(chdtrc(sum(each.freedom for each in compared), sum(each.misfit for each in compared)))
+    if not found and together < ALARM:
+        found = [compared[int(np.argmin(chances))].change(since, together)]
+    return found

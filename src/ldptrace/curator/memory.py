@@ -12,20 +12,27 @@ import math
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ldptrace.curator.broad import Answers
 from ldptrace.curator.changes import Change, Watch
-from ldptrace.curator.estimates import Estimate, Estimates
+from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
 from ldptrace.protocol.durations import duration_text, seconds_of
 from ldptrace.protocol.plan import Plan
 
+Floats = NDArray[np.float64]
 Remember = float | Literal["auto", "forever"]
 # Candidates for the half-life, in steps.
 STEPS = (1, 2, 4, 8, 16, 32)
 # Misfits of predictions are forgotten too, with this half-life in steps: what predicted well long ago may not now.
 PATIENCE = 4
+# A shorter memory must predict better by this much, twice the logarithm of the odds.
+NEARLY = 4.0
+# Predictions are judged by quarters of the map.
+QUARTERS = 2
 
 
 def remembered(text: str) -> Remember:
@@ -54,7 +61,7 @@ class Memory:
         if not (math.isfinite(step) and step > 0):
             raise InputError(f"a step must be a positive number of seconds, got {step!r}")
         self.plan = plan
-        self.candidates: tuple[float, ...] = (math.inf, *(step * count for count in STEPS))
+        self.candidates: tuple[float, ...] = (math.inf, *(step * count for count in reversed(STEPS)))
         if remember == "forever":
             self.candidates = (math.inf,)
         elif not isinstance(remember, str):
@@ -100,7 +107,7 @@ class Memory:
     @property
     def half_life(self) -> float:
         """The half-life in use, in seconds; infinite where nothing is forgotten."""
-        return self.candidates[int(np.argmin(self._misfits))]
+        return self.candidates[self._chosen]
 
     @property
     def words(self) -> str:
@@ -110,7 +117,12 @@ class Memory:
     @property
     def sums(self) -> Sums:
         """What is remembered now."""
-        return self._sums[int(np.argmin(self._misfits))]
+        return self._sums[self._chosen]
+
+    @property
+    def _chosen(self) -> int:
+        """The longest half-life that predicts nearly as well as the best."""
+        return int(np.argmax(self._misfits <= self._misfits.min() + NEARLY))
 
     @property
     def effective(self) -> float:
@@ -124,15 +136,21 @@ class Memory:
 
 
 def _prediction_misfit(new: Estimates, past: Estimates) -> float:
-    """Squared misfit of what the past says about the raw answers of a step, in their own errors, up to a factor."""
+    """Squared misfit of what the past says about the answers of a step, in their own errors, up to a factor.
+
+    In broad terms: a model smooths what single items say, and so does a sum of them.
+    """
     found = 0.0
     for name, seen in new.items():
-        if seen.users and past[name].users:
-            found += scaled_misfit(seen, past[name].frequencies)
+        if not (seen.users and past[name].users):
+            continue
+        answers, expected = (Answers.broad(each, QUARTERS) for each in (seen, past[name]))
+        if answers is not None and expected is not None:
+            found += _scaled_misfit(answers, expected.frequencies)
     return found
 
 
-def scaled_misfit(seen: Estimate, expected: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+def _scaled_misfit(seen: Answers, expected: Floats) -> float:
     """Sum of squared misfits in standard errors, the expected answers times the factor that suits best."""
     values, against = seen.frequencies / seen.std_errors, expected / seen.std_errors
     size = float(against @ against)
