@@ -16,16 +16,6 @@ shapes = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1,
 
 
 @given(shapes)
-def test_the_hull_keeps_the_farthest_pair(points: list[tuple[int, int]]) -> None:
-    x, y = np.array(points, dtype=float).T.copy()
-    hull = np.empty((2, 2 * len(points)))
-    size = distances._hull(x, y, hull[0], hull[1])
-    corners = list(zip(hull[0, :size], hull[1, :size], strict=True))
-    farthest = [max(math.dist(a, b) for a in group for b in group) for group in (points, corners)]
-    assert farthest[0] == farthest[1]
-
-
-@given(shapes)
 def test_diameter_is_the_farthest_pair(points: list[tuple[int, int]]) -> None:
     found = distances.diameters(Trajectories.from_lists([points]))[0]
     expected = max((math.dist(a, b) for a, b in itertools.combinations(points, 2)), default=0.0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption, as_typed, check_outputs, note, table_console
+from ldptrace.cli.common import Progress, SeedOption, as_typed, check_outputs, note, table_console, write_text
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
 from ldptrace.cli.reading import with_reading
 from ldptrace.protocol.grid import checked_cells
@@ -159,7 +159,6 @@ def attack(
     """Re-identification and outlier attack on synthetic sets, beside a fresh real sample and random walks."""
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
-    from ldptrace.io.atomic import atomic_path
     from ldptrace.pages import attack_page
 
     named, paths = named_files(synthetic)
@@ -184,11 +183,9 @@ def attack(
         }
         text = json_text({"attacks": document["sets"][0]["attacks"]} | document)
         if html_file is not None:
-            with atomic_path(html_file) as temporary:
-                temporary.write_text(attack_page(json.loads(text)), encoding="utf-8")
+            write_text(attack_page(json.loads(text)), html_file)
         if json_file is not None and str(json_file) != "-":
-            with atomic_path(json_file) as temporary:
-                temporary.write_text(text + "\n", encoding="utf-8")
+            write_text(text, json_file)
     show([attack_table(found)], text if str(json_file) == "-" else None)
     if html_file is not None:
         note(f"attacks to look at: {html_file}")

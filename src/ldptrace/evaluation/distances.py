@@ -14,7 +14,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 
 Floats = NDArray[np.float64]
-# Below this many points all pairs are cheaper than a convex hull.
+# Up to this many points all pairs are cheaper than finding those that can be an end.
 FEW = 24
 
 
@@ -75,18 +75,13 @@ def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-unty
     for k in range(start, stop):
         largest = max(largest, offsets[k + 1] - offsets[k])
     ends = np.empty((2, largest))
-    hull = np.empty((2, 2 * largest))
     for k in range(start, stop):
         first, last = offsets[k], offsets[k + 1]
         if last - first <= FEW:
             out[k] = _farthest(x[first:last], y[first:last], last - first, kx, ky)
             continue
         size = _possible_ends(x[first:last], y[first:last], kx, ky, ends)
-        if size <= FEW:
-            out[k] = _farthest(ends[0], ends[1], size, kx, ky)
-        else:
-            size = _hull(ends[0, :size], ends[1, :size], hull[0], hull[1])
-            out[k] = _farthest(hull[0], hull[1], size, kx, ky)
+        out[k] = _farthest(ends[0], ends[1], size, kx, ky)
 
 
 @kernel
@@ -132,29 +127,3 @@ def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
             dy = (y[i] - y[j]) * ky
             best = max(best, dx * dx + dy * dy)
     return math.sqrt(best)
-
-
-@kernel
-def _hull(x, y, hx, hy):  # type: ignore[no-untyped-def]
-    """Vertices of the convex hull (monotone chain, lower side then upper) into hx, hy; returns how many."""
-    order = np.argsort(x)
-    size = 0
-    for side in range(2):
-        floor = size
-        up = 1.0 - 2.0 * side
-        for step in range(len(order)):
-            p = order[step] if side == 0 else order[len(order) - 1 - step]
-            if size > floor and hx[size - 1] == x[p]:
-                # Of the points above each other only the outermost one of this side can be a vertex.
-                if up * (y[p] - hy[size - 1]) >= 0.0:
-                    continue
-                size -= 1
-            while size - floor >= 2:
-                a, b = size - 2, size - 1
-                if (hx[b] - hx[a]) * (y[p] - hy[a]) > (hy[b] - hy[a]) * (x[p] - hx[a]):
-                    break
-                size -= 1
-            hx[size] = x[p]
-            hy[size] = y[p]
-            size += 1
-    return size
