@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import chain, combinations
 from pathlib import Path
 
@@ -16,9 +17,14 @@ from clients_kit import CLIENTS, java_jar
 from histories_kit import History
 from ldptrace.audit import CommandDevice, audit
 from ldptrace.audit.driven import reports_of, trip_lines
+from ldptrace.protocol.canonical import dumps
+from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.questions import Start
+from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, read_report
+from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.standing import Standing
 from programs_kit import require
 from statistics_kit import assert_same_categories
@@ -83,6 +89,18 @@ def test_a_standing_plan_is_answered_alike(device: CommandDevice) -> None:
         window = Report.decode(report).window
         assert (now - 345_600) // 604_800 - 1 <= window <= (now - 345_600) // 604_800
         read_report(report, plan, 0)
+
+
+def test_a_chain_names_the_plan_before_it(device: CommandDevice) -> None:
+    """Of three rounds the third extends the plan of two, and no earlier one."""
+    rounds = [
+        Round((Ask(Start(2), GRR(4, 1, ratio_at_most(Fraction(k, 10)))),), "everyone") for k in (1, 2, 3)
+    ]
+    first = Plan("chain", PLAN.grid, Fraction(1), (rounds[0],))
+    third = first.extended(rounds[1]).extended(rounds[2])
+    assert "report" in device.ask({"plan": third.to_json(), "trips": []})
+    wrong = dumps(third.document() | {"extends": first.id}).decode()
+    assert device.ask({"plan": wrong, "trips": []}) == {"problem": "plan-malformed"}
 
 
 def test_reports_have_one_distribution(request: pytest.FixtureRequest, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ CHECKS = f"{TESTED}::test_what_no_vector_shows"
 LINKS = f"{TESTED}::test_links_do_not_fork_a_ledger"
 RESTARTS = f"{TESTED}::test_histories_with_restarts"
 
+CHAINS = "tests/clients/test_clients.py -k chain"
+
 _SOURCE = f"{JAVA}/Source.java"
 _LEDGER = f"{JAVA}/Ledger.java"
 _FILE = f"{JAVA}/FileStorage.java"
@@ -44,16 +46,16 @@ JAVA_FAULTS = [
     Fault("java: other coordinates are answered", _REPORTER, "!crs.equals(plan.crs)", "false", CHECKS),
     Fault("java: rounds before the first", _REPORTER, "if (round < 0 || round > newest()) {", "if (round > newest()) {", CHECKS),
     Fault("java: budgets are not added up", _PLAN, "        if (Exact.exceeds(spent, epsilon)) {", "        if (false) {", VECTORS),
-    Fault("java: extends names any earlier plan", _PLAN, "if (!extended.equals(earlier.get(\"extends\"))) {", "if (!ids.contains(extended)) {", VECTORS),
+    Fault("java: extends names any earlier plan", _PLAN, "if (!extended.equals(earlier.get(\"extends\"))) {", "if (!ids.contains(extended)) {", CHAINS),
     Fault("java: any amount of work", _PLAN, "        if (work > MOST_WORK) {", "        if (false) {", VECTORS),
     Fault("java: other spellings are read", f"{JAVA}/Json.java", "        if (!write(value).equals(text)) {", "        if (false) {", VECTORS),
-    Fault("java: decimals need not be the shortest", f"{JAVA}/Json.java", "Decimals.rounded(exact, digits).compareTo(given) == 0", "true", VECTORS),
+    Fault("java: decimals need not be the shortest", f"{JAVA}/Json.java", "Decimals.rounded(exact, digits).compareTo(given) == 0", "true", CHECKS),
     Fault("java: forks are answered", _LEDGER, "            forked |= !plan.chain.contains(entry.plan);\n", "", VECTORS),
     Fault("java: a retry under another plan", _LEDGER, "if (entry.report == null || !entry.plan.equals(plan.id)) {", "if (entry.report == null) {", VECTORS),
     Fault("java: a fresh draw instead of a retry", _LEDGER, "                answer[0] = earlier.report;", "                answer[0] = draw.report(0, trips);", VECTORS),
     Fault("java: no limit", _LEDGER, "        if (book.spent().add(cost).compareTo(book.limit) > 0) {", "        if (false) {", VECTORS),
     Fault("java: the limit cannot be reached", _LEDGER, ".compareTo(book.limit) > 0) {", ".compareTo(book.limit) >= 0) {", VECTORS),
-    Fault("java: a limit can only be raised", _LEDGER, "book.limit = newLimit == null ? book.limit : newLimit;", "book.limit = newLimit == null ? book.limit : newLimit.max(text == null ? newLimit : book.limit);", VECTORS),
+    Fault("java: a limit can only be raised", _LEDGER, "book.limit = newLimit == null ? book.limit : newLimit;", "book.limit = newLimit == null ? book.limit : newLimit.max(text == null ? newLimit : book.limit);", CHECKS),
     Fault("java: windows cost nothing", f"{JAVA}/Book.java", "            sum = sum.add(row.spent(row.answers));\n", "", VECTORS),
     Fault("java: a window is answered again", _LEDGER, "            row.last = window;\n", "", VECTORS),
     Fault("java: no lifetime", _LEDGER, ".compareTo(plan.standing.lifetime) > 0) {\n                throw", ".signum() < 0) {\n                throw", VECTORS),
@@ -73,6 +75,8 @@ _AUDIT = "src/ldptrace/audit"
 _CLIENT = "tests/audit/test_client.py"
 
 DRIVEN_FAULTS = [
+    Fault("plan: extends names any earlier plan", "src/ldptrace/protocol/plan.py", "self.extends not in self._earlier[-1:]:", "self.extends not in self._earlier:", CHAINS),
+    Fault("js: extends names any earlier plan", "clients/js/src/plan.js", "if (ids.at(-1) !== data.extends)", "if (!ids.includes(data.extends))", CHAINS),
     Fault("audit: repeated ids are not seen", f"{_AUDIT}/client.py", "    repeated = len(ids) < ids.total()", "    repeated = False", _CLIENT),
     Fault("audit: repeated ids of its own client are not seen", f"{_AUDIT}/source.py", "    if len(ids) < reports:", "    if False:", "tests/audit/test_source.py"),
     Fault("audit: trips without dates only", f"{_AUDIT}/trajectories.py", "begin + INTERVAL * k) for", "INTERVAL * k) for", _CLIENT),

@@ -37,6 +37,7 @@ public final class Checks {
         checks.source();
         checks.refusals();
         checks.trajectories();
+        checks.decimals();
         checks.files();
         checks.threads();
         System.out.println("done");
@@ -206,6 +207,17 @@ public final class Checks {
         }
         expect("not always the same of several trips", first.size() > 1);
         expect("the number of trips", Occasion.of(trips, plan.grid).trips == trips.size());
+    }
+
+    /** Of all decimals that read back as a double, one is its name. */
+    private void decimals() {
+        for (String right : new String[] {"0", "0.1", "-8.7", "0.30000000000000004", "100000000000000000000000", "0.000001"}) {
+            expect("the decimal " + right, Json.isDecimal(right));
+        }
+        String[] wrong = {"0.30000000000000005", "0.10", "-0", "0.1000000000000000055", "01", "1.", ".5", "1e3", "99999999999999991611392"};
+        for (String text : wrong) {
+            expect("no decimal " + text, !Json.isDecimal(text));
+        }
     }
 
     // -- files -------------------------------------------------------------------------------------------------
