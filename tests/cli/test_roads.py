@@ -54,7 +54,11 @@ def test_it_converts_and_draws(network: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_neither_a_folder_nor_a_picture_is_refused(network: Path, tmp_path: Path) -> None:
-    for name, words in (("streets.docx", "written as a folder"), ("no/such.svg", "does not exist")):
+    for name, words in (
+        ("streets.docx", "written as lines (.geojson, .gpkg), or as a folder"),
+        ("no/such.svg", "does not exist"),
+        ("no/such.gpkg", "does not exist"),
+    ):
         result = run(network, "-o", tmp_path / name)
         assert isinstance(result.exception, InputError), result.output
         assert words in str(result.exception)
@@ -71,3 +75,13 @@ def test_bounds_choose_a_part_and_bad_ones_write_nothing(network: Path, tmp_path
     assert not (tmp_path / "none").exists()
     result = run(network, "--bounds", "13.4005,52.4,13.5,52.6", "--json", "-")
     assert json.loads(result.stdout)["account"]["dropped"]["outside the bounds"] == 4
+
+
+@pytest.mark.parametrize("name", ["lines.geojson", "lines.gpkg"])
+def test_it_writes_lines(network: Path, tmp_path: Path, name: str) -> None:
+    result = run(network, "-o", tmp_path / name)
+    assert result.exit_code == 0, result.output
+    written, direct = read_roads(tmp_path / name), read_roads(network)
+    assert (written.nodes, written.edges) == (direct.nodes, direct.edges)
+    assert written.length.sum() == pytest.approx(direct.length.sum())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted({"block.geojson", name})

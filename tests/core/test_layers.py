@@ -23,7 +23,6 @@ def test_lines_that_were_written_are_read(tmp_path: Path) -> None:
     assert (found.crs, found.notes, stated_crs(path)) == ("EPSG:25833", (), "EPSG:25833")
 
 
-@pytest.mark.filterwarnings("ignore:.crs. was not provided")
 def test_degrees_without_a_name_are_recognised(tmp_path: Path) -> None:
     write_lines(tmp_path / "a.gpkg", "streets", LINES, {"name": ["a", "b"]}, None)
     found = read_layer(tmp_path / "a.gpkg", ("LineString",))

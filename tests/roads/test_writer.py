@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,58 @@ def test_a_folder_written_is_the_folder_read(write_tables: Writer, tmp_path: Pat
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"nodes.csv", "edges.csv"}
     with pytest.raises(InputError, match="it is a file"):
         write_roads(roads, tmp_path / "out" / "nodes.csv")
+
+
+@pytest.mark.parametrize("name", ["out.geojson", "out.gpkg"])
+@pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:25833"])
+def test_lines_that_were_written_are_the_network(tmp_path: Path, name: str, crs: str) -> None:
+    scale = 1e-3 if crs == "EPSG:4326" else 100.0
+    shape = ([1.5 * scale], [0.5 * scale], [0, 0, 0, 1, 1])
+    roads = RoadNetwork.of(
+        *(np.array([0, 1, 1.0]) * scale, np.array([0, 0, 1.0]) * scale),
+        *([0, 1, 1, 2], [1, 0, 2, 0]),
+        seconds=[10, 10, 30, 40],
+        road_class=[0, 0, -1, 0],
+        classes=("primary",),
+        shape=shape,
+        crs=crs,
+    )
+    write_roads(roads, tmp_path / name)
+    again = read_roads(tmp_path / name)
+    assert again.crs == crs
+    found, wanted = (
+        sorted(
+            (
+                *(round(float(value / scale), 6) for value in (*net.x[[a, b]], *net.y[[a, b]])),
+                round(float(c)),
+                d,
+            )
+            for a, b, c, d in zip(
+                *(net.source, net.target, net.seconds if net.seconds is not None else ()),
+                [("primary", "")[int(kind < 0)] for kind in net.road_class],
+                strict=True,
+            )
+        )
+        for net in (again, roads)
+    )
+    assert found == wanted
+    assert again.length.sum() == pytest.approx(roads.length.sum())
+
+
+def test_lines_say_what_is_known_of_each_edge(tmp_path: Path) -> None:
+    ids, backward = np.array(["a7", "a7"]), np.array([False, True])
+    roads = replace(RoadNetwork.of([0, 100], [0, 0], [0, 1], [1, 0]), edge_id=ids, backward=backward)
+    write_roads(roads, tmp_path / "a.geojson")
+    document = json.loads((tmp_path / "a.geojson").read_text())
+    assert document["crs"] is None
+    known = {"edge_id": "a7", "class": None, "length": 100.0, "oneway": "yes"}
+    assert [feature["properties"] for feature in document["features"]] == [
+        known | {"direction": "forward"},
+        known | {"direction": "backward"},
+    ]
+    assert document["features"][1]["geometry"]["coordinates"] == [[100, 0], [0, 0]]
+    with pytest.raises(InputError, match="does not exist"):
+        write_roads(roads, tmp_path / "no" / "a.gpkg")
 
 
 @pytest.mark.slow

@@ -28,7 +28,9 @@ def roads(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf)."
+            "-o",
+            "--output",
+            help="Lines (.geojson, .gpkg), a folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf).",
         ),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", help="Whose roads: car, bicycle or foot.")] = "car",
@@ -46,14 +48,15 @@ def roads(
     from ldptrace.roads import explain_roads, read_roads, write_roads
     from ldptrace.roads.drawing import FORMATS, draw
     from ldptrace.roads.summary import facts
+    from ldptrace.roads.writer import LINES
 
     check_outputs([json_file], [network])
     if output is not None:
         suffix, folder = output.suffix.lower(), output.is_dir()
-        if suffix and suffix not in FORMATS and not suffix[1:].isdigit() and not folder:
+        if suffix and suffix not in (*FORMATS, *LINES) and not suffix[1:].isdigit() and not folder:
             raise InputError(
-                "a road network is written as a folder, with nodes.csv and edges.csv, or drawn as "
-                f"{', '.join(FORMATS)}; got {output}"
+                f"a road network is written as lines ({', '.join(LINES)}), or as a folder with nodes.csv and "
+                f"edges.csv, or drawn as {', '.join(FORMATS)}; got {output}"
             )
         check_outputs([] if folder else [output], [network])
     box = parse_bounds(bounds)

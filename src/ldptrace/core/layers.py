@@ -64,9 +64,16 @@ def write_lines(
         head["count"] = len(line)
         blobs.append(head.tobytes() + np.ascontiguousarray(line, dtype="<f8").tobytes())
     table = pa.table({**columns, "geometry": pa.array(blobs, type=pa.binary())})
-    pyogrio.write_arrow(
-        table, path, layer=name, driver="GPKG", geometry_name="geometry", geometry_type="LineString", crs=crs
-    )
+    with warnings.catch_warnings():
+        # Some networks have no coordinate system.
+        warnings.filterwarnings("ignore", "'crs' was not provided")
+        pyogrio.write_arrow(
+            *(table, path, name),
+            driver="GPKG",
+            geometry_name="geometry",
+            geometry_type="LineString",
+            crs=crs,
+        )
 
 
 def _holds(kind: str, kinds: Sequence[str]) -> bool:

@@ -1,17 +1,27 @@
-"""Road networks as two tables in a folder."""
+"""Road networks as two tables in a folder, or as a file of lines."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv
 
+from ldptrace.core.layers import write_lines
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
+
+# Files of lines; everything else is a folder.
+LINES = (".geojson", ".gpkg")
+LAYER = "roads"
+KMH = 3.6
 
 
 def check_folder(folder: Path) -> None:
@@ -23,26 +33,84 @@ def check_folder(folder: Path) -> None:
 
 
 def write_roads(roads: RoadNetwork, path: str | Path) -> None:
-    """Write `nodes.csv` and `edges.csv`, which `read_roads` reads: every directed edge is a row.
+    """Write a file of lines (`.geojson`, `.gpkg`), or a folder with `nodes.csv` and `edges.csv`.
 
-    The folder is made if only its last part is missing.
+    Every directed edge is a row, and `read_roads` reads all of them. The folder is made if only its last part is
+    missing.
     """
-    folder = Path(path)
-    check_folder(folder)
-    folder.mkdir(exist_ok=True)
-    mark = secrets.token_hex(4)
-    tables = {"nodes.csv": _nodes(roads), "edges.csv": _edges(roads)}
-    try:
-        for name, table in tables.items():
-            with (folder / f".{mark}.{name}").open("wb") as file:
+    target = Path(path)
+    if target.suffix.lower() in LINES and not target.is_dir():
+        with _replacing(target) as file:
+            (_write_geojson if target.suffix.lower() == ".geojson" else _write_geopackage)(roads, file)
+        return
+    check_folder(target)
+    target.mkdir(exist_ok=True)
+    with _replacing(target / "nodes.csv") as nodes, _replacing(target / "edges.csv") as edges:
+        for file, table in ((nodes, _nodes(roads)), (edges, _edges(roads))):
+            with file.open("wb") as stream:
                 # Arrow would put the names of columns in quotes.
-                file.write((",".join(table.column_names) + "\n").encode())
-                csv.write_csv(table, file, csv.WriteOptions(include_header=False))
-        for name in tables:
-            os.replace(folder / f".{mark}.{name}", folder / name)
+                stream.write((",".join(table.column_names) + "\n").encode())
+                csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A file beside the target that takes its place when it is complete."""
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {target}: the folder {target.parent} does not exist")
+    file = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
+    try:
+        yield file
+        os.replace(file, target)
     finally:
-        for name in tables:
-            (folder / f".{mark}.{name}").unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
+
+
+def _write_geojson(roads: RoadNetwork, path: Path) -> None:
+    """One feature for each directed edge; degrees need no name, other coordinates have theirs."""
+    crs = None if roads.crs is None else {"type": "name", "properties": {"name": roads.crs}}
+    member = "" if roads.is_geographic else f'"crs":{json.dumps(crs)},'
+    rows = _attributes(roads).to_pylist()
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f'{{"type":"FeatureCollection",{member}"features":[')
+        for number, (row, line) in enumerate(zip(rows, _polylines(roads), strict=True)):
+            geometry = {"type": "LineString", "coordinates": line.tolist()}
+            feature = {"type": "Feature", "properties": row, "geometry": geometry}
+            file.write((",\n" if number else "\n") + json.dumps(feature))
+        file.write("\n]}\n")
+
+
+def _write_geopackage(roads: RoadNetwork, path: Path) -> None:
+    table = _attributes(roads)
+    columns = {name: table[name] for name in table.column_names}
+    write_lines(path, LAYER, _polylines(roads), columns, roads.crs)
+
+
+def _polylines(roads: RoadNetwork) -> list[NDArray[np.float64]]:
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    return np.split(np.c_[x, y], offsets[1:-1])
+
+
+def _attributes(roads: RoadNetwork) -> pa.Table:
+    """What is known of each directed edge; `direction` is that of its line in the file that the network is from."""
+    ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
+    backward = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
+    columns: dict[str, object] = {
+        "edge_id": pa.array(ids, type=pa.string()),
+        "class": _classes(roads),
+        "length": roads.length,
+        "direction": pa.array(np.where(backward, "backward", "forward").tolist()),
+        # The way back is a row of its own.
+        "oneway": pa.array(["yes"] * roads.edges),
+    }
+    if roads.seconds is not None:
+        columns["seconds"] = roads.seconds
+        columns["speed_kmh"] = KMH * roads.length / roads.seconds
+    return pa.table(columns)
+
+
+def _classes(roads: RoadNetwork) -> pa.Array:
+    return pa.array(np.array([*roads.classes, None], dtype=object)[roads.road_class], type=pa.string())
 
 
 def _nodes(roads: RoadNetwork) -> pa.Table:
@@ -60,9 +128,7 @@ def _edges(roads: RoadNetwork) -> pa.Table:
     if roads.seconds is not None:
         columns["seconds"] = roads.seconds
     if roads.classes:
-        columns["class"] = pa.array(
-            np.array([*roads.classes, None], dtype=object)[roads.road_class], type=pa.string()
-        )
+        columns["class"] = _classes(roads)
     if roads.edge_id is not None:
         columns["edge_id"] = pa.array(roads.edge_id.tolist())
     columns["oneway"] = np.ones(roads.edges, dtype=np.int8)
