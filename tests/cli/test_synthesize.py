@@ -265,3 +265,11 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing_behind(trips: Path, tmp_pa
     )
     assert list(tmp_path.iterdir()) == [aside]
     assert list(aside.iterdir()) == []
+
+
+def test_the_help_names_every_method_of_the_package() -> None:
+    from ldptrace import methods
+    from ldptrace.cli import synthesize
+
+    assert set(methods.METHODS) <= set(re.findall(r"[a-z-]+", synthesize.MethodOption.__metadata__[0].help))
+    assert synthesize.method_names() == methods.names()

@@ -94,7 +94,7 @@ def agrees(shown: str, printed: str) -> bool:
 
 def smaller(command: str) -> str:
     """The command, which generates the largest set at most."""
-    sizes = r"(?<= --trajectories )\d+|(?<= -n )\d+"
+    sizes = r"(?<= --count )\d+|(?<= -n )\d+"
     return re.sub(sizes, lambda size: str(min(int(size[0]), LARGEST_SET)), command)
 
 
@@ -114,7 +114,7 @@ def workshop(reader: Reader, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "land.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [ring]}))
     reader.open(folder)
     for command in (
-        "generate city -o trips.parquet --trajectories 1000 --seed 1 --roads-out city",
+        "generate city -o trips.parquet --count 1000 --seed 1 --roads-out city",
         "synthesize trips.parquet -o synthetic.parquet --epsilon 1 --bounds 0,0,20000,20000",
         "plan --users 100000 --epsilon 1 --bounds 0,0,20000,20000 -o plan.json",
         *(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldptrace import __version__, plugins
+from ldptrace.cli import spelling
 from ldptrace.cli.usage import UsageError, sentence
 from ldptrace.errors import LdptraceError
 
@@ -56,7 +57,7 @@ def application(command: str | None = None) -> typer.Typer:
         help="Synthetic trajectories under local differential privacy.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": spelling.current},
     )
 
     @app.callback()

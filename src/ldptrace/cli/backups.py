@@ -14,7 +14,7 @@ from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 
 def backup(
     name: NameArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File for the backup.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="File for the backup.")],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:

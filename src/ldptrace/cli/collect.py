@@ -54,9 +54,7 @@ def report(
         Path | None,
         typer.Option("--trajectory", help="The person's own trajectory; of several, one is drawn."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where the report's bytes go.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--out", help="Where the report's bytes go.")] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Say in plain words what leaves the device and how much it tells."),
@@ -154,7 +152,7 @@ def tally(
     ],
     plan: PlanOption,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where the tally goes; stdout if absent.")
+        Path | None, typer.Option("-o", "--out", help="Where the tally goes; stdout if absent.")
     ] = None,
     ids: Annotated[
         Path | None,
@@ -236,7 +234,7 @@ def estimate(
     tallies: Annotated[list[Path], typer.Argument(help="Tallies of the plan; those of one round are added.")],
     plan: PlanOption,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write all estimates here, as JSON.")
+        Path | None, typer.Option("-o", "--out", help="Write all estimates here, as JSON.")
     ] = None,
     at: Annotated[
         list[str] | None,

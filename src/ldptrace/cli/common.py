@@ -51,11 +51,11 @@ InputArgument = Annotated[
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", metavar="FORMAT", help="Format of the output; else its extension says it."),
+    typer.Option("--to", metavar="FORMAT", help="Format of the output; by default that of its extension."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write what was found as JSON; - prints it.")
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - prints them.")
 ]
 RoadsOption = Annotated[
     Path | None,
@@ -67,33 +67,31 @@ RoutesOption = Annotated[
 ]
 SpacingOption = Annotated[
     float | None,
-    typer.Option("--spacing", help="A point every so many units along the way (metres of a map)."),
+    typer.Option("--spacing", help="Distance between points along the way, in units of the bounds."),
 ]
 DateOption = Annotated[
     str | None,
     typer.Option(
-        "--date", metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; else no date."
+        "--date",
+        metavar="DATE",
+        help="Day of the synthetic trips, such as 2026-03-01; by default they have none.",
     ),
 ]
 TimeOption = Annotated[
-    bool, typer.Option("--time", help="Ask some users when they leave and how fast they are.")
+    bool, typer.Option("--time", help="Ask some users when they leave and how fast they go.")
 ]
-WeekOption = Annotated[
-    bool, typer.Option("--week", help="Ask for the day of the week beside the hour; see --date.")
-]
+WeekOption = Annotated[bool, typer.Option("--week", help="Ask for the day of the week beside the hour.")]
 CentreOption = Annotated[
     str | None,
     typer.Option(
         "--centre",
         metavar="X,Y",
-        help="Public centre of the city, to or from which traffic runs; else the middle.",
+        help="Public centre of the city, to and from which traffic runs; by default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
     float | None,
-    typer.Option(
-        "--interval", help="A point every so many seconds, where trips have times or streets speeds."
-    ),
+    typer.Option("--interval", help="Seconds between points, where trips have times or streets have speeds."),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of the simulation, to repeat a run exactly.")

@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for what the demo makes.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for what the demo makes.")] = Path("demo"),
     users: Annotated[int, typer.Option("--users", min=1, help="Devices that take part.")] = 200_000,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")] = 1.0,
     seed: SeedOption = 1,

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ldptrace.generators.traffic import Traffic
 
 OutputOption = Annotated[
-    Path, typer.Option("-o", "--output", help="File for the trajectories; its extension says the format.")
+    Path, typer.Option("-o", "--out", help="File for the trajectories; its extension says the format.")
 ]
-CountOption = Annotated[int, typer.Option("--trajectories", "-n", min=0, help="How many trajectories.")]
+CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="How many trajectories.")]
 PresetOption = Annotated[
     str | None, typer.Option("--preset", help="Lengths and interval like a set of the paper's; see the docs.")
 ]

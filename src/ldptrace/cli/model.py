@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def fit(
     estimates: Annotated[Path, typer.Argument(help="Estimates, as `ldptrace estimate` writes them.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the model goes.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Where the model goes.")],
     area: Annotated[
         Path | None,
         typer.Option(
@@ -60,7 +60,7 @@ def fit(
 
 def sample(
     model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trajectories go.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trajectories go.")],
     count: Annotated[int, typer.Option("--count", min=0, help="How many synthetic trajectories.")],
     spacing: SpacingOption = None,
     interval: IntervalOption = None,

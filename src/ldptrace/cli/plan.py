@@ -79,9 +79,7 @@ def plan(
         str | None,
         typer.Option("--campaign", metavar="NAME", help="Name the campaign; a nonce makes its plan its own."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the plan document here.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--out", help="Write the plan document here.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")
     ] = True,

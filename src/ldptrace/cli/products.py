@@ -39,7 +39,7 @@ def matrix(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Where the matrix goes: .omx, .parquet or .csv.")
+        Path, typer.Option("-o", "--out", help="Where the matrix goes: .omx, .parquet or .csv.")
     ],
     by: Annotated[
         str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each.")
@@ -80,9 +80,7 @@ def flows(
     roads: Annotated[
         Path, typer.Option("--roads", metavar="NETWORK", help="The road network the trips follow.")
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Where they go: .gpkg, .geojson or .parquet.")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Where they go: .gpkg, .geojson or .parquet.")],
     by: Annotated[str | None, typer.Option("--by", metavar="hour", help="A column for each hour.")] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
@@ -159,7 +157,7 @@ def statement(
             metavar="FILE|MODEL|PLAN", help="Synthetic trips, a model, or a plan of a collection."
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the papers.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Folder of the papers.")],
     product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
     curator: Annotated[str | None, typer.Option("--curator", help="Who publishes it.")] = None,
     purpose: Annotated[str | None, typer.Option("--purpose", help="What it is for.")] = None,

@@ -53,7 +53,7 @@ def publish(
 def export(
     name: NameArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for all files; or a .parquet, .csv, .geojson file.")
+        Path, typer.Option("-o", "--out", help="Folder for all files; or a .parquet, .csv, .geojson file.")
     ],
     data: DataOption = None,
     database: DatabaseOption = None,

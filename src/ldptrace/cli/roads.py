@@ -29,7 +29,7 @@ def roads(
         Path | None,
         typer.Option(
             "-o",
-            "--output",
+            "--out",
             help="Lines (.geojson, .gpkg), a folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf).",
         ),
     ] = None,

@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
 @with_reading()
 def stream(
     source: InputArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the synthetic trips go.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trips go.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each answer of a device.")],
     tick: Annotated[float, typer.Option("--tick", metavar="SECONDS", help="Seconds between two positions.")],
     reading: Reading,

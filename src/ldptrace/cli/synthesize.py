@@ -58,14 +58,32 @@ class TimeChoice(StrEnum):
     off = "off"
 
 
+def method_names() -> list[str]:
+    """The names of all methods, to complete a command line with."""
+    from ldptrace import methods
+
+    return methods.names()
+
+
 OutputOption = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", parser=as_typed, help="Where the synthetic trajectories go; - is standard output."
+        "-o",
+        "--out",
+        metavar="FILE",
+        parser=as_typed,
+        help="Where the synthetic trajectories go; - is standard output.",
     ),
 ]
 EpsilonOption = Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")]
-MethodOption = Annotated[str, typer.Option("--method", help="Recipe; an unknown name lists them.")]
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        autocompletion=method_names,
+        help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, or one of an installed package.",
+    ),
+]
 GridOption = Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")]
 BoundsFromDataOption = Annotated[
     bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
@@ -73,7 +91,9 @@ BoundsFromDataOption = Annotated[
 CountOption = Annotated[
     int | None,
     typer.Option(
-        "--count", min=0, help="Synthetic trajectories; default: as many as devices had a trip, as estimated."
+        "--count",
+        min=0,
+        help="Number of synthetic trips; by default the estimated number of devices with a trip.",
     ),
 ]
 MethodOptions = Annotated[
@@ -86,11 +106,13 @@ AreaOption = Annotated[
 ]
 TimeOption = Annotated[
     TimeChoice,
-    typer.Option("--time", help="Ask for departures and speeds where the input has times, or do not."),
+    typer.Option(
+        "--time", help="Ask for departures and speeds if the input has times (auto), or never (off)."
+    ),
 ]
 PilotOption = Annotated[
     float | None,
-    typer.Option("--pilot", help="Share of the users who are asked first, to choose N and m by."),
+    typer.Option("--pilot", help="Share of the users who are asked first; their answers choose N and m."),
 ]
 SimulationOption = Annotated[Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")]
 ModelOption = Annotated[
@@ -105,7 +127,7 @@ SeedOption = Annotated[
 ]
 UnitOption = Annotated[
     UnitChoice,
-    typer.Option("--unit", help="Whose epsilon it is, where a column says users: theirs, or each trip's."),
+    typer.Option("--unit", help="What epsilon protects where a column names users: a user, or only a trip."),
 ]
 
 

@@ -37,7 +37,7 @@ def compare(
     ],
     reading: Reading,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder of results; runs that are in it are not repeated.")
+        Path, typer.Option("-o", "--out", help="Folder of results; runs that are in it are not repeated.")
     ],
     epsilons: Annotated[str, typer.Option("--epsilons", metavar="E,E", help="Privacy budgets.")] = "0.5,1,2",
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each method at each epsilon.")] = 3,

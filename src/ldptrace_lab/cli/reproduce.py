@@ -72,7 +72,7 @@ def reproduce(
         ScaleName, typer.Option("--scale", help="A quick look, or the paper's sizes and repeats.")
     ] = ScaleName.quick,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder of results; what is in it is not measured again.")
+        Path, typer.Option("-o", "--out", help="Folder of results; what is in it is not measured again.")
     ] = Path("reproduce"),
     repeats: Annotated[
         int | None,
