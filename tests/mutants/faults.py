@@ -13,12 +13,18 @@ VECTORS = f"tests/protocol/test_vectors.py --deselect {_GENERATOR}"
 SOURCE = "tests/device/test_source.py"
 LEDGER = "tests/device/test_ledger.py tests/device/test_ledger_machine.py"
 REPORTER = "tests/device/test_reporter.py"
+WINDOWS = "tests/device/test_windows.py"
+STANDING = "tests/protocol/test_standing.py"
+STORAGE = "tests/device/test_storage.py"
+OWN = "tests/cli/test_own.py"
 RECEIVE = "tests/curator/test_receive.py"
 AUDITED = "tests/audit"
 
 _RANDOM = f"{PROTOCOL}/randomness.py"
 _REPORTER = f"{DEVICE}/reporter.py"
 _LEDGER = f"{DEVICE}/ledger.py"
+_STORAGE = f"{DEVICE}/storage.py"
+_STANDING = f"{PROTOCOL}/standing.py"
 _TRACK = f"{DEVICE}/track.py"
 _PLAN = f"{PROTOCOL}/plan.py"
 _ROUND = f"{PROTOCOL}/round.py"
@@ -52,20 +58,20 @@ STREAM = [
 ]  # fmt: skip
 
 REPORTS = [
-    Fault("report: the group looks at the path", _REPORTER, "group = _group(round_, source)", "group = _group(round_, source) if trip.path else 0", AUDITED),
+    Fault("report: the group looks at the path", _REPORTER, "group = _group(round_, source)", "group = _group(round_, source) if occasion.trip.path else 0", AUDITED),
     Fault("report: the last group is never drawn", _REPORTER, "drawn, group = source.below(SHARES), 0", "drawn, group = source.below(SHARES - 1), 0", VECTORS),
     Fault("report: no padding", _REPORTER, 'payload = payload.ljust(round_.payload_bytes, b"\\0")', "pass", REPORTER),
     Fault("report: empty slots are not sent", _REPORTER, "for items in slots if items or padded", "for items in slots if items", REPORTER + " " + VECTORS),
-    Fault("report: the ledger is not asked", _REPORTER, "        if self.ledger is None:\n", "        if True:\n", LEDGER),
+    Fault("report: the ledger is not asked", _REPORTER, "return fresh() if self.ledger is None else", "return fresh() if True else", LEDGER),
     Fault("refusal: a plan that leaks is answered", _REPORTER, "if not plan.is_private and not unpadded", "if False", REPORTER),
     Fault("refusal: only the newest round must be padded", _PLAN, "return all(round_.padded for round_ in self.rounds)", "return self.rounds[-1].padded", VECTORS),
     Fault("refusal: half of an id is enough", _REPORTER, "plan.id != plan_id:", "plan.id[:32] != plan_id[:32]:", REPORTER),
     Fault("refusal: other coordinates are answered", _REPORTER, "crs != plan.crs:", "False:", REPORTER),
     Fault("refusal: rounds before the first", _REPORTER, "if not 0 <= number <", "if not number <", REPORTER),
-    Fault("answer: points that cannot be had are an error", _TRACK, "    except Exception:\n        return []", "    except Exception:\n        raise", REPORTER),
+    Fault("answer: points that cannot be had are an error", _TRACK, "        return list(points)\n    except Exception:\n        return []", "        return list(points)\n    except Exception:\n        raise", REPORTER),
     Fault("answer: huge numbers are an error", _TRACK, "    except OverflowError:\n        return math.inf if value > 0 else -math.inf", "    except OverflowError:\n        raise ValueError", REPORTER),
     Fault("answer: what is no number is an error", _TRACK, "    except Exception:  # whatever it is, it is no number\n        return math.nan", "    except ZeroDivisionError:\n        return math.nan", REPORTER),
-    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/collect.py", "    except NothingUsable:\n        return [], crs", "    except NothingUsable:\n        raise", "tests/cli/test_collect.py"),
+    Fault("answer: a file with nothing usable is an error", "src/ldptrace/cli/own.py", "    except NothingUsable:\n        return [], crs or stated_crs(path, format)", "    except NothingUsable:\n        raise", "tests/cli/test_collect.py"),
 ]  # fmt: skip
 
 LEDGERS = [
@@ -75,18 +81,57 @@ LEDGERS = [
     Fault("ledger: a retry under another plan", _LEDGER, "if entry.report is None or entry.plan != plan.id:", "if entry.report is None:", LEDGER),
     Fault("ledger: half of an id is a retry", _LEDGER, "entry.report is None or entry.plan != plan.id:", "entry.report is None or entry.plan[:32] != plan.id[:32]:", LEDGER),
     Fault("ledger: a fresh draw instead of a retry", _LEDGER, "                    return base64.b64decode(entry.report)\n", "                    return draw()\n", LEDGER),
-    Fault("ledger: the limit cannot be reached", _LEDGER, "if book.spent + cost > book.limit:", "if book.spent + cost >= book.limit:", LEDGER),
-    Fault("ledger: no limit", _LEDGER, "if book.spent + cost > book.limit:", "if False:", LEDGER),
-    Fault("ledger: everything is free", _LEDGER, "cost = Fraction(0) if earlier else plan.epsilon", "cost = Fraction(0)", LEDGER),
-    Fault("ledger: equal epsilons count once", _LEDGER, "{e.root: e.epsilon for e in self.entries}.values()", "{e.epsilon for e in self.entries}", LEDGER),
+    Fault("ledger: the limit cannot be reached", _LEDGER, "if self.spent + cost > self.limit:", "if self.spent + cost >= self.limit:", LEDGER),
+    Fault("ledger: no limit", _LEDGER, "if self.spent + cost > self.limit:", "if False:", LEDGER),
+    Fault("ledger: everything is free", _LEDGER, "book.check_limit(Fraction(0) if earlier else plan.epsilon)", "book.check_limit(Fraction(0))", LEDGER),
+    Fault("ledger: equal epsilons count once", _LEDGER, "{entry.root: Fraction(entry.epsilon) for entry in self.entries}", "{entry.epsilon: Fraction(entry.epsilon) for entry in self.entries}", LEDGER),
     Fault("ledger: nothing is written", _LEDGER, "            self._write(book.changed(entries=(*book.entries, new)))\n", "", LEDGER),
-    Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_number) else entry", "if entry.round == round_number else entry", LEDGER),
-    Fault("ledger: sent forgets nothing", _LEDGER, "entry.changed(report=None) if", "entry.changed() if", LEDGER),
-    Fault("ledger: bytes are not on the disk when it is replaced", _LEDGER, "                os.fsync(file.fileno())\n", "", LEDGER),
-    Fault("ledger: the folder is not on the disk", _LEDGER, "            os.fsync(handle)\n", "            pass\n", LEDGER),
+    Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_number)\n", "if entry.round == round_number\n", LEDGER),
+    Fault("ledger: sent forgets nothing", _LEDGER, "                        entry.changed(report=None)\n", "                        entry.changed()\n", LEDGER),
+    Fault("ledger: bytes are not on the disk when it is replaced", _STORAGE, "                os.fsync(file.fileno())\n", "", LEDGER),
+    Fault("ledger: the folder is not on the disk", _STORAGE, "            os.fsync(handle)\n", "            pass\n", LEDGER),
     Fault("ledger: what cannot be read is empty", _LEDGER, "AttributeError, RecursionError, binascii.Error) as error:\n            raise FormatError(f\"the ledger {self.path} cannot be read: {error}\") from None", "AttributeError, RecursionError, binascii.Error):\n            return _Book(epsilon_fraction(DEFAULT_LIMIT))", LEDGER),
-    Fault("ledger: others may read it", _LEDGER, "0o600", "0o644", LEDGER),
-    Fault("ledger: two processes at once", _LEDGER, "                fcntl.flock(file, fcntl.LOCK_EX)\n", "", LEDGER),
+    Fault("ledger: others may read it", _STORAGE, "0o600", "0o644", LEDGER),
+    Fault("ledger: two processes at once", _STORAGE, "        fcntl.flock(handle, fcntl.LOCK_EX)\n", "        pass\n", LEDGER),
+]  # fmt: skip
+
+STANDING_PLANS = [
+    Fault("windows: the phase is drawn at every question", _LEDGER, "        if known is not None:\n            return known\n", "        if known is not None:\n            return known.changed(phase=Source().below(standing.every))\n", WINDOWS),
+    Fault("windows: a smaller window is answered", _LEDGER, "            if window <= row.window:\n", "            if window == row.window:\n", WINDOWS),
+    Fault("windows: a smaller window is answered, seen by the vectors", _LEDGER, "            if window <= row.window:\n", "            if window == row.window:\n", VECTORS),
+    Fault("windows: the last window again", _LEDGER, "            if window <= row.window:\n", "            if window < row.window:\n", VECTORS),
+    Fault("windows: a fresh draw instead of the same bytes", _LEDGER, "                return base64.b64decode(row.report)\n", "                return draw(row)\n", WINDOWS),
+    Fault("windows: no lifetime", _LEDGER, "if (row.answers + 1) * plan.epsilon > standing.lifetime:", "if False:", WINDOWS),
+    Fault("windows: one answer beyond the lifetime", _LEDGER, "if (row.answers + 1) * plan.epsilon > standing.lifetime:", "if row.answers * plan.epsilon > standing.lifetime:", VECTORS),
+    Fault("windows: answers are not counted", _LEDGER, "answers=row.answers + 1, report=None", "answers=row.answers, report=None", WINDOWS),
+    Fault("windows: answers are free of the limit", _LEDGER, "            book.check_limit(plan.epsilon)\n", "", WINDOWS),
+    Fault("windows: standing plans cost nothing", _LEDGER, "(*once.values(), *(row.given for row in self.standing))", "once.values()", VECTORS),
+    Fault("windows: a plan is known by its epsilon", _LEDGER, "if row.plan == plan.id), None)", "if Fraction(row.epsilon) == plan.epsilon), None)", WINDOWS),
+    Fault("windows: what ended before acceptance is answered", _LEDGER, "over = max((accepted - standing.start - phase) // standing.every, -1)", "over = -1", VECTORS),
+    Fault("windows: a late confirmation forgets a newer report", _LEDGER, "if row is not None and window in (None, row.window):", "if row is not None:", VECTORS),
+    Fault("windows: a trip is eligible twice", _STANDING, "first = max(end - self.recent, accepted)", "first = max(end - 2 * self.recent, accepted)", STANDING),
+    Fault("windows: a trip at the border is eligible twice", _STANDING, "after < arrival <= until", "after <= arrival <= until", STANDING),
+    Fault("windows: trips from before acceptance", _STANDING, "first = max(end - self.recent, accepted)", "first = end - self.recent", STANDING),
+    Fault("windows: times of a day are dates", _STANDING, "None if arrival is None or abs(arrival) < UNDATED else arrival", "arrival", VECTORS),
+    Fault("windows: answered before its end", _STANDING, "(int(shown // 1) - self.start - phase) // self.every", "-(-(int(shown // 1) - self.start - phase) // self.every)", STANDING),
+    Fault("windows: windows beyond 32 bits", _STANDING, "window if 0 <= window <= MAX_WINDOW else -1", "window", STANDING),
+    Fault("windows: recent is longer than every", _STANDING, "integer_in(self.recent, 1, self.every,", "integer_in(self.recent, 1, MAX_EVERY,", VECTORS),
+    Fault("windows: the report names another window", _REPORTER, "self.draw_about(occasion, 0, window=row.window)", "self.draw_about(occasion, 0, window=0)", VECTORS),
+    Fault("windows: all trips are eligible", _REPORTER, "[recordings[place] for place in places]", "recordings", WINDOWS),
+    Fault("windows: always the first of several trips", _TRACK, "trips[(source or Source()).below(len(trips))]", "trips[0]", WINDOWS),
+    Fault("windows: always the first of several trips, seen by the vectors", _TRACK, "trips[(source or Source()).below(len(trips))]", "trips[0]", VECTORS),
+    Fault("windows: empty trajectories are trips", _TRACK, "if len(points) > 0]", "]", WINDOWS),
+    Fault("points: all of them are kept", f"{PROTOCOL}/trips.py", "    if points <= MAX_POINTS:\n", "    if True:\n", VECTORS),
+    Fault("trips: five are six or more", f"{PROTOCOL}/questions/trips.py", "CLASSES = (1, 2, 3, 4, 6)", "CLASSES = (1, 2, 3, 4, 5)", VECTORS),
+    Fault("campaign: the nonce is not in the plan", f"{PROTOCOL}/campaign.py", 'return {"name": self.name, "nonce": self.nonce}', 'return {"name": self.name, "nonce": "0" * 32}', "tests/protocol/test_campaign.py"),
+    Fault("campaign: every nonce is the same", f"{PROTOCOL}/campaign.py", "os.urandom(16).hex()", '"00" * 16', "tests/protocol/test_campaign.py"),
+    Fault("ledger: the limit can only be raised", _LEDGER, "stored if self.new_limit is None else self.new_limit", "stored if self.new_limit is None else max(stored, self.new_limit)", WINDOWS),
+    Fault("ledger: a link is replaced", _STORAGE, "return os.path.realpath(self.path)", "return os.path.abspath(self.path)", STORAGE),
+    Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
+    Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
+    Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "    except NothingUsable:\n        return [], crs or stated_crs(path, format)", "    except NothingUsable:\n        return [], crs", OWN),
+    Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and str(", "if False and str(", OWN),
+    Fault("receive: any window is counted", _RECEIVE, "    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:\n        return _WRONG_WINDOW\n", "", VECTORS),
 ]  # fmt: skip
 
 PLANS = [
@@ -224,14 +269,30 @@ CLIENT = [
     Fault("js: the last group is never drawn", f"{JS}/reporter.js", "let drawn = source.index(SHARES);", "let drawn = source.index(SHARES - 1);"),
     Fault("js: a plan that leaks is answered", f"{JS}/reporter.js", "if (plan.rounds.some((round) => !round.padded)) throw", "if (plan.rounds.every((round) => !round.padded)) throw"),
     Fault("js: other coordinates are answered", f"{JS}/reporter.js", "crs !== plan.crs) throw", "false) throw"),
-    Fault("js: the ledger is not asked", f"{JS}/reporter.js", "if (this.ledger === null) return", "if (round >= 0) return"),
+    Fault("js: the ledger is not asked", f"{JS}/reporter.js", "return this.ledger === null ? fresh()", "return round >= 0 ? fresh()"),
     Fault("js: forks are answered", f"{JS}/ledger.js", 'if (earlier.some((entry) => !plan.chain.includes(entry.plan))) throw new PlanRefused("plan-forked");', ""),
     Fault("js: a retry under another plan", f"{JS}/ledger.js", "known.report === null || known.plan !== plan.id", "known.report === null"),
     Fault("js: a fresh draw instead of a retry", f"{JS}/ledger.js", "return [undefined, Uint8Array.from(known.report)];", "return [undefined, draw()];"),
-    Fault("js: the limit cannot be reached", f"{JS}/ledger.js", "+ cost > units(this.limit)", "+ cost >= units(this.limit)"),
+    Fault("js: the limit cannot be reached", f"{JS}/ledger.js", "spentUnits(book) + cost > units(this.limit)", "spentUnits(book) + cost >= units(this.limit)"),
     Fault("js: everything is free", f"{JS}/ledger.js", "earlier.length > 0 ? 0n : units(plan.epsilon)", "0n"),
     Fault("js: equal epsilons count once", f"{JS}/ledger.js", "[entry.root, units(entry.epsilon)]", "[entry.epsilon, units(entry.epsilon)]"),
-    Fault("js: nothing is written", f"{JS}/ledger.js", "return [textOf([...entries, entry]), report];", "return [undefined, report];"),
+    Fault("js: nothing is written", f"{JS}/ledger.js", "return [{ ...book, entries: [...book.entries, entry] }, report];", "return [undefined, report];"),
+    Fault("js: the phase is drawn again", f"{JS}/ledger.js", "if (known !== undefined) return [undefined, known];", "if (known !== undefined) return [withRow(book, { ...known, phase: source.index(plan.standing.every) }), known];"),
+    Fault("js: a smaller window is answered", f"{JS}/ledger.js", "if (window <= row.window) {", "if (window === row.window) {"),
+    Fault("js: no lifetime", f"{JS}/ledger.js", "if (BigInt(row.answers + 1) * units(plan.epsilon) > units(plan.standing.lifetime)) {", "if (false) {"),
+    Fault("js: answers are not counted", f"{JS}/ledger.js", "answers: row.answers + 1 };", "answers: row.answers };"),
+    Fault("js: standing plans cost nothing", f"{JS}/ledger.js", "[...costs.values(), ...given]", "[...costs.values()]"),
+    Fault("js: what ended before acceptance is answered", f"{JS}/ledger.js", "Math.max(-1, Math.floor((accepted - start - phase) / every))", "-1"),
+    Fault("js: a late confirmation forgets a newer report", f"{JS}/ledger.js", "(window === null || row.window === window)", "true"),
+    Fault("js: an unreadable ledger is empty", f"{JS}/ledger.js", 'if (!known || !book.entries.every(isEntry) || !book.standing.every(isRow)) throw new Error("the ledger cannot be read");', "if (!known || !book.entries.every(isEntry) || !book.standing.every(isRow)) return { entries: [], standing: [] };"),
+    Fault("js: a broken text is an empty ledger", f"{JS}/ledger.js", "if (text === null) return { entries: [], standing: [] };", "if (!text) return { entries: [], standing: [] };"),
+    Fault("js: half a plan id is compared", f"{JS}/plan.js", "planId !== plan.id", "planId.slice(0, 32) !== plan.id.slice(0, 32)"),
+    Fault("js: a trip is eligible twice", f"{JS}/standing.js", "Math.max(last - standing.recent, accepted)", "Math.max(last - 2 * standing.recent, accepted)"),
+    Fault("js: trips from before acceptance", f"{JS}/standing.js", "Math.max(last - standing.recent, accepted)", "last - standing.recent"),
+    Fault("js: always the first of several trips", f"{JS}/grid.js", "trips[source.index(trips.length)]", "trips[0]"),
+    Fault("js: all points are kept", f"{JS}/grid.js", "if (points.length <= MOST_POINTS) return points;", "if (points) return points;"),
+    Fault("js: the nonce may be anything", f"{JS}/plan.js", 'if (!matches(data.nonce, /^[0-9a-f]{32}$/)) malformed("nonce");', ""),
+    Fault("js: any window is counted", f"{JS}/reports.js", 'if (wanted !== null && view(report).getUint32(WINDOW) !== wanted) throw new ReportRejected("wrong-window");', ""),
     Fault("js: sent means the round of any plan", f"{JS}/ledger.js", "entry.plan === plan.id && entry.round === round;", "entry.round === round;"),
     Fault("js: every tab has a ledger of its own", f"{JS}/storage.js", "indexedDB.open(this.name, 1)", "indexedDB.open(this.name + Math.random(), 1)", TABS),
     Fault("js: a report is told before it is kept", f"{JS}/storage.js", "if (text !== undefined) texts.put(text, key);", "if (text !== undefined) setTimeout(() => { globalThis.indexedDB.open(this.name, 1).onsuccess = (opened) => opened.target.result.transaction(STORE, 'readwrite').objectStore(STORE).put(text, key); });", TABS),
@@ -257,6 +318,7 @@ FAULTS: list[Fault] = [
     *STREAM,
     *REPORTS,
     *LEDGERS,
+    *STANDING_PLANS,
     *PLANS,
     *CHANNELS,
     *RECEIVERS,

@@ -2,6 +2,7 @@
 
 import { canonical } from "../src/canonical.js";
 import * as ldptrace from "../index.js";
+import { occasionAmong } from "../src/grid.js";
 import { hex, memory, planOf, problemOf } from "./check.js";
 
 // -- the random source -------------------------------------------------------------------------------------
@@ -213,4 +214,116 @@ export async function ledgerFailures(seed, { steps = 60, storage = memory() } = 
 function budgetOf({ known, round }) {
   const [numerator, denominator] = known.document.rounds[round].asks[0].randomizer.ratio.map(Number);
   return Math.log(numerator / denominator);
+}
+
+// -- standing plans ----------------------------------------------------------------------------------------
+
+const DAY = 86400;
+const T0 = 1.7e9;
+
+async function standingPlan(standing, campaign = null) {
+  const grid = { bounds: ["0", "0", "2", "2"], crs: null, n: 2 };
+  const head = { format: "ldptrace-plan", version: 1, method: "clocks", grid, epsilon: "1", campaign, extends: null };
+  const rounds = [roundOf(RATIOS[3], "start", true)];
+  return (await published({ ...head, rounds, standing: { grace: 0, start: 345600, ...standing } })).plan;
+}
+
+/** A ledger asked many times by a clock that jumps: one answer per window, within the lifetime, each trip once. */
+export async function clockFailures(seed, { asks = 10000, recent = 7 * DAY, limit = "900", storage = memory() } = {}) {
+  const draw = lottery(seed);
+  const uniform = (low, high) => low + ((high - low) * draw(1 << 30)) / (1 << 30);
+  const plan = await standingPlan({ every: 7 * DAY, recent, lifetime: "40" });
+  const trips = Array.from({ length: 200 }, (_, k) => ({ points: [[1, 1]], arrival: T0 + uniform(-50, 500) * DAY + k / 8 }));
+  const [entered, given, failed] = [[], [], []];
+  // Which trips an answer may be about is seen by which points are read.
+  const watched = trips.map(({ points, arrival }) => ({
+    arrival,
+    get points() {
+      entered.push(arrival);
+      return points;
+    },
+  }));
+  const most = Math.min(40, Number(limit));
+  const ledger = () => new ldptrace.Ledger(storage, { limit });
+  const { phase, window } = await ledger().accept(plan, T0);
+  const end = (k) => 345600 + k * 7 * DAY + phase;
+  let [last, kept] = [window, null];
+  for (let step = 0; step < asks; step += 1) {
+    const ahead = [uniform(-3, 3), uniform(-1, 1), uniform(-400, 0)][draw(3)];
+    const now = draw(20) < 18 ? T0 + ((400 * step) / asks + ahead) * DAY : [0, 1e13, NaN][draw(3)];
+    const reporter = new ldptrace.Reporter(plan, { ledger: ledger() });
+    if (draw(20) === 0) {
+      await reporter.sent();
+      kept = null;
+    }
+    const before = entered.length;
+    let report = null;
+    const problem = await problemOf(async () => {
+      report = hex(await reporter.reportWindow(watched, now));
+    });
+    let ended = last;
+    while (end(ended + 1) <= now && now < 1e12) ended += 1;
+    const fail = (what) => failed.push(`seed ${seed}, step ${step}: ${what}, ${problem ?? report}`);
+    if (ended > last && given.length < most) {
+      if (report === null || report === kept) fail("a window was not answered");
+      else if (parseInt(report.slice(38, 46), 16) !== ended) fail("another window");
+      given.push(ended);
+      [last, kept] = [ended, report];
+    } else if (ended > last) {
+      if (problem !== (Number(limit) < 40 ? "plan-over-limit" : "plan-lifetime")) fail("beyond what is left");
+    } else {
+      if (report !== kept || (report === null && problem !== "plan-not-due")) fail("a window answered again");
+      if (entered.length !== before) fail("trips were looked at");
+    }
+    if ((await ledger().standing())[0].phase !== phase) fail("another phase");
+  }
+  if (new Set(entered).size !== entered.length) failed.push(`seed ${seed}: a trip in two answers`);
+  if ((await ledger().spent()) !== String(given.length) || given.length <= 10) failed.push(`seed ${seed}: ${given.length} answers`);
+  return failed;
+}
+
+/** A ledger that is no ledger is refused, never taken as an empty one. */
+export async function unreadableFailures() {
+  const failed = [];
+  const plan = await standingPlan({ every: 7 * DAY, recent: 1, lifetime: "40" });
+  const row = { plan: "a", epsilon: "1", phase: 0, accepted: 0, window: 0, answers: 0, report: null };
+  const head = { format: "ldptrace-ledger", version: 1 };
+  const broken = ["", "{", "null", "[]", "7", { ...head, version: 2, entries: [], standing: [] }, { ...head, entries: [] }];
+  broken.push({ ...head, entries: [], standing: [{ ...row, phase: 0.5 }] }, { ...head, entries: [{}], standing: [] });
+  broken.push({ ...head, entries: [], standing: [{ ...row, epsilon: "much" }] }, { format: "x", entries: [], standing: [] });
+  for (const content of broken) {
+    const storage = memory();
+    const text = typeof content === "string" ? content : JSON.stringify(content);
+    storage.setItem("ldptrace-ledger", text);
+    const reporter = new ldptrace.Reporter(plan, { ledger: new ldptrace.Ledger(storage) });
+    const problem = await problemOf(() => reporter.reportWindow([], T0 + 99 * DAY));
+    if (problem === null || problem.startsWith("plan-")) failed.push(`${text} is taken: ${problem}`);
+    if (storage.getItem("ldptrace-ledger") !== text) failed.push(`${text} was replaced`);
+  }
+  return failed;
+}
+
+/** Ids are compared in full, and every trip of several is drawn now and then. */
+export async function otherFailures() {
+  const failed = [];
+  const settings = { every: 7 * DAY, recent: 7 * DAY, lifetime: "40" };
+  const campaign = { name: "a", nonce: "0".repeat(32) };
+  const plan = await standingPlan(settings, campaign);
+  for (const id of [plan.id.slice(0, 32), plan.id.slice(0, 32) + "0".repeat(32), `${plan.id.slice(0, 63)}x`, plan.id.toUpperCase()]) {
+    if ((await problemOf(() => ldptrace.readPlan(plan.document, { planId: id }))) !== "plan-changed") failed.push(`id ${id}`);
+  }
+  const other = await standingPlan(settings, { ...campaign, nonce: "1".repeat(32) });
+  const ledger = new ldptrace.Ledger(memory());
+  await ledger.accept(plan, T0);
+  await ledger.accept(other, T0);
+  if ((await ledger.standing()).length !== 2 || plan.id === other.id) failed.push("two campaigns are one");
+  const seen = new Set();
+  const trips = [[[0.5, 0.5]], [[0.5, 1.5]], [], [[1.5, 0.5]]];
+  for (let k = 0; k < 200; k += 1) {
+    const { trip, trips: count } = occasionAmong(trips, { bounds: [0, 0, 2, 2], n: 2 }, new ldptrace.Source());
+    seen.add(trip.path[0]);
+    if (count !== 3) failed.push(`${count} trips`);
+  }
+  if (seen.size !== 3) failed.push(`of three trips ${seen.size} are drawn`);
+  return failed;
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { PROBLEMS } from "../index.js";
 import { deviceFailures, failures, FILES, gather } from "./check.js";
-import { ledgerFailures, sourceFailures } from "./properties.js";
+import { clockFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -28,6 +28,18 @@ test("a ledger keeps to the limit, whatever is published and asked for", async (
     answered += answers;
   }
   assert.ok(answered > 250, `only ${answered} answers in all histories`);
+});
+
+test("a clock that jumps gets one answer per window, and no more than the lifetime", async () => {
+  assert.deepEqual(await clockFailures(1), []);
+  assert.deepEqual(await clockFailures(2, { asks: 3000, recent: 2 * 86400 }), []);
+  assert.deepEqual(await clockFailures(3, { asks: 3000, limit: "21" }), []);
+});
+
+test("a ledger that cannot be read stops everything", async () => assert.deepEqual(await unreadableFailures(), []));
+
+test("ids are compared in full, campaigns differ, trips are drawn", async () => {
+  assert.deepEqual(await otherFailures(), []);
 });
 
 test("the problems are those of the protocol", () => {
