@@ -32,6 +32,18 @@ export interface Trip {
   readonly arrival: number | null;
 }
 
+/** What a question looks at: one trip, and how many it was drawn from. */
+export interface Occasion {
+  readonly trip: Trip;
+  readonly trips: number;
+}
+
+/** A trip of a device; `arrival` is the Unix time of its last point, recorded once and never changed. */
+export interface Recording {
+  readonly points: Iterable<Point>;
+  readonly arrival: number | null;
+}
+
 export interface Grid {
   readonly bounds: readonly [x0: number, y0: number, x1: number, y1: number];
   readonly n: number;
@@ -42,7 +54,7 @@ export interface Question {
   readonly domain: number;
   readonly capacity: number;
   readonly slots: number;
-  answer(trip: Trip, source: Source): number[][];
+  answer(occasion: Occasion, source: Source): number[][];
 }
 
 export interface Randomizer {
@@ -70,6 +82,21 @@ export interface Round {
   readonly payloadBytes: number;
 }
 
+/** Which collection a plan belongs to: one nonce for everybody. */
+export interface Campaign {
+  readonly name: string;
+  readonly nonce: string;
+}
+
+/** Windows of a standing plan, in seconds; `lifetime` is a decimal. */
+export interface Standing {
+  readonly every: number;
+  readonly recent: number;
+  readonly start: number;
+  readonly lifetime: string;
+  readonly grace: number;
+}
+
 export interface Plan {
   readonly document: string;
   readonly id: string;
@@ -81,6 +108,8 @@ export interface Plan {
   readonly crs: string | null;
   /** A decimal. */
   readonly epsilon: string;
+  readonly campaign: Campaign | null;
+  readonly standing: Standing | null;
   readonly rounds: readonly Round[];
 }
 
@@ -121,6 +150,18 @@ export interface LedgerEntry {
   readonly report: readonly number[] | null;
 }
 
+/** A standing plan that was accepted. */
+export interface Acceptance {
+  readonly plan: string;
+  readonly epsilon: string;
+  readonly phase: number;
+  readonly accepted: number;
+  /** The last window that is over for this device. */
+  readonly window: number;
+  readonly answers: number;
+  readonly report: readonly number[] | null;
+}
+
 /** Where a ledger is kept: a change reads, decides and writes, and nobody else gets in between. */
 export interface LedgerStorage {
   /** `work` gets the text under the key (null: none) and returns [text to keep (undefined: as it is), result]. */
@@ -130,6 +171,8 @@ export interface LedgerStorage {
 /** A ledger for all tabs of an origin, in the browser's database (IndexedDB). */
 export class BrowserStorage implements LedgerStorage {
   constructor(options?: { name?: string });
+  /** Asks the browser never to clear this data by itself; whether it agreed. Asked by itself before the first change. */
+  persist(): Promise<boolean>;
   change<T>(key: string, work: (text: string | null) => [text?: string, result?: T]): Promise<T>;
 }
 
@@ -144,8 +187,11 @@ export class Ledger {
   entries(): Promise<readonly LedgerEntry[]>;
   /** Epsilon given away so far, a decimal. */
   spent(): Promise<string>;
+  standing(): Promise<readonly Acceptance[]>;
   answer(plan: Plan, round: number, draw: () => Uint8Array): Promise<Uint8Array>;
-  sent(plan: Plan, round: number): Promise<void>;
+  accept(plan: Plan, now: number, source?: Source): Promise<Acceptance>;
+  answerWindow(plan: Plan, now: number, draw: (row: Acceptance) => Uint8Array): Promise<Uint8Array>;
+  sent(plan: Plan, round: number, window?: number | null): Promise<void>;
 }
 
 /** Answers the rounds of one plan. */
@@ -154,10 +200,17 @@ export class Reporter {
   readonly plan: Plan;
   /** The bytes to send for this trajectory; the newest round if none is named. */
   report(points: Iterable<Point>, round?: number): Promise<Uint8Array>;
+  /** The same for a person with several trajectories: one of them is drawn at random. */
+  reportOneOf(trajectories: readonly Iterable<Point>[], round?: number): Promise<Uint8Array>;
+  /** Takes part in a standing plan: the phase is drawn and stored, once. `now` is a Unix time. */
+  accept(now?: number): Promise<Acceptance>;
+  /** The bytes to send for the latest window of a standing plan that has ended. */
+  reportWindow(recordings: readonly Recording[], now?: number): Promise<Uint8Array>;
   /** Tells the ledger that the report arrived. */
-  sent(round?: number): Promise<void>;
+  sent(round?: number, window?: number | null): Promise<void>;
   /** A fresh report, for measurements and tests. */
   draw(points: Iterable<Point>, round: number, source?: Source): Uint8Array;
+  drawAbout(occasion: Occasion, round: number, source?: Source, window?: number): Uint8Array;
 }
 
 export interface Answer {
@@ -166,7 +219,7 @@ export interface Answer {
 }
 
 /** What a report says; throws ReportRejected. */
-export function readReport(report: Uint8Array, plan: Plan, round: number): Answer[];
+export function readReport(report: Uint8Array, plan: Plan, round: number, window?: number | null): Answer[];
 
 export interface TallyDocument {
   asks: { counts: number[]; reports: number; users: number }[];
@@ -174,6 +227,7 @@ export interface TallyDocument {
   plan: string;
   round: number;
   version: 1;
+  window: number | null;
 }
 
 /** Counts of a batch, and the number of each report's problem (0: counted). */
@@ -181,4 +235,5 @@ export function tally(
   batch: Uint8Array,
   plan: Plan,
   round: number,
+  window?: number | null,
 ): { problems: number[]; tally: TallyDocument };
