@@ -38,6 +38,11 @@ def test_means_and_spreads_over_repeats() -> None:
     blind = Measured.of(drifting_walks(80, 3, pull=-0.5), GRID)
     (values,) = references.values([measured], blind, [{"plain": blind}], 3, rng)
     assert values["density_error"].std == 0.0
+    small = values["small_query_error_36"]
+    assert small.std is not None
+    assert small.std > 0
+    assert small.floor_std is not None
+    assert small.floor_std > 0
     query = values["query_error"]
     assert query.std is not None
     assert query.std > 0

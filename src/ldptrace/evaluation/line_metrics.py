@@ -320,3 +320,5 @@ _RAW_POINTS = replace(
 )  # fmt: skip
 
 LINE_METRICS: dict[str, Metric] = {metric.name: metric for metric in [*_STREET, *_TIME, _RAW_POINTS]}
+# Those that ask random squares.
+RANDOM: dict[str, Metric] = {name: metric for name, metric in LINE_METRICS.items() if "query" in name}

@@ -10,7 +10,7 @@ import numpy as np
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
 from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.evaluation.line_metrics import LINE_METRICS, LinePair, LineQueries
+from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries
 from ldptrace.evaluation.measured import Measured, Pass
 from ldptrace.evaluation.metrics import METRICS, Metric, Reference, Value
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS
@@ -55,10 +55,16 @@ class References:
         cells = Reference.from_summary(real.summary, rng)
         return References(real, dict(again), cells, LineQueries.draw(rng, real.traces, real.summary.scale))
 
-    def lines(self, other: Measured, *, fixes: bool = False) -> dict[str, float]:
-        """Every metric of lines; what does not apply is not a number."""
+    def redrawn(self, rng: np.random.Generator) -> References:
+        """The same real side with other queries of lines."""
+        return replace(self, queries=LineQueries.draw(rng, self.real.traces, self.real.summary.scale))
+
+    def lines(
+        self, other: Measured, *, fixes: bool = False, metrics: Mapping[str, Metric] = LINE_METRICS
+    ) -> dict[str, float]:
+        """Metrics of lines; what does not apply is not a number."""
         pair = LinePair(self.real.traces, other.traces, self.queries, fixes, self.real.use, other.use)
-        return _values(LINE_METRICS, pair)
+        return _values(metrics, pair)
 
     def once(self, other: Measured) -> dict[str, float]:
         """Every metric of a set, with one draw of the queries."""
@@ -74,7 +80,7 @@ class References:
     ) -> list[dict[str, Value]]:
         """Every metric of every set over `repeat` draws of the queries; the same of a bootstrap, of walks once.
 
-        The corrected variants and the metrics of lines are measured once.
+        What is not random is measured once: the corrected variants, and the metrics of lines that ask no squares.
         """
         blind = self.once(walks)
         beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
@@ -93,6 +99,12 @@ class References:
                 rounds.append(_values(metrics, drawn.pair(item.summary)))
             for size, rounds in floors.items():
                 rounds.append(_values(metrics, drawn.bootstrap(size, rng)))
+        for source in rng.spawn(repeat - 1):
+            other = self.redrawn(source)
+            for rounds, item in zip(scores, synthetic, strict=True):
+                rounds.append(other.lines(item, metrics=RANDOM))
+            for size, rounds in floors.items():
+                rounds.append(other.lines(self.again[size], fixes=True, metrics=RANDOM))
         return [
             {
                 name: _value(
