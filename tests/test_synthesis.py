@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import ldptrace as lt
@@ -34,6 +37,12 @@ def test_points_that_are_no_numbers_are_left_out_and_said() -> None:
     with pytest.warns(DataWarning, match=r"omitted 1 point \(not a number\)"):
         synthetic = lt.synthesize(broken, 1.0, bounds=BOUNDS, grid=4, seed=1)
     assert np.isfinite(synthetic.x).all()
+
+
+def test_a_column_that_may_name_users_is_said() -> None:
+    trips = replace(walks(), extra=pa.table({"taxi": np.arange(300) // 2}))
+    with pytest.warns(DataWarning, match=r"column taxi repeats between trips: does it name users"):
+        lt.synthesize(trips, 1.0, bounds=BOUNDS, grid=4, seed=1)
 
 
 @pytest.mark.parametrize(

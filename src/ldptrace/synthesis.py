@@ -266,8 +266,9 @@ def synthesize(
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))
-    if done.account.omitted() or done.account.crossings.trips:
-        warnings.warn(done.account.line(), DataWarning, stacklevel=2)
+    account = done.account
+    if account.omitted() or account.crossings.trips or account.owners.repeated:
+        warnings.warn(account.line(), DataWarning, stacklevel=2)
     return done.trajectories
 
 

@@ -103,8 +103,8 @@ def test_whose_trips_they_may_be_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("traj_id,taxi_id,x,y\n1,7,0,0\n2,7,1,1\n3,8,2,2\n")
     out, _ = run("inspect", path)
-    assert "column taxi_id repeats between trips: --user taxi_id?" in out
-    assert "users" not in out
+    assert "column taxi_id repeats between trips: does it name users? (--user taxi_id)" in out
+    assert "\nusers" not in out
     out, _ = run("inspect", path, "--user", "taxi_id")
     assert "users        2 (column taxi_id)" in out
     assert "repeats" not in out

@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from ldptrace.core.outside import POLICIES, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.account import Parsed
-from ldptrace.io.clean import clean, user_hint
+from ldptrace.io.clean import clean
 from ldptrace.io.reading import Reading
 from ldptrace.protocol.grid import Bounds
 
@@ -148,24 +147,3 @@ def test_points_that_were_recorded_twice_are_counted() -> None:
     assert cleaned(log).doubts == {"points with the time and place of the one before": 1}
     # Without times it stands still.
     assert cleaned(replace(log, t=None)).doubts == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "user", "hinted"),
-    [
-        ("taxi", [1, 1, 2], None, True),
-        ("Vehicle-ID", ["a", None, "a"], None, True),
-        ("taxi", [1, 2, 3], None, False),
-        ("taxi", [1, None, None], None, False),
-        ("mode", ["bus", "bus", "tram"], None, False),
-        ("taxi", [1, 1, 2], "taxi", False),
-    ],
-)
-def test_a_column_that_may_name_users_is_suggested_and_never_taken(
-    name: str, values: list[object], user: str | None, hinted: bool
-) -> None:
-    trips = replace(
-        Trajectories.from_lists([[(0, 0)]] * 3), extra=pa.table({"speed": [1, 1, 1], name: values}), user=user
-    )
-    assert user_hint(trips) == (f"column {name} repeats between trips: --user {name}?" if hinted else None)
-    assert user_hint(Trajectories.from_lists([[(0, 0)]])) is None

@@ -156,7 +156,7 @@ class Files(Crowd):
 
     @property
     def account(self) -> Account:
-        return self.batches.account or Account(str(self.batches.source), self.batches.format, 0, 0, 0)
+        return self.batches.account or Account(str(self.batches.source), self.batches.format)
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.batches.user)

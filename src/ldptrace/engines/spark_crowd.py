@@ -40,6 +40,7 @@ from ldptrace.io import parquet
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
+from ldptrace.io.owners import Owners
 from ldptrace.io.provenance import KEY, from_text
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
@@ -124,7 +125,7 @@ class SparkCrowd(Crowd):
 
     @property
     def account(self) -> Account:
-        return self._account or Account(self._source, "spark", 0, 0, 0)
+        return self._account or Account(self._source, "spark")
 
     @property
     def crs(self) -> str | None:
@@ -257,7 +258,8 @@ def _trajectories(reading: Reading, table: pa.Table) -> Parsed:
         user=None,
         provenance=None,
     )
-    found = clean(replace(parsed, trajectories=plain), reading, whole=False)
+    parsed = replace(parsed, trajectories=plain, owners=Owners.of(parsed.trajectories))
+    found = clean(parsed, reading, whole=False)
     return replace(found, trajectories=replace(found.trajectories, extra=None))
 
 
@@ -290,7 +292,7 @@ class _Task:
         whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
         batches: Iterator[pa.RecordBatch],
     ) -> None:
-        self.first, self.account = BLOCKS * partition(), Account("", "spark", 0, 0, 0)
+        self.first, self.account = BLOCKS * partition(), Account(format="spark")
         self._tables, self._parse, self._pieces = whole(batches), parse, pieces
 
     def __iter__(self) -> Iterator[tuple[Trajectories, int]]:

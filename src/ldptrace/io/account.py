@@ -15,6 +15,7 @@ from ldptrace.core.outside import Crossings
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, count, total
 from ldptrace.errors import FormatError, InputError
+from ldptrace.io.owners import Owners
 from ldptrace.io.reading import Reading
 
 
@@ -33,6 +34,7 @@ class Parsed:
     crossings: Crossings = field(default_factory=Crossings)
     # What looks wrong and was kept, by what it is.
     doubts: Mapping[str, int] = field(default_factory=dict)
+    owners: Owners = field(default_factory=Owners)
 
     @staticmethod
     def concat(parts: Sequence[Parsed]) -> Parsed:
@@ -58,12 +60,12 @@ class Account:
     'trips.csv: 8 trajectories, 80 points; omitted 1 trajectory (fewer than 2 points) and 3 points (infinite)'
     """
 
-    source: str
-    format: str
-    rows: int
+    source: str = ""
+    format: str = ""
+    rows: int = 0
     # Trips (pieces of one trip count once), and points, of what was kept.
-    trajectories: int
-    points: int
+    trajectories: int = 0
+    points: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropped_points: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ class Account:
     doubts: Mapping[str, int] = field(default_factory=dict)
     # Trips that had no points before the bounds cut any.
     empty: int = 0
+    owners: Owners = field(default_factory=Owners)
 
     @staticmethod
     def of(source: str, format: str, parsed: Parsed) -> Account:
@@ -88,6 +91,7 @@ class Account:
             parsed.crossings,
             parsed.doubts,
             int(np.count_nonzero(kept.sizes == 0)) - parsed.crossings.empty,
+            parsed.owners,
         )
 
     def __add__(self, other: Account) -> Account:
@@ -104,6 +108,7 @@ class Account:
             self.crossings + other.crossings,
             total([self.doubts, other.doubts]),
             self.empty + other.empty,
+            self.owners + other.owners,
         )
 
     def line(self) -> str:
@@ -120,6 +125,7 @@ class Account:
             self.crossings.sentence,
             *(_counted(number, what) for what, number in self.doubts.items()),
             *self.notes,
+            self.owners.hint,
         ]
         return f"{self.source}: {'; '.join(part for part in said if part)}"
 
@@ -153,8 +159,8 @@ class Account:
         return ""
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
-        return asdict(self)
+        """Plain values for JSON; the values of a column that may name users are not among them."""
+        return asdict(replace(self, owners=Owners())) | {"owners": self.owners.repeated}
 
 
 def _counted(number: int, what: str) -> str:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.account import naming
+from ldptrace.io.account import Account, Parsed, naming
+from ldptrace.io.owners import Owners
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
 
@@ -37,19 +38,20 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class Assembled:
-    """Files of trips in their order, how many, and what the table says of them."""
+    """Files of trips in their order, how many, what the table says of them, and what was omitted."""
 
     files: list[Path]
     trips: int
     crs: str | None
     user: str | None
+    account: Account
 
 
 def assemble(
     groups: Sequence[Sequence[tuple[Path, Tables]]], folder: Path, reading: Reading, memory: int
 ) -> Assembled:
     """Trips of tables of points; the points of a trip are in one group of files, anywhere in it."""
-    files, trips_found, crs, user = [], 0, None, None
+    files, trips_found, crs, user, account = [], 0, None, None, Account()
     for number, group in enumerate(groups):
         size = sum(path.stat().st_size for path, _ in group)
         parts = max(1, -(-8 * size // memory))
@@ -57,13 +59,19 @@ def assemble(
         runs = []
         for part in dealt:
             _check_longest(part, reading, memory)
-            run, labels = _assembled(part, reading, memory // (16 * len(dealt)))
-            crs, user = labels
+            run, parsed = _assembled(part, reading, memory // (16 * len(dealt)))
+            crs, user = parsed.trajectories.crs, parsed.trajectories.user
+            account += Account(
+                dropped_points=parsed.dropped_points,
+                notes=parsed.notes,
+                doubts=parsed.doubts,
+                owners=Owners.of(parsed.trajectories),
+            )
             runs.append(run)
         target = folder / f"trips-{number}.arrow"
         trips_found += _merge(runs, target, memory // 16)
         files.append(target)
-    return Assembled(files, trips_found, crs, user)
+    return Assembled(files, trips_found, crs, user, account)
 
 
 def trips(path: Path) -> Iterator[pa.Table]:
@@ -137,7 +145,7 @@ def _rows(table: pa.Table, most: int, bytes_: int) -> int:
     return max(1, min(most, int(max(bytes_, _PIECE) * table.num_rows / max(table.nbytes, 1))))
 
 
-def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, tuple[str | None, str | None]]:
+def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
     """The trips of one part, each with the row of its first point, in that order."""
     with pa.OSFile(str(part)) as file:
         table = pa.ipc.open_stream(file).read_all()
@@ -151,7 +159,8 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, tuple[st
         own = pc.dictionary_encode(table[name].filter(known).combine_chunks(), null_encoding="encode")
         codes = codes * len(own.dictionary) + own.indices.to_numpy()
     first = np.sort(np.unique(codes, return_index=True)[1])
-    trajectories = of_table(table.drop_columns([ROW]), reading).trajectories
+    parsed = of_table(table.drop_columns([ROW]), reading)
+    trajectories = parsed.trajectories
     found = trajectories.to_arrow()
     # Parts must have the same columns: whether a number is an id or a further column may differ between them.
     found = found.select([name for name in ("x", "y", "t", trajectories.user) if name in found.column_names])
@@ -159,7 +168,7 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, tuple[st
     target = part.with_name(part.name.replace("points", "run"))
     with pa.ipc.new_stream(str(target), found.schema) as writer:
         writer.write_table(found, max_chunksize=_rows(found, _READ, piece))
-    return target, (trajectories.crs, trajectories.user)
+    return target, parsed
 
 
 def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:

@@ -26,8 +26,9 @@ from ldptrace.io import csv, parquet
 from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
-from ldptrace.io.clean import clean, user_hint
+from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
+from ldptrace.io.owners import Owners
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN
 from ldptrace.io.tables import of_table
@@ -67,6 +68,8 @@ class Batches:
     timezone: str | None = None
     provenance: Mapping[str, Any] | None = None
     account: Account | None = None
+    # What was found while points were assembled into trips.
+    assembled: Account = field(default_factory=Account)
 
     @property
     def share(self) -> int:
@@ -93,7 +96,7 @@ class Batches:
             account = Account.of(str(self.source), self.format, found)
             return account, work(found.trajectories, number)
 
-        whole = Account(str(self.source), self.format, 0, 0, 0)
+        whole = replace(self.assembled, source=str(self.source), format=self.format)
         waiting = max(2 * threads(), min(WAITING, self.memory // (4 * self.share)))
         for account, result in map_ordered(made, enumerate(self._tables(CHUNK, self.share)), waiting):
             whole = whole + account
@@ -133,8 +136,7 @@ class Batches:
         with naming(path):
             parsed = of_table(table, self.reading)
             check_longest(parsed.trajectories, self.memory)
-        hint = None if self.user is not None else user_hint(parsed.trajectories)
-        notes = parsed.notes if hint is None else (*parsed.notes, hint)
+        owners = Owners() if self.user is not None else Owners.of(parsed.trajectories)
         kept = replace(
             parsed.trajectories,
             crs=self.crs,
@@ -148,7 +150,7 @@ class Batches:
         else:
             kept = replace(kept, extra=kept.extra.select([self.user]))
         with naming(self.source):
-            parsed = replace(parsed, trajectories=kept, notes=notes)
+            parsed = replace(parsed, trajectories=kept, owners=owners)
             return clean(parsed, self.reading, whole=whole)
 
 
@@ -214,6 +216,7 @@ def open_batches(
                 memory,
                 replace(reading, names=Names()),
                 aside.pop_all(),
+                assembled=found.account,
                 inside=_inside(None, reading),
                 **settings,
             )

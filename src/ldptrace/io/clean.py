@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.columns import may_own
 from ldptrace.core.crs import METRES_PER_DEGREE, step_lengths
 from ldptrace.core.outside import fixes_outside, missed, within
 from ldptrace.core.ragged import Mask
@@ -57,17 +56,6 @@ def doubts(trajectories: Trajectories) -> dict[str, int]:
         found["points at 0,0"] = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
         found[f"steps faster than {3.6 * FASTEST:,.0f} km/h"] = _jumps(trajectories)
     return total([found])
-
-
-def user_hint(trajectories: Trajectories) -> str | None:
-    """A column that may say whose trips they are, where nobody named one and it repeats between them."""
-    if trajectories.user is not None or trajectories.extra is None:
-        return None
-    for name in filter(may_own, trajectories.extra.column_names):
-        column = trajectories.extra[name]
-        if len(column.unique().drop_null()) < len(column) - column.null_count:
-            return f"column {name} repeats between trips: --user {name}?"
-    return None
 
 
 def _repeats(trajectories: Trajectories) -> int:

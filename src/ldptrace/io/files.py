@@ -18,7 +18,8 @@ from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import formats
 from ldptrace.io.account import Account, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
-from ldptrace.io.clean import clean, user_hint
+from ldptrace.io.clean import clean
+from ldptrace.io.owners import Owners
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN, files_of
@@ -82,9 +83,7 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
     with naming(source):
         if reading.split_gap is not None:
             parsed = _cut(parsed, reading.split_gap)
-        if (hint := user_hint(parsed.trajectories)) is not None:
-            parsed = replace(parsed, notes=(*parsed.notes, hint))
-        parsed = clean(parsed, reading)
+        parsed = clean(replace(parsed, owners=Owners.of(parsed.trajectories)), reading)
     kept = parsed.trajectories
     if reading.timezone is not None and kept.t is not None:
         kept = replace(kept, timezone=reading.timezone)
@@ -128,6 +127,7 @@ def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
         account.mostly_lost(),
         f"omitted {' and '.join(omitted)}" if omitted else "",
         account.crossings.sentence,
+        account.owners.hint,
     ]
     if any(said):
         warnings.warn("; ".join(part for part in said if part), DataWarning, stacklevel=3)

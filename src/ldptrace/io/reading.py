@@ -37,6 +37,10 @@ class Reading:
 
     def __post_init__(self) -> None:
         checked_outside(self.outside)
+        if not isinstance(self.names, Names):
+            raise InputError(
+                f"names is what columns are called, such as Names(x='lng', id='ride'), got {self.names!r}"
+            )
         if self.min_points < 0:
             raise InputError(f"min_points must not be negative, got {self.min_points}")
         if self.split_gap is not None and not self.split_gap > 0:
