@@ -9,7 +9,7 @@
 
 A message says what is wrong, where, what is allowed and what was given, in one sentence.
 Warnings that concern the privacy claim are `PrivacyWarning`; a model that does not match its
-statistics is a `FitWarning`; data that was left out is a `DataWarning`; a result that is mostly noise a
+statistics is a `FitWarning`; data that was omitted is a `DataWarning`; a result that is mostly noise a
 `NoiseWarning`.
 """
 
@@ -52,7 +52,7 @@ class FitWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """Some of the data was left out or changed before it was used."""
+    """Some of the data was omitted or changed before it was used."""
 
 
 class NoiseWarning(UserWarning):

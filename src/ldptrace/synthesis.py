@@ -430,5 +430,5 @@ def _pilot_note(pilot: Pilot, rest: int) -> str:
 
 
 def _sentence(said: str | None) -> str | None:
-    """What was said as a warning, as a sentence of its own."""
+    """A warning as a sentence of its own."""
     return None if said is None else f"{said[0].upper()}{said[1:]}."

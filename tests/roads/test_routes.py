@@ -126,14 +126,14 @@ def test_taken_routes_keep_their_lines() -> None:
     assert np.array_equal(picked.points().x, again.x)
 
 
-def test_misuse_is_told() -> None:
+def test_misuse_is_refused() -> None:
     roads = RoadNetwork.of([0, 1], [0, 1], [0, 1], [1, 0])
     routes = Routes.of(roads, [[0]])
     with pytest.raises(InputError, match="spacing must be a positive number, got 0"):
         routes.points(spacing=0)
     with pytest.raises(InputError, match="not both"):
         routes.points(spacing=1, interval=1)
-    with pytest.raises(InputError, match="nothing is known of its speeds"):
+    with pytest.raises(InputError, match="its speeds are not known"):
         routes.points(interval=1)
     with pytest.raises(InputError, match="not among the 2"):
         Routes.of(roads, [[5]])

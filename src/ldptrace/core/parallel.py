@@ -51,7 +51,7 @@ def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) ->
 def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None = None) -> Iterator[T]:
     """Results of `work` for items that come one by one, in order; few are in memory at a time.
 
-    At most `waiting` items are begun and not yet taken, twice the number of threads unless told. The items
+    At most `waiting` items are begun and not yet taken, by default twice the number of threads. The items
     themselves are made in the thread that asks, so a reader is never ahead by more.
 
     >>> list(map_ordered(lambda item: item * item, range(5)))
@@ -76,7 +76,7 @@ def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None 
 def child(rng: np.random.Generator, number: int) -> np.random.Generator:
     """The child of that number of a source, of the same kind; asking for it changes nothing.
 
-    Children of one source are independent of each other and of the source. Whoever needs several families of
+    Children of one source are independent of each other and of the source. A caller that needs several families of
     them takes each from a spawned source of its own.
 
     >>> source = np.random.default_rng(1)

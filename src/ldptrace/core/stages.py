@@ -1,4 +1,4 @@
-"""Named stages of a long computation: how long each took, and somebody who is told when one begins."""
+"""Named stages of a long computation: how long each took, and a callback when one begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stages:
         self.seconds: dict[str, float] = {}
 
     def tell(self, share: float) -> None:
-        """How much of the current stage is done; whoever watches shows it."""
+        """Report how much of the current stage is done."""
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:

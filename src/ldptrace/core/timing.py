@@ -111,11 +111,13 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
             f"the interval must be a positive number of seconds, at least {SHORTEST}, got {interval!r}"
         )
     if trajectories.t is None:
-        raise InputError("these trajectories have no times, so they cannot be drawn every so many seconds")
+        raise InputError(
+            "these trajectories have no times, so points cannot be placed at an interval of seconds"
+        )
     t, offsets, sizes = trajectories.t, trajectories.offsets, trajectories.sizes.copy()
     many = sizes > 1
     span = t[offsets[1:][many] - 1] - t[offsets[:-1][many]]
-    # A last step too short for a file is left out: the point before it waits for the last one.
+    # A last step too short for a file is omitted: the point before it waits for the last one.
     sizes[many] = np.maximum(np.ceil((span - SHORTEST) / interval), 1).astype(np.int64) + 1
     new = ragged.offsets_of(sizes)
     points = np.empty((3, new[-1]))

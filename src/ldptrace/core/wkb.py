@@ -42,7 +42,7 @@ def shape_of(blob: bytes | None) -> Shape:
 def _read(blob: memoryview, at: int) -> tuple[Shape, int]:
     order = "<" if blob[at] == 1 else ">"
     code = int(np.frombuffer(blob, f"{order}u4", 1, at + 1)[0])
-    # Heights and measures are said by ISO as thousands, by others as high bits.
+    # ISO encodes heights and measures as thousands, others as high bits.
     thousands = (code & 0xFFFF) // 1000
     height, measured = bool(code >> 31) or thousands in (1, 3), bool(code >> 30 & 1) or thousands in (2, 3)
     kind = (code & 0xFFFF) % 1000

@@ -12,7 +12,7 @@ from ldptrace.protocol.words import item_words
 
 Floats = NDArray[np.float64]
 
-# Blocks along one side of the map, unless it is said.
+# Blocks along one side of the map, by default.
 BLOCKS = 3
 # Domains up to this size are broad as they are.
 FEW = 40

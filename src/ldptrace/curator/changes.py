@@ -21,7 +21,7 @@ from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.plan import Plan
 
-# Steps that are compared: so many at most since a change, and before it.
+# Largest number of steps that are compared since a change, and before it.
 AFTER, BEFORE = 8, 8
 # Steps at the beginning in which nothing is named: long trips have not ended yet.
 WARM_UP = 6

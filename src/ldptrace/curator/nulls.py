@@ -21,7 +21,7 @@ def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float)
 
 
 def _variance(channel: Randomizer, empty: int) -> float:
-    """Variance of one report's estimate of its empty places, when so many are."""
+    """Variance of one report's estimate of its empty places, given their number."""
     p, q = (float(value) for value in channel.probabilities)
     filled = channel.capacity - empty
     mean = empty * p + filled * q

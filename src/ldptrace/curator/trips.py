@@ -51,7 +51,7 @@ class TripsPerPerson:
         )
 
     def in_population(self, people: float) -> tuple[float, float, float]:
-        """Trips of so many people, if those who were asked are like them: the estimate and its interval."""
+        """Trips of a number of people, if those who were asked are like them: the estimate and its interval."""
         if not (math.isfinite(people) and people > 0):
             raise InputError(f"a population is a positive number of people, got {people!r}")
         low, high = self.interval

@@ -1,6 +1,6 @@
 """A release: a model, how trips are drawn from it, and what is promised about them; saved as one file.
 
-The same file and the same `sample_seed` give the same trips, number for number, whoever draws them.
+The same file and the same `sample_seed` give the same trips, number for number, on every machine.
 """
 
 from __future__ import annotations

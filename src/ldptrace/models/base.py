@@ -278,7 +278,7 @@ def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def block_sizes(count: int) -> list[int]:
-    """How many of so many trips are in each block; nothing is one block of one, for what it tells.
+    """How many of the trips are in each block; no trips give one block of one, to know its columns.
 
     >>> block_sizes(40_000), block_sizes(0)
     ([32768, 7232], [1])

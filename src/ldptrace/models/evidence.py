@@ -26,7 +26,7 @@ _SPREAD = 4.0
 # Directions of the potentials in which a step of one changes the answers by less than so much of their noise, squared,
 # say nothing about variances.
 _TOLD = 0.01
-# Marginal likelihood uses at most so many answers; more say little more about twenty variances.
+# Largest number of answers in the marginal likelihood; more say little more about twenty variances.
 _ANSWERS = 600
 # Entries of a triangle from which on threads share the work.
 _MANY = 100_000

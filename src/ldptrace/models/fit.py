@@ -69,7 +69,7 @@ def fit_potentials(
 
     Or from one that is nearly fitted: with the potentials of a similar fit, `before`, whose variances are where the
     search for others begins. A model that offers products with its Jacobian instead of the Jacobian is fitted without
-    any large matrix. `progress` is told, before each round, its number and the largest one there may be.
+    any large matrix. `progress` gets, before each round, its number and the largest possible number.
     """
     guess = first_guess(observations)
     with_trip = 1.0

@@ -74,7 +74,7 @@ class Match:
 
 
 def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> None:
-    """No model ignores a question in silence: what people were asked is used, or left out by name."""
+    """No model ignores a question silently: each question is used, or omitted by name."""
     for name in estimates:
         if name not in used:
             raise InputError(
@@ -95,13 +95,13 @@ def overall(matches: Sequence[Match]) -> float:
 def beyond_noise(matches: Sequence[Match]) -> bool:
     """Whether answers are missed by more than noise explains: noise alone says so once in 1 / `ALARM` collections."""
     answers = sum(match.answers for match in matches)
-    # Laurent and Massart's bound of the tail of chi2 with so many degrees of freedom.
+    # Laurent and Massart's bound of the tail of chi2.
     bound = answers + math.sqrt(-4 * answers * math.log(ALARM)) - 2 * math.log(ALARM)
     return answers > 0 and overall(matches) * answers > bound
 
 
 def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
-    """Tell when a model misses the answers by more than noise explains; whether it was told."""
+    """Warn when a model misses the answers by more than noise explains. Returns whether it warned."""
     if not beyond_noise(matches):
         return False
     worst = max(matches, key=lambda match: match.chi2)

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 # from nothing beside the largest square of a row.
 Halves = NDArray[np.float32]
 LARGEST = 1e6
-# Columns are left out whose square is at most so much of the diagonal.
+# Columns are omitted if their square is at most this part of the diagonal.
 SLIGHT = 1.0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ldptrace.models.observation import Observation
 
-# From so many standard errors on, noise does not explain a share.
+# Standard errors from which on noise does not explain a share.
 CLEAR = 3.0
 # A share with a standard error beyond this is not known.
 VAGUE = 0.5

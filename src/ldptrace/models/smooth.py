@@ -17,7 +17,7 @@ from ldptrace.errors import InputError
 
 Floats = NDArray[np.float64]
 STEPS = 60
-# Directions in which a covariance bends less than this, as a standard deviation, are left out: noise to everybody.
+# Directions in which a covariance bends less than this, as a standard deviation, are omitted: no answer can see them.
 STIFF = 1e-3
 
 

@@ -157,7 +157,7 @@ class DenseSolver(Solver[Model]):
             step = solved(gap @ self.jacobian - pull)
             change = float(np.abs(self.jacobian @ step).max())
             first = change if number == 0 else first
-            # No potential moves far at once; where that turns the step uphill, the step is shortened as a whole.
+            # No potential moves far at once; where that turns the step uphill, the whole step is shortened.
             bounded = np.clip(step, -LONGEST_STEP, LONGEST_STEP)
             shortened = step / max(1, np.abs(step).max() / LONGEST_STEP)
             better = self._better(here, bounded, root, cost, longest) or self._better(

@@ -46,7 +46,7 @@ MARGINS = 0.2
 # Trips that say which way and how far a model's trips go.
 PILOT = 20_000
 QUANTILES = 201
-# A part of empty answers that noise does not explain is believed beyond so many standard errors.
+# Standard errors beyond which a part of empty answers is not explained by noise.
 NULLS = 3.0
 
 
@@ -161,7 +161,7 @@ class TimeModel:
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
         midnight = calendar.midnights(day if self.hours.shape[1] > HOURS else None, len(trips))
-        # Only departures go by the clock: whoever drives through the night in which it is changed drives no longer.
+        # Only departures go by the clock: a trip during a change of clocks does not take longer.
         departure = to_utc(midnight + departure, calendar.timezone)
         t = times_along(trips.offsets, steps, departure, taken)
         return replace(trips, t=t, timezone=calendar.timezone)

@@ -20,7 +20,7 @@ Ints = NDArray[np.int32]
 
 # Part of a sharper library that follows the fit; the rest stays as broad as the first.
 FOLLOWED = 0.9
-# A pair of zones with few routes is believed as much as so many routes of the law of its two zones.
+# Routes of the law of its two zones that are added to each pair of zones, so that few routes do not mislead.
 _PSEUDO = 4.0
 # Part of the first library that begins on special edges, and that ends there.
 SPECIAL = 0.1
@@ -72,7 +72,7 @@ class Lean:
 
     @staticmethod
     def none(roads: RoadNetwork) -> Lean:
-        """As the broad law, and nothing told apart."""
+        """The broad law, without zones."""
         return Lean(np.zeros(roads.edges, dtype=np.int32), np.ones((1, 1)), np.ones(1), np.ones(1))
 
     @staticmethod
@@ -134,7 +134,7 @@ class Pool:
         return replace(self, routes=replace(self.routes, weights=weights / weights.sum()))
 
     def joined(self, later: Pool) -> Pool:
-        """The routes of both, of the same network and told apart by the same zones."""
+        """The routes of both, which have the same network and the same zones."""
         routes = self.routes.joined(later.routes)
         both = Pool(
             routes,

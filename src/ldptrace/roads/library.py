@@ -37,7 +37,7 @@ _FAR = 10.0
 NOISE = 0.15
 # Routes of a tree where time allows, and at most; and how many edges all trees together may settle.
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
-# A small library has so many trees nevertheless, with so many routes each at least: a few trees stand in few places.
+# Least number of trees of a small library, and of routes of each: a few trees would stand in few places.
 _TREES, _FEWEST_PER_TREE = 400, 10
 # Trees that share their room in memory.
 _BATCH = 8
@@ -64,7 +64,7 @@ class Library:
         lean: Lean | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Routes:
-        """Routes with the weights of the broad law, wherever they lean; `progress` is told the share that is done.
+        """Routes with the weights of the broad law, wherever they lean; `progress` gets the share that is done.
 
         The result depends on the source of randomness alone, never on the number of cores.
         """
@@ -159,7 +159,7 @@ class _Roots:
         return _Roots(edges, np.cumsum((chances / chances.sum())[edges]))
 
     def draw(self, part: tuple[int, int], rng: np.random.Generator) -> int:
-        """An edge of the given part of the map, out of so many of equal chance."""
+        """An edge of the given part of the map, of this number of equal parts."""
         place = np.searchsorted(self.running, (part[0] + rng.random()) / part[1], side="right")
         return int(self.edges[min(int(place), len(self.edges) - 1)])
 
@@ -196,7 +196,7 @@ def _drawn(
     lean, zone = law.towards(root), law.lean.zone
     running, fair = np.empty(len(order)), np.zeros(len(lean))
     _chances(order, tree.way, law.reach, zone, lean, running, fair)
-    # One end in each of so many equal parts, near to far: less chance in it than in independent draws.
+    # One end in each of equal parts, near to far: this varies less than independent draws.
     places = np.searchsorted(running, (np.arange(many) + rng.random(many)) / many * running[-1], side="right")
     leaves = order[np.minimum(places, len(order) - 1)]
     edges, sizes = tree.ways(leaves, law.backward)

@@ -181,7 +181,7 @@ class Routes:
             raise InputError("points have a spacing or an interval, not both")
         if interval is not None and self.roads.seconds is None:
             raise InputError(
-                f"{self.roads.name}: nothing is known of its speeds, so points cannot be so many seconds apart; "
+                f"{self.roads.name}: its speeds are not known, so points cannot be placed at an interval of seconds; "
                 "give a spacing"
             )
         lines, apart, unit = self._lines, np.empty(0), self.roads.length
@@ -275,7 +275,7 @@ def _positive(name: str, value: ArrayLike, many: int) -> Floats:
 
 
 def _steps(many: Floats) -> Offsets:
-    """Number of points that so many steps have, the last of them shorter."""
+    """Number of points of this number of steps, the last of them shorter."""
     return np.maximum(np.ceil(many - 1e-9), 1).astype(np.int64) + 1
 
 

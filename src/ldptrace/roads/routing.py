@@ -28,7 +28,7 @@ Ints = NDArray[np.int32]
 TURN_METRES, FREE_DEGREES, DEAREST = 120.0, 25.0, 1.5
 # On a small map (a campus, a village) people turn more readily: at most this share of its side.
 TURN_SHARE = 0.01
-# Edges wait in buckets of their costs: so many for the mean cost of an edge, and altogether at most.
+# Edges wait in buckets of their costs: number of buckets for the mean cost of an edge, and the largest number.
 _FINE, _BUCKETS = 64, 1 << 16
 
 
@@ -256,7 +256,7 @@ def _grow(  # type: ignore[no-untyped-def]
 
 @kernel
 def _insert(keys, edges, size, key, edge):  # type: ignore[no-untyped-def]
-    """Put one more among so many that are in order, the smallest last."""
+    """Insert a number into a list that is in descending order."""
     at = size
     while at > 0 and keys[at - 1] < key:
         keys[at], edges[at] = keys[at - 1], edges[at - 1]

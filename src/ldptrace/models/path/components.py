@@ -128,7 +128,7 @@ def smooth(i: NDArray[Any], j: NDArray[Any], reach: float) -> Floats:
 
 @lru_cache(maxsize=8)
 def _axis_root(count: int, reach: float) -> Floats:
-    """The same for so many places along one axis."""
+    """The same for a number of places along one axis."""
     place = np.arange(count)
     return _root(np.exp(-0.5 * (np.subtract.outer(place, place) / reach) ** 2), 0.0)
 

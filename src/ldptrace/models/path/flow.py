@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Halves = NDArray[np.float32]
 # A path may lose this part of its answer to repeats at most; it only bites far from any fit.
 _LEAST = 0.2
-# Loops are found from every so many cells at once in both directions; what reaches other cells has random signs.
+# Loops are found from cells at this distance in both directions at once; what reaches other cells has random signs.
 _STRIDE = 8
 # States of a pass from which on it takes longer than to start a thread.
 _THREADED = 1_000_000
@@ -245,10 +245,10 @@ class Products:
         return {name: found[name] for name in self.answers}
 
     def apply_transposed(self, values: Mapping[str, Floats]) -> Floats:
-        """Derivatives by the potentials of the sum of expected answers times `values`; questions may be left out."""
+        """Derivatives by the potentials of the sum of expected answers times `values`; questions may be omitted."""
         flow, layout = self.flow, self.flow.layout
 
-        # A single kind needs no threads of its own: whoever asks for many rows works on several at a time.
+        # A single kind needs no threads of its own: a caller that needs many rows works on several at a time.
         kinds = [kind for kind in self._kinds if any(name in values for name in kind.names)]
 
         def work(kind: _Kind) -> Floats:

@@ -101,7 +101,7 @@ class MoveGraph:
         return np.where(self.following >= 0, TURN[self.direction[:, None], after], 0)
 
     def by_source(self, of_moves: Floats, axis: int = -1) -> Floats:
-        """Values of moves (along one axis, the last unless told) summed over the moves out of each cell."""
+        """Values of moves (along one axis, by default the last) summed over the moves out of each cell."""
         return np.add.reduceat(of_moves, self.first[:-1], axis=axis)
 
     def by_target(self, of_moves: Floats, axis: int = -1) -> Floats:

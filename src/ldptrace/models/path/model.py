@@ -219,5 +219,5 @@ def _tell_round(number: int, most: int) -> None:
 
 
 def longest(estimates: Estimates) -> int:
-    """The largest number of cells that is told apart."""
+    """The largest length; longer paths count as this one."""
     return len(estimates["length"].frequencies) if "length" in estimates else 3 * estimates.plan.grid.n + 2

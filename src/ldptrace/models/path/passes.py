@@ -43,7 +43,7 @@ def _mix(bend, near, out):  # type: ignore[no-untyped-def]
     """out[d] = sum over directions of the weight of the turn between them and d."""
     b0, b1, b2, b3, b4 = bend[0], bend[1], bend[2], bend[3], bend[4]
     cells = near.shape[1]
-    # All eight directions of so many cells are near in memory.
+    # All eight directions of this number of cells are near in memory.
     for first in range(0, cells, _TILE):
         part = slice(first, min(first + _TILE, cells))
         for d in range(8):

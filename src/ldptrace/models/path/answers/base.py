@@ -56,7 +56,7 @@ class PathAnswer(ABC):
     repeats_moves: ClassVar[bool] = False
 
     def inclusion(self, most: int, moves: Floats) -> Floats:
-        """Probability that a position of a path with so many moves is among those it answers with."""
+        """Probability that a path with this number of moves names a given position."""
         return np.ones(len(moves))
 
     def joint_inclusion(self, most: int, moves: Floats) -> Floats:
@@ -93,12 +93,12 @@ class PathAnswer(ABC):
 
 
 def sampled(most: int, positions: Floats) -> Floats:
-    """Inclusion probability of one of so many positions."""
+    """Inclusion probability of one position, given their number."""
     return np.minimum(1.0, most / np.maximum(positions, 1))
 
 
 def jointly_sampled(most: int, positions: Floats) -> Floats:
-    """Joint inclusion probability of two of so many positions."""
+    """Joint inclusion probability of two positions, given their number."""
     return np.minimum(1.0, most * (most - 1) / np.maximum(positions * (positions - 1), 1))
 
 
