@@ -13,7 +13,7 @@ TRIPS = Trajectories(np.zeros(4), np.zeros(4), [0, 1, 1, 2, 4])
 
 
 def test_people_without_a_trip_are_not_scaled_up() -> None:
-    stated = {"without_trip": {"share": 0.4, "std_error": 0.02}}
+    stated = {"without_trip": {"value": 0.4, "std_error": 0.02}}
     sample = Sample.of_trips(
         Trajectories(TRIPS.x, TRIPS.y, TRIPS.offsets, provenance=stated), population=1000
     )

@@ -11,7 +11,8 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import write
 from ldptrace.models import PathModel
-from ldptrace.products.source import DRAWN, open_promise, open_source, sample_of
+from ldptrace.products.sample import DRAWN
+from ldptrace.products.source import open_promise, open_source, sample_of
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 

@@ -86,6 +86,13 @@ class MobilityModel(ABC):
         """
         return self.labelled(Sampler.of(self, count, rng, spacing=spacing, interval=interval).trips())
 
+    def replicated(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+        """Trips as `sample` draws them, and how much each would count if the noise of the reports were drawn again: a
+        row for each replicate, with mean one. None where the model does not know."""
+        return self.sample(count, rng), None
+
     @abstractmethod
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """What the file holds besides grid and plan: numbers and texts, and arrays."""
@@ -94,6 +101,13 @@ class MobilityModel(ABC):
     @abstractmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model with these contents, checked."""
+
+    @property
+    def devices(self) -> int:
+        """How many devices answered: one question each, or all of them."""
+        answered = [match.users for match in self.matches]
+        one_each = self.plan is not None and self.plan.rounds[0].assignment == "partition"
+        return sum(answered) if one_each else max(answered, default=0)
 
     @property
     def map_note(self) -> str | None:

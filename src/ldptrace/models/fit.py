@@ -92,12 +92,18 @@ def judged(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> 
 
     With J the Jacobian at the fit and K the prior's covariance, the latter is tr (K^-1 + J^T J)^-1 J^T J.
     """
+    solver, logs = solver_at(fit, prior, observations)
+    with one_thread():
+        return solver.misfit(travelling(fit.model, fit.with_trip)), solver.freedom(logs)
+
+
+def solver_at(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> tuple[Solver[Any], Floats]:
+    """The solver with the derivatives at a fit, and the logarithms of the variances that it found."""
     grown, here = with_presence(prior), travelling(fit.model, fit.with_trip)
     solver = _solver(here, grown, observations)
-    logs = np.log([fit.variances[part.name] for part in grown.components])
     with one_thread():
         solver.linearise(here)
-        return solver.misfit(here), solver.freedom(logs)
+    return solver, np.log([fit.variances[part.name] for part in grown.components])
 
 
 def _fitted(

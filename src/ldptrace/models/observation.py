@@ -18,6 +18,10 @@ Floats = NDArray[np.float64]
 ALARM = 1e-6
 
 
+# How often the noise of the answers is drawn again to know how sure a model is: a standard error to a seventh.
+REPLICATES = 24
+
+
 @dataclass(frozen=True, eq=False)
 class Observation:
     """One question's answers, per user asked: unbiased frequencies with their variances.

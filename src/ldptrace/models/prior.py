@@ -175,6 +175,13 @@ class PriorRoot:
         """K times a number for each potential."""
         return self._by_block(values, lambda root, own: root.lower @ (root.lower.T @ own))
 
+    def drawn(self, chances: Floats) -> Floats:
+        """L times independent numbers: a draw of all potentials in each column."""
+        found = np.empty_like(chances)
+        for rows, root in zip(self.blocks, self.roots, strict=True):
+            found[rows] = root.lower @ chances[rows]
+        return found
+
     def pull(self, potentials: Floats) -> Floats:
         """K^-1 x: how strongly each potential is pulled back to zero."""
         return self._by_block(potentials, Root.solve)

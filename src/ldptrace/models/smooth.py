@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.errors import InputError
+from ldptrace.models.observation import REPLICATES
 
 Floats = NDArray[np.float64]
 STEPS = 60
@@ -46,11 +47,15 @@ class Bend:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """The fitted distribution, the bend that explains the answers best, and its weight among all bends."""
+    """The fitted distribution, the bend that explains the answers best, and its weight among all bends.
+
+    `ratios` are distributions that the answers allow under that bend as well, over the fitted one: a row for each.
+    """
 
     probabilities: Floats
     bend: Bend
     weight: float
+    ratios: Floats | None = None
 
 
 def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smooth:
@@ -72,20 +77,30 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
 
     with one_thread():
         found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
-    evidence = np.array([value + bend.belief for (_, value), bend in zip(found, bends, strict=True)])
+    evidence = np.array([value + bend.belief for (_, value, _), bend in zip(found, bends, strict=True)])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     best = int(np.argmax(weights))
-    mean: Floats = weights @ np.array([probabilities for probabilities, _ in found])
-    return Smooth(mean, bends[best], float(weights[best]))
+    mean: Floats = weights @ np.array([probabilities for probabilities, *_ in found])
+    return Smooth(mean, bends[best], float(weights[best]), _ratios(found[best][0], found[best][2]))
+
+
+def _ratios(probabilities: Floats, root: Floats) -> Floats:
+    """Distributions whose logarithms differ from that of the fitted one by `root` times independent numbers."""
+    logs = np.random.default_rng(0).standard_normal((REPLICATES, root.shape[1])) @ root.T
+    ratios = np.exp(logs)
+    return np.asarray(ratios / (ratios @ probabilities)[:, None])
 
 
 def _misfit(part: Seen, probabilities: Floats) -> Floats:
     return (part.frequencies - part.expected(probabilities)) / np.sqrt(part.variances)
 
 
-def _most_probable(log_profile: Floats, seen: Sequence[Seen], covariance: Floats) -> tuple[Floats, float]:
-    """Mode by Gauss-Newton, and its log-evidence by Laplace's approximation, up to a constant of the answers."""
+def _most_probable(
+    log_profile: Floats, seen: Sequence[Seen], covariance: Floats
+) -> tuple[Floats, float, Floats]:
+    """Mode by Gauss-Newton, its log-evidence by Laplace's approximation, up to a constant of the answers, and a root of
+    the covariance of the logarithms around it."""
     values, vectors = np.linalg.eigh(covariance)
     bending = values > STIFF**2
     root = vectors[:, bending] * np.sqrt(values[bending])
@@ -122,7 +137,8 @@ def _most_probable(log_profile: Floats, seen: Sequence[Seen], covariance: Floats
         z, probabilities, gain, cost = z - share * step, moved, cost - lower, lower
         if gain < 1e-8:
             break
-    return probabilities, -cost - 0.5 * float(np.linalg.slogdet(curvature)[1])
+    spread = root @ np.linalg.inv(np.linalg.cholesky(curvature)).T
+    return probabilities, -cost - 0.5 * float(np.linalg.slogdet(curvature)[1]), spread
 
 
 # -- ways to bend ------------------------------------------------------------------------------------------

@@ -105,6 +105,10 @@ class Solver(ABC, Generic[Model]):
     def freedom(self, logs: Floats) -> float:
         """The effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
 
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats | None:
+        """Draws of potentials around these ones, with covariance (K^-1 + J^T J)^-1: one in each row."""
+        return None
+
     @abstractmethod
     def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
         """What a step in a direction changes the answers by, J d, and how much of it no other step could, squared:
@@ -196,6 +200,19 @@ class DenseSolver(Solver[Model]):
         change = self.jacobian @ direction
         others = self._solver(self.prior.root(np.exp(logs)))(change @ self.jacobian)
         return change, float(change @ (change - self.jacobian @ others))
+
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats | None:
+        root = self.prior.root(np.exp(logs))
+        chances = rng.standard_normal((self.jacobian.shape[1], count))
+        if self._square is not None:
+            return (Root(root.precision() + self._square).inverted.T @ chances).T
+        # Potentials of the prior, moved to agree with answers that it draws for them, as far as noise allows.
+        solved = self._solver(root)
+        before = root.drawn(chances)
+        noise = rng.standard_normal((len(self.jacobian), count))
+        gap = noise - self.jacobian @ before
+        moved = [solved(self.jacobian.T @ gap[:, number]) for number in range(count)]
+        return before.T + np.array(moved)
 
     def _solver(self, root: PriorRoot) -> Callable[[Floats], Floats]:
         """Solves the equations of a step: those of the potentials, or, where they are fewer, of the answers."""

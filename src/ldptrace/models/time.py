@@ -95,6 +95,8 @@ class TimeModel:
     free: Floats | None = None
     words: tuple[str, ...] = ()
     matches: tuple[Match, ...] = ()
+    # Ratios of the chances of the hours in each replicate of the noise, where they are known.
+    draws: Floats | None = None
 
     @staticmethod
     def fit(estimates: Estimates, trips: Trajectories, grid: Grid) -> TimeModel:
@@ -125,6 +127,7 @@ class TimeModel:
             free=None if free is None else np.quantile(free, even),
             words=words,
             matches=tuple(match for match in (seen_day, seen_pace, seen_tides) if match is not None),
+            draws=day.ratios,
         )
 
     def timed(
@@ -148,14 +151,7 @@ class TimeModel:
         if seconds is not None and self.free is not None:
             free = _free_speeds(lengths, _passed(trips, seconds), float(np.median(self.free)))
         taken = 3600 * lengths / self._speed_of(lengths, free, chances.speed)
-        direction = _directions(trips, grid, self.centre)
-        sums = np.cumsum(self.hours, axis=1)
-        drawn = chances.hour * sums[direction, -1]
-        hour = np.empty(len(trips))
-        for k in range(3):
-            here = direction == k
-            hour[here] = np.searchsorted(sums[k], drawn[here], side="right")
-        day, hour = np.divmod(np.minimum(hour, self.hours.shape[1] - 1), HOURS)
+        day, hour = np.divmod(self.hour_of(trips, grid, chances.hour), HOURS)
         departure = 3600 * (hour + chances.minute)
         steps = _steps(trips, self.pace) if seconds is None else seconds
         if calendar is None:
@@ -165,6 +161,17 @@ class TimeModel:
         departure = to_utc(midnight + departure, calendar.timezone)
         t = times_along(trips.offsets, steps, departure, taken)
         return replace(trips, t=t, timezone=calendar.timezone)
+
+    def hour_of(self, trips: Trajectories, grid: Grid, chance: Floats) -> NDArray[np.int64]:
+        """The hour in which each trip leaves, of the week where days were asked for."""
+        direction = _directions(trips, grid, self.centre)
+        sums = np.cumsum(self.hours, axis=1)
+        drawn = chance * sums[direction, -1]
+        hour = np.empty(len(trips), dtype=np.int64)
+        for k in range(3):
+            here = direction == k
+            hour[here] = np.searchsorted(sums[k], drawn[here], side="right")
+        return np.minimum(hour, self.hours.shape[1] - 1)
 
     def _speed_of(self, lengths: Floats, free: Floats | None, chance: Floats) -> Floats:
         """A speed in metres per hour for trips of these lengths and, where known, of these speeds on free streets; over
@@ -225,7 +232,8 @@ class TimeModel:
             ],
         }
         arrays = {"hours": self.hours, "speeds": self.speeds, "lengths": self.lengths}
-        return header, arrays if self.free is None else arrays | {"free": self.free}
+        known = {"free": self.free, "draws": self.draws}
+        return header, arrays | {name: part for name, part in known.items() if part is not None}
 
     @staticmethod
     def restored(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TimeModel:
@@ -234,7 +242,10 @@ class TimeModel:
             np.asarray(arrays[name], dtype=np.float64) for name in ("hours", "speeds", "lengths")
         )
         pace = Pace(*header["pace"])
-        free = np.asarray(arrays["free"], dtype=np.float64) if "free" in arrays else None
+        free, draws = (
+            np.asarray(arrays[name], dtype=np.float64) if name in arrays else None
+            for name in ("free", "draws")
+        )
         sound = (
             hours.ndim == 2
             and len(hours) == 3
@@ -242,6 +253,7 @@ class TimeModel:
             and speeds.shape == (pace.classes,)
             and lengths.shape == (QUANTILES,)
             and (free is None or (free.shape == (QUANTILES,) and bool((np.diff(free, prepend=0) >= 0).all())))
+            and (draws is None or (draws.ndim == 2 and draws.shape[1] == hours.shape[1]))
             and all(np.isfinite(part).all() and (part >= 0).all() for part in (hours, speeds, lengths))
             and bool((hours.sum(axis=1) > 0).all() and speeds.sum() > 0 and (np.diff(lengths) >= 0).all())
         )
@@ -249,7 +261,7 @@ class TimeModel:
             raise FormatError("the arrays of the time model are broken or do not fit each other")
         matches = tuple(Match(*match) for match in header["matches"])
         words = tuple(header["words"])
-        return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, free, words, matches)
+        return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, free, words, matches, draws)
 
 
 def _seen(estimate: Estimate, response: Floats | None = None) -> Seen:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core.timing import every
 from ldptrace.core.trajectories import Trajectories
@@ -14,6 +15,7 @@ from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
 from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
+from ldptrace.models.replicates import normal
 from ldptrace.models.share import Share
 from ldptrace.models.time import PILOT, Calendar, TimeModel
 from ldptrace.protocol.grid import Grid
@@ -82,6 +84,18 @@ class TimedModel(MobilityModel):
         drawn = self.space.block(count, rng, spacing=spacing, **how)
         chances = Chances.drawn(count, rng)
         return lambda start, stop: self._timed(drawn(start, stop), chances.part(start, stop), interval)
+
+    def replicated(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+        how = {"timed": True} if _knows_seconds(self.space) else {}
+        drawn, ratios = self.space.replicated(count, rng, **how)
+        chances = Chances.drawn(len(drawn), rng)
+        trips = self._timed(drawn, chances, None)
+        if ratios is None or self.time.draws is None:
+            return trips, ratios
+        hours = self.time.hour_of(drawn, self.grid, chances.hour)
+        return trips, normal(ratios * self.time.draws[:, hours])
 
     def _timed(self, drawn: Trajectories, chances: Chances, interval: float | None) -> Trajectories:
         # Times of free roads say where a trip is fast and where it is slow.

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.models.base import MobilityModel
+from ldptrace.models.share import Share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# Trips that are drawn from a model to know its shares.
+DRAWN = 200_000
 # Standard errors on either side of a number in which the truth lies in 95 of 100 cases.
 SURE = 1.96
 
@@ -62,6 +66,18 @@ class Sample:
             raise InputError(f"the population must be above 0, got {population:g}")
         return Sample(usable, population * with_trip(trips.provenance) / len(usable))
 
+    @staticmethod
+    def of_model(model: MobilityModel, population: float | None = None) -> Sample:
+        """Many trips of a model, always the same ones, which stand for the trips that the model expects.
+
+        Without a population they stand for the devices that answered.
+        """
+        trips, replicates = model.replicated(DRAWN, np.random.default_rng(0))
+        share = model.without_trip
+        made = Sample.of_trips(trips, model.devices or None if population is None else population)
+        error = 0.0 if share is None or not share.clear else share.std_error / max(1 - share.value, 1e-9)
+        return Sample(made.trips, made.weight, replicates, error)
+
     @property
     def promise(self) -> Mapping[str, Any] | None:
         """What was promised about the trips."""
@@ -90,8 +106,8 @@ class Sample:
 def with_trip(provenance: Mapping[str, Any] | None) -> float:
     """The share of people who have a trip, as the reports show; all of them where nothing is known.
 
-    >>> with_trip({"without_trip": {"share": 0.25, "std_error": 0.01}}), with_trip(None)
+    >>> with_trip({"without_trip": {"value": 0.25, "std_error": 0.01}}), with_trip(None)
     (0.75, 1.0)
     """
-    share = (provenance or {}).get("without_trip")
-    return 1.0 if share is None else 1.0 - max(float(share["share"]), 0.0)
+    share = Share.restored((provenance or {}).get("without_trip"))
+    return 1.0 if share is None or not share.clear else 1.0 - min(share.value, 1.0)

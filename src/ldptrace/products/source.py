@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io import read
@@ -16,8 +14,6 @@ from ldptrace.products.statement.promise import Promise
 from ldptrace.protocol.plan import Plan
 
 Source = Trajectories | MobilityModel
-# Trips that are drawn from a model to know its shares.
-DRAWN = 200_000
 
 
 def open_source(path: str | Path, *, crs: str | None = None, timezone: str | None = None) -> Source:
@@ -35,7 +31,7 @@ def sample_of(source: Source, population: float | None = None) -> Sample:
     """The trips that numbers are made of; of a model many, always the same ones."""
     if isinstance(source, Trajectories):
         return Sample.of_trips(source, population)
-    return Sample.of_trips(source.sample(DRAWN, np.random.default_rng(0)), population)
+    return Sample.of_model(source, population)
 
 
 def open_promise(path: str | Path) -> Promise:

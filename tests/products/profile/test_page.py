@@ -13,7 +13,7 @@ from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.profile.page import privacy, sentences
 from ldptrace.products.sample import Sample
 
-STATED = {"epsilon": "1", "unit": "user", "users": 1000, "without_trip": {"share": 0.25, "std_error": 0.01}}
+STATED = {"epsilon": "1", "unit": "user", "users": 1000, "without_trip": {"value": 0.25, "std_error": 0.01}}
 
 
 def profile(**stated: object) -> Profile:

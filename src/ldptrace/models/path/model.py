@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ldptrace.core.area import Area, Land
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, style_of
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
@@ -29,6 +30,7 @@ from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.potentials import Layout, weights_of
 from ldptrace.models.path.sampler import PathSampler
 from ldptrace.models.prior import Prior
+from ldptrace.models.replicates import path_ratios, redrawn
 from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS, move_count
@@ -72,6 +74,8 @@ class PathModel(LatticeModel):
     area: Area | None = None
     placement: Style = "neighbours"
     without_trip: Share | None = None
+    # Changes of all potentials in each replicate of the noise (`ldptrace.models.replicates`), where they are known.
+    draws: Floats | None = None
 
     kind: ClassVar[str] = "path"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -85,8 +89,9 @@ class PathModel(LatticeModel):
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         observations = observed(estimates)
-        fit, _ = fit_paths(estimates, observations, area)
-        model = replace(PathModel.of_fit(fit, observations, estimates.plan), area=area)
+        fit, prior = fit_paths(estimates, observations, area)
+        model = PathModel.of_fit(fit, observations, estimates.plan)
+        model = replace(model, area=area, draws=redrawn(fit, prior, observations))
         if not warn_of_misfit(model.matches, cls.kind) and not fit.converged:
             warnings.warn(f"the path model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=2)
         return model
@@ -125,6 +130,14 @@ class PathModel(LatticeModel):
         """Independent paths, drawn exactly and without rejection."""
         return self._sampler.draw(count, sources)
 
+    def replicated(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+        trips = self.sample(count, rng)
+        if self.draws is None:
+            return trips, None
+        return trips, path_ratios(CellPaths.from_trajectories(trips, self.grid), self.length, self.draws)
+
     def explain(self) -> str:
         """How well the model matches what was asked, in units of standard errors, and what it learned."""
         lines = [*match_table(self.matches), *self.share_lines]
@@ -144,6 +157,8 @@ class PathModel(LatticeModel):
             "without_trip": self.share_document,
         }
         columns = {name: getattr(self, name) for name in ("length", "start", "end", "move", "turn")}
+        if self.draws is not None:
+            columns["draws"] = self.draws.astype(np.float32)
         area = {} if self.area is None else {f"area_{name}": getattr(self.area, name) for name in AREA}
         return header, columns | area
 
@@ -164,7 +179,18 @@ class PathModel(LatticeModel):
             area=area,
             placement=style_of(header, "neighbours"),
             without_trip=Share.restored(header["without_trip"]),
+            draws=_restored_draws(arrays, Layout(cells, moves, len(columns["length"])).size),
         )
+
+
+def _restored_draws(arrays: Arrays, size: int) -> Floats | None:
+    """The replicates of a file, checked; older files have none."""
+    if "draws" not in arrays:
+        return None
+    draws = np.asarray(arrays["draws"], dtype=np.float64)
+    if draws.ndim != 2 or draws.shape[1] != size or not np.isfinite(draws).all():
+        raise ValueError("the replicates do not fit the model")
+    return draws
 
 
 def _graph(grid: Grid, area: Area | None) -> MoveGraph:

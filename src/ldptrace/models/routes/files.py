@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.models.base import Arrays
@@ -62,3 +63,13 @@ def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strid
     if kind.shape != (many,) or kind.min() < 0 or kind.max() >= len(STRIDES):
         raise ValueError("every route needs a stride")
     return Strides(kind, apart, bool(header["strides"]["timed"]))
+
+
+def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
+    """The replicates of so many routes, checked; older files have none."""
+    if "draws" not in arrays:
+        return None
+    draws = np.asarray(arrays["draws"])
+    if draws.dtype != np.int8 or draws.ndim != 2 or draws.shape[1] != many:
+        raise ValueError("the replicates do not fit the routes")
+    return draws

@@ -19,6 +19,7 @@ from ldptrace.models.observation import Match, Observation
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.model import longest
 from ldptrace.models.prior import Prior
+from ldptrace.models.replicates import redrawn
 from ldptrace.models.routes.ends import GATE, Ends, kinds_of, places_of, standing_out
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import Weighting, route_prior
@@ -114,6 +115,12 @@ class Fitted:
     def matches(self, observations: Sequence[Observation]) -> tuple[Match, ...]:
         """How the fit matches the answers."""
         return tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)
+
+    def replicates(self, observations: Sequence[Observation]) -> NDArray[np.int8] | None:
+        """How the weights of the routes change when the noise of the answers is drawn again."""
+        allowed = self.fit.model.allowed_for(observations, self.fit.with_trip)
+        draws = redrawn(self.fit, self.prior, allowed)
+        return None if draws is None else self.fit.model.changes(draws)
 
     def map_alone(self, observations: Sequence[Observation]) -> tuple[Match, ...]:
         """How the library matches the answers by its public weights, as if nobody had reported."""

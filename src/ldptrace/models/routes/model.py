@@ -17,17 +17,18 @@ from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
+from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler, checked_count
 from ldptrace.models.fit import Fit, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.model import PathModel, fit_paths, observed
+from ldptrace.models.replicates import normal
 from ldptrace.models.routes import files
 from ldptrace.models.routes.answers import ANSWERS
 from ldptrace.models.routes.ends import places_of
 from ldptrace.models.routes.fitted import Cut, Fitted, searched
 from ldptrace.models.routes.mixture import share_off_streets
 from ldptrace.models.routes.strides import STRIDES, Strides
-from ldptrace.models.routes.weighting import Weighting
+from ldptrace.models.routes.weighting import FINE, Weighting
 from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -68,6 +69,8 @@ class RouteModel(MobilityModel):
     # How the first broad library, drawn before any answer was looked at, matches them with its public weights.
     map_alone: tuple[Match, ...] = ()
     without_trip: Share | None = None
+    # Changes of the logarithm of each weight in each replicate of the noise, in steps of 1 / `FINE`.
+    draws: NDArray[np.int8] | None = None
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -101,6 +104,7 @@ class RouteModel(MobilityModel):
             fitted = Fitted.of(public, cut, estimates, observations)
             alone = fitted.map_alone(observations)
         model = RouteModel.of_fitted(fitted, observations, estimates.plan, alone)
+        model = replace(model, draws=fitted.replicates(observations))
         if mixture and observations:
             model = _mixed(model, fitted, estimates, observations, area)
         _warn(model, fitted.fit)
@@ -179,7 +183,7 @@ class RouteModel(MobilityModel):
     ) -> Part:
         # A child: times of trips are drawn from the source itself.
         (own,) = rng.spawn(1)
-        part = self._drawn(count, own, spacing, interval, timed)
+        part, _ = self._drawn(count, own, spacing, interval, timed)
         if noise == 0:
             return part
         drawn = part(0, count)
@@ -194,8 +198,8 @@ class RouteModel(MobilityModel):
         spacing: float | None,
         interval: float | None,
         timed: bool,
-    ) -> Part:
-        """So many trips: which they are is drawn here, their points when they are asked for."""
+    ) -> tuple[Part, NDArray[np.int64]]:
+        """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets."""
         elsewhere = int(rng.binomial(count, self.off_streets))
         picked = np.searchsorted(
             self._running, rng.random(count - elsewhere) * self._running[-1], side="right"
@@ -211,7 +215,7 @@ class RouteModel(MobilityModel):
             return drawn if timed else replace(drawn, t=None)
 
         if elsewhere == 0 or self.paths is None:
-            return lambda start, stop: on_streets(picked[start:stop])
+            return lambda start, stop: on_streets(picked[start:stop]), picked
         free, order = self._free(elsewhere, rng, spacing, interval, timed), rng.permutation(count)
 
         def part(start: int, stop: int) -> Trajectories:
@@ -223,7 +227,18 @@ class RouteModel(MobilityModel):
             place = np.where(street, np.cumsum(street), street.sum() + np.cumsum(~street)) - 1
             return Trajectories.concat(both).take(place)
 
-        return part
+        return part, np.append(picked, np.full(elsewhere, -1))[order]
+
+    def replicated(
+        self, count: int, rng: np.random.Generator, *, timed: bool = False
+    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+        part, numbers = self._drawn(checked_count(count), rng, None, None, timed)
+        trips = self.labelled(part(0, count))
+        if self.draws is None:
+            return trips, None
+        ratios = np.exp(self.draws[:, numbers] / np.float32(FINE))
+        ratios[:, numbers < 0] = 1.0
+        return trips, normal(ratios)
 
     def _free(
         self,
@@ -292,6 +307,8 @@ class RouteModel(MobilityModel):
             "paths": None,
         }
         arrays["stride"] = self.strides.kind[kept]
+        if self.draws is not None:
+            arrays["draws"] = self.draws[:, kept]
         if self.paths is not None:
             header["paths"], of_paths = self.paths.contents()
             arrays |= {f"paths_{name}": column for name, column in of_paths.items()}
@@ -318,7 +335,8 @@ class RouteModel(MobilityModel):
         scales = dict(header["scales"]) or None
         absent = Share.restored(header["without_trip"])
         return RouteModel(
-            grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent
+            *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
+            files.draws_restored(arrays, len(routes)),
         )
 
 

@@ -29,6 +29,8 @@ Ints = NDArray[np.int64]
 # How large components are before any answer, as a part of what they are in the path model: streets and their costs say
 # much already of what those have to find out.
 MODEST = 0.008
+# Changes of the logarithm of a weight are kept in steps of this part of one: up to a factor of 50 either way.
+FINE = 32
 # Components whose size the path model does not learn, and their variance here. Lengths follow from distances.
 LEARNED, FEW = ("axis", "turn", "length, trend"), 0.002
 
@@ -87,12 +89,28 @@ class Weighting:
     @cached_property
     def _by_group(self) -> Floats:
         """w of every route, group by group."""
-        common = self.features.shape[1]
-        of_groups, of_ends = self.features @ self.potentials[:common], self.potentials[common:]
-        exponents = np.empty(len(self.mass))
-        _exponents(of_groups, self.group, of_ends, self.marks, exponents)
+        exponents = self._exponents(self.potentials)
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
+
+    def _exponents(self, potentials: Floats) -> Floats:
+        """x . F of every route, group by group."""
+        common = self.features.shape[1]
+        exponents = np.empty(len(self.mass))
+        _exponents(
+            self.features @ potentials[:common], self.group, potentials[common:], self.marks, exponents
+        )
+        return exponents
+
+    def changes(self, draws: Floats) -> NDArray[np.int8]:
+        """By how much the logarithm of each route's weight changes with each of these changes of the potentials, in
+        steps of 1 / `FINE`: a row for each, routes in the order in which they were given."""
+        found = np.empty((len(draws), len(self.order)), dtype=np.int8)
+        for row, draw in enumerate(draws):
+            exponents = self._exponents(draw)
+            mean = exponents @ self._by_group
+            found[row, self.order] = np.clip(np.round(FINE * (exponents - mean)), -127, 127)
+        return found
 
     @property
     def places(self) -> int:

@@ -1,0 +1,66 @@
+"""How a fitted model would differ if the noise of the reports had been drawn once more.
+
+Near the fit the potentials are Gaussian: with J the Jacobian of the answers in standard errors and K the prior's
+covariance, their covariance is (K^-1 + J^T J)^-1. A replicate is a draw from it. Trips that are drawn from the fitted
+model stand for those of a replicate when each counts with the ratio of its two probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.paths import CellPaths
+from ldptrace.models.fit import Fit, solver_at
+from ldptrace.models.linear import one_thread
+from ldptrace.models.observation import REPLICATES, Observation
+from ldptrace.models.prior import Prior
+from ldptrace.models.solver import LargePredictor
+
+Floats = NDArray[np.float64]
+Ratios = NDArray[np.float32]
+
+
+def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> Floats | None:
+    """Changes of the potentials of the trips, one row for each replicate; None for a model too large for a matrix.
+
+    They are drawn from a source of their own, always the same, so that a fit always gives the same model.
+    """
+    if not observations or isinstance(fit.model, LargePredictor):
+        return None
+    solver, logs = solver_at(fit, prior, observations)
+    with one_thread():
+        drawn = solver.draws(logs, REPLICATES, np.random.default_rng(0))
+    return None if drawn is None else drawn[:, :-1]
+
+
+def path_ratios(paths: CellPaths, length: Floats, draws: Floats) -> Ratios:
+    """How much each path counts in each replicate of a path model: a row for each.
+
+    A path with L cells has probability length(L) times its weight over that of all paths of L cells. The latter is
+    taken from the paths themselves.
+    """
+    # Tables of paths load scipy, which a run without them does not need.
+    from ldptrace.models.routes.answers import PathTables
+
+    tables = PathTables(paths, len(length))
+    at = tables.layout.length
+    features = tables.features
+    space, items = features[:, : at.start], tables.length_items
+    many = np.bincount(items, minlength=len(length))
+    ratios = np.empty((len(draws), len(paths)), dtype=np.float32)
+    for row, draw in enumerate(draws):
+        weight = np.exp(space @ draw[: at.start])
+        mean = np.bincount(items, weight, len(length)) / np.maximum(many, 1)
+        lengths = length * np.exp(draw[at])
+        change = lengths / lengths.sum() / np.maximum(length, 1e-300)
+        ratios[row] = weight / mean[items] * change[items]
+    return normal(ratios)
+
+
+def normal(ratios: NDArray[Any]) -> Ratios:
+    """Ratios whose mean over the trips is one in each replicate."""
+    return (ratios / ratios.mean(axis=1, keepdims=True)).astype(np.float32)
