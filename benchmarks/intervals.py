@@ -2,16 +2,17 @@
 
     python -m benchmarks.intervals [--users 50000] [--cities 3] [--first 1] [--streets] [--refits 0]
 
-Generated cities, whose demand is far from even; the truth is that of their own trips. For each city, with and without the
-map: the share of pairs of 4 x 4 zones (with `--streets` also of streets with traffic) whose interval holds the truth, and by which factor
-intervals of the noise alone would have to grow to hold 95 of 100. `--refits` also compares the spread of the replicates
-with that of refits on newly drawn noise.
+Generated cities, whose demand is far from even; the truth is that of their own trips. For each city, with and without
+the map: the share of pairs of 4 x 4 zones (with `--streets` also of streets with traffic) whose interval holds the
+truth, and by which factor intervals would have to grow to hold 95 of 100. `--refits` also compares the spread of the
+replicates with that of refits on newly drawn noise.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ldptrace.products.matrix import Matrix
 from ldptrace.products.sample import SURE, Sample
 from ldptrace.products.zones import Squares
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.synthesis import run_method
+from ldptrace.synthesis import Settings, run
 
 BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
 ZONES = Squares(BOUNDS, 4)
@@ -34,8 +35,7 @@ ZONES = Squares(BOUNDS, 4)
 
 def fitted(trips: Trajectories, roads: RoadNetwork | None, seed: int) -> MobilityModel:
     """The model of a simulated collection at epsilon 1."""
-    options: dict[str, Any] = {} if roads is None else {"roads": roads}
-    model = run_method(trips, 1.0, bounds=BOUNDS, seed=seed, count=1, **options).synthesis.model
+    model = run(trips, Settings.of(1.0, bounds=BOUNDS, seed=seed, count=1, roads=roads)).synthesis.model
     assert model is not None
     return model
 
@@ -58,7 +58,13 @@ def city(number: int, users: int, streets: bool) -> list[dict[str, Any]]:
         assert found.low is not None
         assert found.high is not None
         share, factor = held(found.trips, found.low, found.high, truth.trips)
-        row = {"city": number, "users": users, "map": roads is not None, "OD held": share, "OD factor": factor}
+        row = {
+            "city": number,
+            "users": users,
+            "map": roads is not None,
+            "OD held": share,
+            "OD factor": factor,
+        }
         if roads is not None and streets:
             flows, real = (Flows.count(which, roads) for which in (sample, Sample(trips)))
             assert flows.low is not None
@@ -77,7 +83,9 @@ def refits(users: int, many: int) -> dict[str, float]:
     drawn = [Matrix.count(Sample.of_model(fitted(trips, None, seed)), ZONES) for seed in range(many)]
     spread = np.std([matrix.trips for matrix in drawn], axis=0)
     assert all(matrix.high is not None for matrix in drawn)
-    errors = np.mean([(matrix.high - matrix.trips) / SURE for matrix in drawn if matrix.high is not None], axis=0)
+    errors = np.mean(
+        [(matrix.high - matrix.trips) / SURE for matrix in drawn if matrix.high is not None], axis=0
+    )
     large = drawn[0].trips > users / 256
     return {"refits": many, "spread over error": float(np.median(spread[large] / errors[large]))}
 
@@ -89,9 +97,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--streets", action="store_true")
     parser.add_argument("--refits", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("bench"))
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = [row for number in range(given.cities) for row in city(given.first + number, given.users, given.streets)]
+    rows = [
+        row
+        for number in range(given.cities)
+        for row in city(given.first + number, given.users, given.streets)
+    ]
     for with_map in (False, True):
         own = [row for row in rows if row["map"] == with_map]
         print("with the map" if with_map else "without", {
@@ -99,7 +112,7 @@ def main() -> None:
         })  # fmt: skip
     if given.refits:
         print(refits(given.users, given.refits))
-    save("intervals", rows)
+    save(given.out / "intervals.json", rows)
 
 
 if __name__ == "__main__":

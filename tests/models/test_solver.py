@@ -57,3 +57,19 @@ def test_a_step_that_is_too_long_still_leads_downhill(rng: np.random.Generator) 
         here, change = solver.descend(here, logs, 1.0)
     assert change < 1e-6
     np.testing.assert_allclose(here.potentials, truth.potentials, atol=0.2)
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_draws_vary_as_noise_and_prior_allow(rng: np.random.Generator, few: bool) -> None:
+    """With more answers than potentials and with fewer: their covariance is (K^-1 + J^T J)^-1."""
+    truth = Line.drawn(rng)
+    solver = DenseSolver(prior(), observations(truth, rng))
+    solver.linearise(truth)
+    if few:
+        solver.jacobian, solver._square = solver.jacobian[:2], None
+    wanted = np.linalg.inv(np.eye(3) / np.exp(0.3) + solver.jacobian.T @ solver.jacobian)
+    drawn = solver.draws(np.array([0.3]), 40_000, rng)
+    assert drawn is not None
+    # A standard error of a covariance is about a hundred-and-fortieth of the variances.
+    scale = np.sqrt(np.outer(np.diag(wanted), np.diag(wanted)))
+    assert np.abs((np.cov(drawn.T) - wanted) / scale).max() < 0.04

@@ -55,6 +55,7 @@ class Matrix:
         shape = (len(when.slots), len(located.zones), len(located.zones))
         place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
         found = sample.count(place, int(np.prod(shape)), inside).reshaped(*shape)
+        found = found.widened(sample.unexpressed[1] * _independent(found.values))
         used = np.flatnonzero(found.values.sum(axis=(1, 2)))
         low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
         return Matrix(
@@ -132,6 +133,12 @@ class Matrix:
             file.root._v_attrs["ZONE_NAMES"] = json.dumps(self.zones)
             if self.promise is not None:
                 file.root._v_attrs[KEY.upper()] = to_text(self.promise)
+
+
+def _independent(trips: Floats) -> Floats:
+    """What the numbers would be if origins and destinations were independent in each slot."""
+    leave, arrive = trips.sum(axis=2, keepdims=True), trips.sum(axis=1, keepdims=True)
+    return np.asarray(leave * arrive / np.maximum(trips.sum(axis=(1, 2), keepdims=True), 1e-300))
 
 
 def checked_target(path: str | Path) -> Path:

@@ -31,6 +31,13 @@ class Numbers:
     low: Floats | None = None
     high: Floats | None = None
 
+    def widened(self, errors: Floats) -> Numbers:
+        """The same numbers with further independent standard errors in their intervals."""
+        if self.low is None or self.high is None:
+            return self
+        spread = np.hypot(self.high - self.values, SURE * errors)
+        return Numbers(self.values, np.maximum(self.values - spread, 0.0), self.values + spread)
+
     def reshaped(self, *shape: int) -> Numbers:
         """The same numbers in another shape."""
         low, high = (None if bound is None else bound.reshape(shape) for bound in (self.low, self.high))
@@ -42,13 +49,15 @@ class Sample:
     """Trips, each of which stands for `weight` trips of people.
 
     From a model they come with `replicates`: row r holds the weight of each trip relative to the others if the noise of
-    the reports had been drawn once more. `error` is the relative standard error of the number of all trips.
+    the reports had been drawn once more. `error` is the relative standard error of the number of all trips, and
+    `unexpressed` what the model does not express (`MobilityModel.unexpressed`).
     """
 
     trips: Trajectories
     weight: float = 1.0
     replicates: NDArray[np.float32] | None = None
     error: float = 0.0
+    unexpressed: tuple[float, float] = (0.0, 0.0)
 
     @staticmethod
     def of_trips(trips: Trajectories, population: float | None = None) -> Sample:
@@ -76,7 +85,7 @@ class Sample:
         share = model.without_trip
         made = Sample.of_trips(trips, model.devices or None if population is None else population)
         error = 0.0 if share is None or not share.clear else share.std_error / max(1 - share.value, 1e-9)
-        return Sample(made.trips, made.weight, replicates, error)
+        return Sample(made.trips, made.weight, replicates, error, model.unexpressed)
 
     @property
     def promise(self) -> Mapping[str, Any] | None:
@@ -87,7 +96,7 @@ class Sample:
         """How many trips are at each of `size` places; `trip` says whose each entry is, else entry k is that of trip k.
 
         Each trip counts with its weight. The variance is that of the replicates, of having drawn finitely many trips,
-        and of the number of all trips.
+        of the number of all trips, and of what the model does not express.
         """
         found = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
@@ -96,7 +105,11 @@ class Sample:
         for weights in self.replicates:
             again = np.bincount(place, weights if trip is None else weights[trip], size)
             squares += (again - found) ** 2
-        variance = squares / len(self.replicates) + np.maximum(found, 1.0) + (self.error * found) ** 2
+        variance = (
+            squares / len(self.replicates)
+            + np.maximum(found, 1.0)
+            + (self.error**2 + self.unexpressed[0] ** 2) * found**2
+        )
         spread = SURE * np.sqrt(variance)
         return Numbers(
             self.weight * found, self.weight * np.maximum(found - spread, 0.0), self.weight * (found + spread)

@@ -392,3 +392,21 @@ def test_the_source_decides_the_fit(fitted: tuple[RouteModel, Trajectories, Esti
         ]
     assert np.array_equal(models[0].routes.weights, models[1].routes.weights)
     assert not np.array_equal(models[0].routes.weights, models[2].routes.weights)
+
+
+@pytest.mark.slow
+def test_replicates_are_drawn_with_the_trips_and_kept_in_the_file(
+    fitted: tuple[RouteModel, Trajectories, Estimates], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    model = fitted[0]
+    trips, ratios = model.replicated(5_000, rng)
+    assert ratios is not None
+    assert ratios.shape[1] == len(trips) == 5_000
+    np.testing.assert_allclose(ratios.mean(axis=1), 1.0, rtol=1e-3)
+    assert 0.01 < ratios.std() < 5
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert isinstance(again, RouteModel)
+    assert again.draws is not None
+    assert again.draws.shape == (24, len(again.routes))
+    assert replace(model, draws=None).replicated(10, rng)[1] is None

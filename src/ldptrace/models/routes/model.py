@@ -73,6 +73,8 @@ class RouteModel(MobilityModel):
     draws: NDArray[np.int8] | None = None
 
     kind: ClassVar[str] = "route"
+    # Streets know most of what cells do not.
+    unexpressed = (0.2, 0.0)
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
 
     @classmethod

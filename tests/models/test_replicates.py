@@ -1,0 +1,67 @@
+"""Replicates: trips of one model stand for those of another with other potentials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import random_paths
+from ldptrace.curator import Estimates
+from ldptrace.models.observation import REPLICATES
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.replicates import normal
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
+
+GRID = Grid((0.0, 0.0, 4.0, 4.0), 4)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> PathModel:
+    rng = np.random.default_rng(1)
+    paths = random_paths(5_000, GRID, rng)
+    plan = Plan.single_report(GRID, 3.0)
+    return PathModel.fit(Estimates.from_tally(plan, collect(plan, paths.take(paths.sizes > 0), rng)))
+
+
+@pytest.mark.slow
+def test_weighted_trips_are_those_of_the_other_model(fitted: PathModel, rng: np.random.Generator) -> None:
+    assert fitted.draws is not None
+    draw = fitted.draws[0]
+    cells, moves = GRID.cells, len(fitted.move)
+    start, end, move, turn, length = np.split(draw, np.cumsum([cells, cells, moves, len(fitted.turn)]))
+    lengths = fitted.length * np.exp(length)
+    other = replace(
+        fitted,
+        start=fitted.start + start,
+        end=fitted.end + end,
+        move=fitted.move + move,
+        turn=fitted.turn + turn,
+        length=lengths / lengths.sum(),
+    )
+    trips, ratios = fitted.replicated(100_000, rng)
+    assert ratios is not None
+    assert ratios.shape == (REPLICATES, 100_000)
+    wanted = other.sample_paths(100_000, rng).starts()
+    own = fitted.sample_paths(100_000, rng).starts()
+    first = trips.offsets[:-1]
+    place = (np.floor(trips.x[first]) * 4 + np.floor(trips.y[first])).astype(np.int64)
+    found = np.bincount(place, ratios[0], cells) / 100_000
+    target, before = (np.bincount(cell, minlength=cells) / 100_000 for cell in (wanted, own))
+    assert np.abs(found - target).sum() < 0.02 < np.abs(before - target).sum()
+
+
+def test_replicates_are_in_the_file(fitted: PathModel, tmp_path: Path, rng: np.random.Generator) -> None:
+    fitted.save(tmp_path / "model.npz")
+    again = PathModel.load(tmp_path / "model.npz")
+    assert again.draws is not None
+    np.testing.assert_allclose(again.draws, fitted.draws, rtol=1e-5, atol=1e-7)
+    assert replace(fitted, draws=None).replicated(10, rng)[1] is None
+
+
+def test_ratios_have_mean_one() -> None:
+    assert normal(np.array([[1.0, 3.0], [2.0, 2.0]])).tolist() == [[0.5, 1.5], [1.0, 1.0]]
