@@ -11,6 +11,7 @@ import pytest
 
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 from programs_kit import require
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,8 @@ async () => {
     const storage = seed <= 16 ? undefined : new BrowserStorage({ name: `history ${seed}` });
     failed.push(...(await properties.ledgerFailures(seed, { storage })).failed);
   }
+  const clock = { asks: 400, storage: new BrowserStorage({ name: "clock" }) };
+  failed.push(...(await properties.clockFailures(4, clock)), ...(await properties.unreadableFailures()));
   if ((await check.problemOf(() => new Ledger(localStorage))) === null) failed.push("localStorage is taken");
   return { failed, tried: check.FILES.map((file) => vectors[file].length) };
 }
@@ -55,6 +58,22 @@ async ({ moment, plans }) => {
     given.push(problem ?? report);
   }
   return given;
+}
+"""
+# The same for the windows of a standing plan; a tab that is behind gets the newest bytes again.
+TAB_OF_WINDOWS = """
+async ({ moment, plan }) => {
+  const { BrowserStorage, Ledger, readPlan, Reporter } = await import("/clients/js/index.js");
+  const { hex, problemOf } = await import("/clients/js/test/check.js");
+  const ledger = new Ledger(new BrowserStorage(), { limit: "50" });
+  const reporter = new Reporter(await readPlan(plan), { ledger });
+  const given = [];
+  while (Date.now() < moment) await new Promise((resolve) => setTimeout(resolve, 1));
+  await reporter.accept(1.7e9);
+  for (let week = 1; week <= 40; week += 1) {
+    await problemOf(async () => given.push(hex(await reporter.reportWindow([], 1.7e9 + week * 604800))));
+  }
+  return [given, (await ledger.standing()).map((row) => row.answers), await ledger.spent()];
 }
 """
 SPENT = """
@@ -127,6 +146,22 @@ def test_two_tabs_give_one_answer(browser: Any) -> None:
     assert all(len(report) > 70 for report in first[:50])
     assert first[50:] == ["plan-over-limit"] * 10
     assert pages[1].evaluate(SPENT) == [50, "5"]
+
+
+def test_two_tabs_answer_a_window_once(browser: Any) -> None:
+    """Forty windows with a lifetime of thirty answers: one phase, one report for each window, no more than thirty."""
+    pages = tabs(browser, 2)
+    settings = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1)
+    plan = settings.changed(standing=Standing.of(604_800, epsilon=1, lifetime=30)).to_json()
+    begin = f"(given) => {{ globalThis.given = ({TAB_OF_WINDOWS})(given); }}"
+    moment = pages[0].evaluate("() => Date.now()") + 2_000
+    for page in pages:
+        page.evaluate(begin, {"moment": moment, "plan": plan})
+    found = [page.evaluate("() => globalThis.given") for page in pages]
+    reports = {report for given, _, _ in found for report in given}
+    windows = [int(report[38:46], 16) for report in reports]
+    assert len(windows) == len(set(windows)) == 30
+    assert found[0][1:] == found[1][1:] == [[30], "30"]
 
 
 def test_the_problems_are_those_of_the_protocol() -> None:
