@@ -79,3 +79,10 @@ def test_every_randomizer_has_a_probe() -> None:
     assert all(finding.stands for finding in found)
     assert [finding.target for finding in found] == ["round 0", *(f"probe of {kind}" for kind in RANDOMIZERS)]
     assert all(finding.bytes > 1000 * finding.reports for finding in found[1:])
+
+
+def test_two_reports_with_one_id_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system that hands out the same bytes again: each report follows from them, and all have one id."""
+    monkeypatch.setattr(os, "urandom", bytes)
+    found = source_findings(ONE_GRR)
+    assert [finding.detail for finding in found if not finding.stands][0] == "two reports have one id"

@@ -66,7 +66,7 @@ JAVA_FAULTS = [
     Fault("java: links are not followed", _FILE, "this.file = file.getCanonicalFile();", "this.file = file.getAbsoluteFile();", LINKS),
     Fault("java: links to nothing are files", _FILE, "if (names != null && Arrays.asList(names).contains(file.getName())) {", "if (names == null) {", LINKS),
     Fault("java: a removed lock is not noticed", _FILE, "                if (!Arrays.equals(bytesOf(lockFile), mark)) {", "                if (mark == null) {", CHECKS),
-    Fault("java: threads at once", _FILE, "            while (!BUSY.add(file)) {", "            while (BUSY.add(null)) {", CHECKS),
+    Fault("java: threads at once", _FILE, "            while (!BUSY.add(file)) {", "            while (!BUSY.add(file) && file == null) {", CHECKS),
     Fault("java: others may read the ledger", _FILE, "                temporary.setReadable(false, false);\n", "", LINKS),
     Fault("java: the text is not replaced", _FILE, "            if (!temporary.renameTo(file)) {", "            if (temporary == null) {", CHECKS),
 ]  # fmt: skip
