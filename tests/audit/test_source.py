@@ -85,4 +85,4 @@ def test_two_reports_with_one_id_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     """A system that hands out the same bytes again: each report follows from them, and all have one id."""
     monkeypatch.setattr(os, "urandom", bytes)
     found = source_findings(ONE_GRR)
-    assert [finding.detail for finding in found if not finding.stands][0] == "two reports have one id"
+    assert next(finding.detail for finding in found if not finding.stands) == "two reports have one id"
