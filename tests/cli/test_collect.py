@@ -6,19 +6,16 @@ import json
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli_kit import PLAN, error_of, run
-from conftest import random_paths
 from ldptrace.cli.own import own_trips
-from ldptrace.curator import Estimates, Tally
+from ldptrace.curator import Tally
 from ldptrace.device import Reporter, trip_of
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
-from ldptrace.simulation import collect
 
 
 @pytest.mark.usefixtures("folder")
@@ -223,22 +220,3 @@ def test_times_of_a_file_reach_the_questions_about_time(
     finally:
         monkeypatch.undo()
         time.tzset()
-
-
-def test_tallies_with_times_are_remembered(tmp_path: Path, rng: np.random.Generator) -> None:
-    (tmp_path / "plan.json").write_text(PLAN.to_json())
-    names: list[str] = []
-    for number in range(3):
-        names.append(str(tmp_path / f"{number}.json"))
-        Path(names[-1]).write_text(collect(PLAN, random_paths(300, PLAN.grid, rng), rng).to_json())
-    common = ("estimate", *names, "--plan", str(tmp_path / "plan.json"))
-    times = ("--at", "1970-01-01", "--at", "3600", "--at", "1970-01-01T02:00")
-    result = run(*common, *times, "--remember", "1h", "-o", str(tmp_path / "e.json"))
-    assert result.exception is None, result.output
-    assert "remembered 1h" in result.output
-    found = Estimates.from_json((tmp_path / "e.json").read_text())
-    assert 300 < sum(estimate.users for estimate in found.values()) < 900
-    assert "give --at TIME for each" in error_of(*common, "--remember", "1h")
-    assert "nobody was asked the question trips" in error_of(*common, "--population", "1000")
-    assert "3 tallies and 1 times" in error_of(*common, "--at", "1")
-    assert "2026-03-01T08:30" in error_of(*common, "--at", "a", "--at", "2", "--at", "3")

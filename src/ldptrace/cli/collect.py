@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,6 @@ from ldptrace.cli.common import (
     as_typed,
     check_outputs,
     note,
-    read_as,
     read_document,
     table_console,
     write_text,
@@ -22,12 +20,12 @@ from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.decode import decode
 from ldptrace.cli.own import default_ledger, moment, own_trips
 from ldptrace.cli.reading import CrsOption, FormatOption
+from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from ldptrace.curator.estimates import Estimates
     from ldptrace.curator.tally import Tally
     from ldptrace.device import Recording, Reporter
     from ldptrace.protocol.plan import Plan
@@ -236,20 +234,8 @@ def estimate(
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="Write all estimates here, as JSON.")
     ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--at", metavar="TIME", help="When the reports of a tally were in, one for each, in their order."
-        ),
-    ] = None,
-    remember: Annotated[
-        str,
-        typer.Option(
-            "--remember",
-            metavar="auto|forever|DURATION",
-            help="With --at: half-life of a report's weight; auto: the one that predicts the next tally best.",
-        ),
-    ] = "forever",
+    at: AtOption = None,
+    remember: RememberOption = "forever",
     population: Annotated[
         float | None,
         typer.Option("--population", metavar="PEOPLE", help="Scale the number of trips to so many people."),
@@ -262,19 +248,12 @@ def estimate(
     from rich.table import Table
 
     from ldptrace.core.words import count
-    from ldptrace.curator import Estimates, Tally
     from ldptrace.curator.trips import trips_per_person
     from ldptrace.protocol.words import item_words
 
     check_outputs([output], [plan, *tallies])
     chosen = read_plan(plan)
-    found_tallies = [read_as(path, Tally.from_json) for path in tallies]
-    if at is None:
-        if remember != "forever":
-            raise InputError("--remember needs the times of the tallies: give --at TIME for each")
-        estimates = Estimates.from_tallies(chosen, found_tallies)
-    else:
-        estimates = _remembered(chosen, found_tallies, at, remember)
+    estimates = estimates_of(chosen, tallies, at, remember)
     trips = trips_per_person(estimates)
     if population is not None and trips is None:
         raise InputError("--population scales the number of trips, and nobody was asked the question trips")
@@ -299,46 +278,6 @@ def estimate(
         console.print(said, soft_wrap=True)
     if unasked:
         console.print(f"Nobody answered: {', '.join(unasked)}.", soft_wrap=True)
-
-
-def moment_of(text: str) -> float:
-    """A time as seconds since 1970: a number of them, or a date, UTC unless it says otherwise.
-
-    >>> moment_of("86400"), moment_of("1970-01-02"), moment_of("1970-01-02T01:00+01:00")
-    (86400.0, 86400.0, 86400.0)
-    """
-    from datetime import UTC, datetime
-
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            f"a time is a number of seconds or written as 2026-03-01T08:30, got {text!r}"
-        ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _remembered(plan: Plan, tallies: list[Tally], at: list[str], remember: str) -> Estimates:
-    """Estimates of the time of the last tally; what has changed on the way is printed."""
-    from ldptrace.curator.memory import Memory, remembered
-
-    if len(at) != len(tallies):
-        raise InputError(
-            f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
-        )
-    times = [moment_of(text) for text in at]
-    order = sorted(range(len(times)), key=lambda number: times[number])
-    gaps = [times[b] - times[a] for a, b in pairwise(order) if times[b] > times[a]]
-    memory = Memory(plan, sorted(gaps)[len(gaps) // 2] if gaps else 1.0, remembered(remember))
-    for number in order:
-        for change in memory.add(tallies[number], times[number]):
-            note(f"Change: {change}.")
-    note(f"{len(tallies)} steps, remembered {memory.words}: {memory.effective:,.0f} effective reports")
-    return memory.estimates
 
 
 def read_plan(path: Path) -> Plan:

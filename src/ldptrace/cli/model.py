@@ -21,6 +21,8 @@ from ldptrace.cli.common import (
     read_as,
 )
 from ldptrace.cli.reading import ZoneOption
+from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
+from ldptrace.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +31,13 @@ def register(app: typer.Typer) -> None:
 
 
 def fit(
-    estimates: Annotated[Path, typer.Argument(help="Estimates, as `ldptrace estimate` writes them.")],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ESTIMATES",
+            help="Estimates, as `ldptrace estimate` writes them; or tallies, with --plan.",
+        ),
+    ],
     output: Annotated[Path, typer.Option("-o", "--out", help="Where the model goes.")],
     area: Annotated[
         Path | None,
@@ -39,16 +47,25 @@ def fit(
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
+    plan: Annotated[Path | None, typer.Option("--plan", help="Plan of the tallies.")] = None,
+    at: AtOption = None,
+    remember: RememberOption = "forever",
 ) -> None:
     """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
+    from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
     from ldptrace.models import fit_model
 
-    check_outputs([output], [estimates])
+    check_outputs([output], sources)
+    if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
+        raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
     with Progress() as stages:
         with stages("read"):
-            found = read_as(estimates, Estimates.from_json)
+            if plan is None:
+                found = read_as(sources[0], Estimates.from_json)
+            else:
+                found = estimates_of(read_plan(plan), sources, at, remember)
             public = Public.of(area, roads, routes)
         with stages("fit model"):
             model = fit_model(found, public.area, public.ways, progress=stages.tell)

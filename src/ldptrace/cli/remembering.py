@@ -1,0 +1,78 @@
+"""Tallies with their times: options and estimates of commands that remember."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldptrace.cli.common import note, read_as
+from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.curator.estimates import Estimates
+    from ldptrace.protocol.plan import Plan
+
+AtOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at", metavar="TIME", help="When the reports of a tally were in, one for each, in their order."
+    ),
+]
+RememberOption = Annotated[
+    str,
+    typer.Option(
+        "--remember",
+        metavar="auto|forever|DURATION",
+        help="With --at: half-life of a report's weight; auto: the one that predicts the next tally best.",
+    ),
+]
+
+
+def moment_of(text: str) -> float:
+    """A time as seconds since 1970: a number of them, or a date, UTC unless it says otherwise.
+
+    >>> moment_of("86400"), moment_of("1970-01-02"), moment_of("1970-01-02T01:00+01:00")
+    (86400.0, 86400.0, 86400.0)
+    """
+    from datetime import UTC, datetime
+
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"a time is a number of seconds or written as 2026-03-01T08:30, got {text!r}"
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: str) -> Estimates:
+    """Estimates from files of tallies; with their times, those of the last one, and changes are printed."""
+    from ldptrace.curator import Estimates, Tally
+    from ldptrace.curator.memory import Memory, remembered
+
+    tallies = [read_as(path, Tally.from_json) for path in paths]
+    if at is None:
+        if remember != "forever":
+            raise InputError("--remember needs the times of the tallies: give --at TIME for each")
+        return Estimates.from_tallies(plan, tallies)
+
+    if len(at) != len(tallies):
+        raise InputError(
+            f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
+        )
+    times = [moment_of(text) for text in at]
+    order = sorted(range(len(times)), key=lambda number: times[number])
+    gaps = [times[b] - times[a] for a, b in pairwise(order) if times[b] > times[a]]
+    memory = Memory(plan, sorted(gaps)[len(gaps) // 2] if gaps else 1.0, remembered(remember))
+    for number in order:
+        for change in memory.add(tallies[number], times[number]):
+            note(f"Change: {change}.")
+    note(f"{len(tallies)} steps, remembered {memory.words}: {memory.effective:,.0f} effective reports")
+    return memory.estimates
