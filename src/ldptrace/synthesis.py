@@ -196,6 +196,8 @@ class Run:
             "leaks": self.settings.leaks,
             "unit": self.unit.name,
             "users": self.users,
+            # Somebody holds the trips that these devices were made of.
+            "simulated": True,
             "without_trip": None if model is None else model.share_document,
             "experiment": EXPERIMENT if self.seeded else None,
             "sample_seed": self.sample_seed,

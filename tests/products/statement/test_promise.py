@@ -44,3 +44,9 @@ def test_a_plan_of_another_version_is_not_explained() -> None:
 def test_real_trips_state_no_promise(stated: dict[str, str] | None) -> None:
     with pytest.raises(InputError, match=r"trips.csv states no promise"):
         Promise.of_provenance(stated, "trips.csv")
+
+
+def test_simulated_devices_need_a_trusted_publisher() -> None:
+    stated = {"epsilon": "1", "simulated": True}
+    assert "the publisher is trusted" in Promise.of_provenance(stated, "it").trust
+    assert Promise("1").trust.startswith("Nobody but the device sees a trip")

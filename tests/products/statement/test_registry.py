@@ -42,3 +42,9 @@ def test_a_weaker_promise_is_no_pure_one() -> None:
     assert deployment["dp_variant"]["variant_name"] == "Custom"
     assert deployment["deployment_model"]["model_name"] == "Central"
     assert weaker[0] in deployment["dp_variant"]["unprotected_quantities"]
+
+
+def test_a_publisher_who_simulates_devices_is_trusted() -> None:
+    deployment = registry_entry(Promise("1", simulated=True), CITY, "0.1")["deployment"]
+    assert deployment["deployment_model"]["model_name"] == "Central"
+    assert "trips that the publisher holds" in deployment["deployment_model"]["actors"]

@@ -51,9 +51,7 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
         (
             "Trust model",
             "Who sees raw data must be named.",
-            "Raw trips were handed to a trusted curator."
-            if promise.central
-            else "Nobody but the device sees a trip. The curator, the network and readers are not trusted.",
+            promise.trust,
         ),
         (
             "Bias of post-processing",
@@ -65,7 +63,9 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
         (
             "Security of the raw data",
             "Noise does not protect data that is stolen before it is added.",
-            "There is no store of raw trips. A device keeps its own trips and a ledger of what it gave; a "
+            "The publisher keeps the raw trips and has to protect them as before."
+            if promise.simulated or promise.central
+            else "There is no store of raw trips. A device keeps its own trips and a ledger of what it gave; a "
             "ledger that is "
             "deleted or set back is outside the promise.",
         ),

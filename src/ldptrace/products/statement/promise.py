@@ -48,6 +48,8 @@ class Promise:
     notes: tuple[str, ...] = ()
     # Why the promise is weaker than epsilon says, one sentence for each reason.
     weaker: tuple[str, ...] = field(default=())
+    # Whether the devices were simulated from trips that the publisher holds.
+    simulated: bool = False
 
     @staticmethod
     def of_plan(plan: Plan) -> Promise:
@@ -80,6 +82,7 @@ class Promise:
             _plan(stated.get("plan")),
             tuple(stated.get("notes") or ()),
             tuple(weaker),
+            bool(stated.get("simulated")),
         )
 
     @property
@@ -90,6 +93,19 @@ class Promise:
     def central(self) -> bool:
         """Whether raw trips were handed to a trusted curator."""
         return any("trusted curator" in sentence for sentence in self.weaker)
+
+    @property
+    def trust(self) -> str:
+        """Who sees raw trips, in a sentence."""
+        if self.central:
+            return "Raw trips were handed to a trusted curator."
+        if self.simulated:
+            return (
+                "The devices were simulated from trips that the publisher holds: the publisher is trusted "
+                "with them, and "
+                "epsilon holds for what is published."
+            )
+        return "Nobody but the device sees a trip. The curator, the network and readers are not trusted."
 
     @property
     def mechanisms(self) -> list[str]:

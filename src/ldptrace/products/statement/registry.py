@@ -81,10 +81,8 @@ def _loss(promise: Promise) -> dict[str, Any]:
 def _model(promise: Promise) -> dict[str, Any]:
     many = getattr(promise.plan, "standing", None) is not None
     return {
-        "model_name": "Central" if promise.central else "Local",
-        "actors": "The device and its person are trusted. The curator, the network and readers of the data "
-        "product are not: "
-        "nothing leaves the device that was not randomised.",
+        "model_name": "Central" if promise.central or promise.simulated else "Local",
+        "actors": promise.trust,
         "release_type": "Many releases" if many else "One release",
         "release_type_details": promise.renewal,
         "data_source_type": "Dynamic" if many else "Static",
@@ -105,8 +103,8 @@ def _implementation(promise: Promise, version: str) -> dict[str, Any]:
             "from the operating "
             "system's secure source. Reports have a constant size; computing time is bounded by 4,096 "
             "points of a "
-            "trajectory, and a report is sent at a moment that does not follow from a trip. Raw trips stay "
-            "on the devices."
+            "trajectory, and a report is sent at a moment that does not follow from a trip. "
+            f"{promise.trust}"
         ),
         "justification": "One report about the whole trip per device gives less error than many reports "
         "with a split budget.",
