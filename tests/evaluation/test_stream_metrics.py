@@ -68,6 +68,17 @@ def test_queries_count_positions_in_boxes_during_windows(reference: StreamRefere
     assert query_error(reference.pair(tables)) == pytest.approx(expected)
 
 
+def test_empty_boxes_count_as_one_percent_of_a_window() -> None:
+    lonely = ticking(2, 1)
+    reference = StreamReference.of(Memory(lonely), same, GRID, 10.0, 0, np.random.default_rng(3))
+    clock, tables = reference.frame.clock, reference.tables(Memory(OTHER), same, "ours")
+    real = reference.sides.real.answers
+    assert real.min() == 0
+    least = 0.01 * lonely.points * clock.window / clock.ticks
+    expected = np.mean(np.abs(real - tables.answers) / np.maximum(real, least))
+    assert query_error(reference.pair(tables)) == pytest.approx(expected)
+
+
 def test_a_stream_beside_itself_is_perfect_and_its_controls_are_not(reference: StreamReference) -> None:
     values = reference.values(reference.sides.real)
     assert set(values) == set(STREAM_METRICS)
