@@ -1,0 +1,213 @@
+"""DPT (He, Cormode, Machanavajjhala, Procopiuc, Srivastava, VLDB'15): prefix trees on grids for each speed.
+
+Every trip is described on the finest of several grids on which a step to the next point is at most a cell, so slow
+trips have small cells and fast ones large cells. On each grid a tree counts, with noise, where trips start, which move
+follows in a cell, and which move follows a move; a branch that is below its noise is cut. Where the tree ends, a move
+is drawn by its own count and by how well it keeps the direction.
+
+It needs a trusted curator. The published description takes bounds and speeds from the data; here bounds and grids are
+public, every count has exact noise, and the trip's grid is counted with noise, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ldptrace.core import ragged
+from ldptrace.core.kernels import kernel
+from ldptrace.core.moves import grid_moves
+from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.placement import place
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.methods.base import Job, Method, Synthesis
+from ldptrace.protocol import lattice
+from ldptrace.protocol.grid import Grid
+from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+
+# Shares of epsilon: which grid, where trips start, moves by cell, moves by cell and last move.
+GRIDS, STARTS, MOVES, PAIRS = Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)
+# Times as many cells a side from one grid to the next finer one, and how many grids there are.
+FINER, LEVELS = 2, 3
+# Eight moves and the end; eight last moves and the start.
+NEXT = 9
+# A branch with less than so many standard deviations of its noise is cut.
+CUT = 2.0
+LONGEST = 400
+# Of each turn in steps of 45 degrees: (1 + cos) / 2, and a little.
+KEEPS = tuple(0.05 + 0.95 * (1 + np.cos(np.pi * turn / 4)) / 2 for turn in range(lattice.TURNS))
+
+_turn = kernel(lattice.turn)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """What the curator publishes of the trips on one grid; synthesis reads nothing else.
+
+    `share` of all trips is on it. `moves` has a row of nine weights for each cell; `pairs` one for each cell and last
+    move, all zero where the branch was cut.
+    """
+
+    grid: Grid
+    share: float
+    starts: Floats
+    moves: Floats
+    pairs: Floats
+
+
+def learn(real: Trajectories, grid: Grid, curator: TrustedCurator) -> list[Tree]:
+    """All trees, with all of epsilon: a trip is on one grid, so the grids share every histogram."""
+    real = real.take(real.sizes > 0)
+    grids = [Grid(grid.bounds, grid.n * FINER**level) for level in range(LEVELS)]
+    level = grid_of(real, grids)
+    shares = on_simplex(curator.histogram(level, np.arange(len(real)), LEVELS, GRIDS))
+    first = ragged.offsets_of(np.array([each.cells for each in grids]))
+    found = [_counted(real, level == number, grids[number], first[number]) for number in range(LEVELS)]
+    total = int(first[-1])
+    kinds = []
+    for kind, (size, share) in enumerate(
+        ((total, STARTS), (total * NEXT, MOVES), (total * NEXT * NEXT, PAIRS))
+    ):
+        items, owners = (np.concatenate([part[kind][side] for part in found]) for side in (0, 1))
+        kinds.append(curator.histogram(items, owners, size, share))
+    noise = np.sqrt(2.0 * NEXT) * curator.sensitivity / float(curator.epsilon * PAIRS)
+    trees = []
+    for number, each in enumerate(grids):
+        own = slice(first[number], first[number + 1])
+        moves = np.maximum(kinds[1].reshape(total, NEXT)[own], 0.0)
+        pairs = kinds[2].reshape(total, NEXT, NEXT)[own]
+        pairs = np.where(pairs.sum(axis=2, keepdims=True) > CUT * noise, np.maximum(pairs, 0.0), 0.0)
+        inside = np.zeros((each.cells, NEXT))
+        inside[grid_moves(each.n)[:, 0], grid_moves(each.n)[:, 1]] = 1.0
+        inside[:, NEXT - 1] = 1.0
+        trees.append(
+            Tree(
+                each,
+                float(shares[number] / shares.sum()),
+                on_simplex(kinds[0][own]),
+                moves * inside,
+                pairs * inside[:, None, :],
+            )
+        )
+    return trees
+
+
+def grid_of(real: Trajectories, grids: list[Grid]) -> Ints:
+    """The finest grid on which the mean step of a trip is at most a cell; the coarsest if none is."""
+    x, y = (np.abs(np.diff(axis, prepend=axis[:1])) for axis in (real.x, real.y))
+    x[real.offsets[:-1]] = y[real.offsets[:-1]] = 0.0
+    steps = np.maximum(real.sizes - 1, 1)
+    wide, high = (
+        np.add.reduceat(axis, real.offsets[:-1]) / steps if len(steps) else steps for axis in (x, y)
+    )
+    level = np.zeros(len(real), dtype=np.int64)
+    for number, each in enumerate(grids):
+        level[(wide <= each.step[0]) & (high <= each.step[1])] = number
+    return level
+
+
+def _counted(
+    real: Trajectories, mine: np.ndarray[tuple[int], np.dtype[np.bool_]], grid: Grid, first: int
+) -> list[tuple[Ints, Ints]]:
+    """Starts, moves and pairs of moves of the trips of one grid, as items, with whose they are."""
+    who = np.flatnonzero(mine)
+    paths = CellPaths.from_trajectories(real.take(who), grid)
+    here = first + paths.cells.astype(np.int64)
+    last, following = _moves(paths.cells, paths.offsets, grid.n)
+    owners = np.repeat(who, paths.sizes)
+    moves = here * NEXT + following
+    return [
+        (here[paths.offsets[:-1]], who),
+        (moves, owners),
+        ((here * NEXT + last) * NEXT + following, owners),
+    ]
+
+
+@kernel
+def _moves(cells, offsets, n):  # type: ignore[no-untyped-def]
+    """The move into each cell and the move out of it; 8 is the start, and the end."""
+    last, following = np.full(len(cells), 8, dtype=np.int64), np.full(len(cells), 8, dtype=np.int64)
+    for k in range(len(offsets) - 1):
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            di, dj = cells[p] // n - cells[p - 1] // n, cells[p] % n - cells[p - 1] % n
+            last[p] = following[p - 1] = direction_of(di, dj)
+    return last, following
+
+
+def synthetic(trees: list[Tree], count: int, rng: np.random.Generator) -> Trajectories:
+    """Trips of all grids, each as often as its share says, in random order."""
+    many = rng.multinomial(count, [tree.share for tree in trees])
+    parts = [_drawn(tree, int(each), rng) for tree, each in zip(trees, many, strict=True)]
+    return Trajectories.concat(parts).take(rng.permutation(count))
+
+
+def _drawn(tree: Tree, count: int, rng: np.random.Generator) -> Trajectories:
+    starts = rng.choice(len(tree.starts), count, p=tree.starts / tree.starts.sum())
+    targets = np.zeros((tree.grid.cells, 8), dtype=np.int64)
+    table = grid_moves(tree.grid.n)
+    targets[table[:, 0], table[:, 1]] = table[:, 2]
+    sizes = np.zeros(count, dtype=np.int64)
+    cells = _walks(starts, targets, tree.moves, tree.pairs, np.array(KEEPS), sizes, rng)
+    return place(CellPaths(cells, ragged.offsets_of(sizes), tree.grid), rng)
+
+
+@kernel
+def _walks(starts, targets, moves, pairs, keeps, sizes, rng):  # type: ignore[no-untyped-def]
+    cells = np.empty(16 * len(starts) + LONGEST, dtype=np.int32)
+    weights = np.empty(NEXT)
+    filled = 0
+    for k in range(len(starts)):
+        while filled + LONGEST > len(cells):
+            larger = np.empty(2 * len(cells), dtype=np.int32)
+            for place_ in range(filled):
+                larger[place_] = cells[place_]
+            cells = larger
+        here, last, size = starts[k], 8, 0
+        while size < LONGEST:
+            cells[filled + size] = here
+            size += 1
+            known = 0.0
+            for d in range(NEXT):
+                weights[d] = pairs[here, last, d]
+                known += weights[d]
+            if known <= 0.0:
+                for d in range(NEXT):
+                    weights[d] = moves[here, d]
+                    if d < 8 and last < 8:
+                        weights[d] *= keeps[_turn(last, d)]
+                    known += weights[d]
+            u = rng.random() * known
+            d = 0
+            while d < NEXT - 1 and u >= weights[d]:
+                u -= weights[d]
+                d += 1
+            if d == NEXT - 1 or weights[d] <= 0.0:
+                break
+            here, last = targets[here, d], d
+        filled += size
+        sizes[k] = size
+    return cells[:filled].copy()
+
+
+def _run(job: Job) -> Synthesis:
+    options = OPTIONS | job.options
+    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
+    with job.stages("count and add noise"):
+        trees = learn(job.real, job.grid, curator)
+    with job.stages("synthesise"):
+        made = synthetic(trees, job.users if job.count is None else job.count, job.sampling)
+    return Synthesis(trajectories=made, notes=(NOTE,))
+
+
+OPTIONS = {"neighbours": "replaced"}
+NOTE = "DPT's differential privacy holds for the published trips, against readers who are not the curator."
+DPT = Method(
+    "dpt",
+    "DPT (VLDB'15): noisy prefix trees on grids for each speed; needs a trusted curator",
+    _run,
+    leaks=TRUST,
+    options=dict(OPTIONS),
+    has_model=False,
+)
