@@ -50,7 +50,7 @@ class OwnWitness:
         reporter, round_ = Reporter(self.plan, unpadded=True), self.plan.rounds[number]
         recordings, sent = [Recording(points) for points in trips], list[bytes]()
         for _ in range(count):
-            with system_source(in_group(round_, group, choices=len(trips) > 1)):
+            with system_source(in_group(round_, group)):
                 sent.append(reporter.report_one_of(recordings, number))
         return Messages(self.plan, number, sent)
 
@@ -74,13 +74,13 @@ def watched(reporter: Reporter, points: Points, number: int) -> tuple[bytes, lis
     return answered(reporter, points, number, take), handed
 
 
-def in_group(round_: Round, group: int, *, choices: bool = False) -> Bytes:
+def in_group(round_: Round, group: int) -> Bytes:
     """The system's bytes, but the first ones let a device draw this group, whatever its id.
 
-    Before them, where a device has several trips (`choices`), stands a byte that chooses the first.
+    They are for the stream of a report. A trip among several is drawn from a stream of its own, which is not replaced.
     """
     drawn = sum(ask.share for ask in round_.asks[:group]).to_bytes(2, "big")
-    first = bytes(choices) + os.urandom(ID_BYTES) + (drawn if round_.assignment == "partition" else b"")
+    first = os.urandom(ID_BYTES) + (drawn if round_.assignment == "partition" else b"")
     real = os.urandom
 
     def take(count: int) -> bytes:
