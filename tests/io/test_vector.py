@@ -159,6 +159,10 @@ def test_the_beginning_shows_a_geopackage(tmp_path: Path) -> None:
     assert read(path.rename(tmp_path / "trips")).points == 2
 
 
+def test_lines_without_any_column_are_read(tmp_path: Path) -> None:
+    assert read(saved(tmp_path / "a.gpkg", ["LINESTRING (0 0, 1 1)"] * 2, {})).sizes.tolist() == [2, 2]
+
+
 def test_what_geopandas_writes_is_read(tmp_path: Path) -> None:
     pytest.importorskip("geopandas")
     trips = Trajectories([0, 1, 5, 6], [0, 1, 5, 6], [0, 2, 4], ids=[3, 1], crs="EPSG:25833")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core.crs import WGS84
-from ldptrace.core.wkb import Shape, shape_of
+from ldptrace.core.wkb import Shapes, shapes_of
 from ldptrace.errors import FormatError, InputError
 
 DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
@@ -22,9 +22,9 @@ DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:C
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer of a file: the shape of each row, its other columns, its coordinate system, and what to say of it."""
+    """One layer of a file: the shapes of its rows, their other columns, its coordinate system, and notes."""
 
-    shapes: list[Shape]
+    shapes: Shapes
     columns: pa.Table
     crs: str | None
     notes: tuple[str, ...]
@@ -41,7 +41,7 @@ def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> L
         meta, table = pyogrio.read_arrow(path, layer=name)
     # A Shapefile has no name for it.
     geometry = meta["geometry_name"] or "wkb_geometry"
-    shapes = [shape_of(blob) for blob in table[geometry].to_pylist()]
+    shapes = shapes_of(table[geometry])
     crs, notes = _label(meta["crs"], shapes)
     notes += (f"layer {name} of {len(layers)}: {', '.join(layers)}",) if len(layers) > 1 else ()
     return Layer(shapes, table.drop_columns([geometry]).replace_schema_metadata(None), crs, notes)
@@ -50,7 +50,7 @@ def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> L
 def stated_crs(path: Path) -> str | None:
     """The coordinate system of the first layer, also of one without rows."""
     with _opened(path) as pyogrio:
-        return _label(pyogrio.read_info(path)["crs"], [])[0]
+        return _label(pyogrio.read_info(path)["crs"])[0]
 
 
 def write_lines(
@@ -104,11 +104,14 @@ def _pyogrio(path: Path) -> Any:
     return pyogrio
 
 
-def _label(crs: str | None, shapes: Sequence[Shape]) -> tuple[str | None, tuple[str, ...]]:
+def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, tuple[str, ...]]:
     """The coordinate system of a file; degrees of other surveys are taken as those of GPS."""
     if crs in DEGREES_LIKE_WGS84:
         return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
-    places = [part[:, :2] for shape in shapes for part in shape.parts] if crs is None else []
-    if places and all(np.all(np.abs(place) <= (180, 90)) for place in places):
+    if crs is None and shapes is not None and len(shapes.x) and _fit_degrees(shapes):
         return WGS84, (f"no coordinate system is given; the numbers are taken as degrees ({WGS84})",)
     return crs, ()
+
+
+def _fit_degrees(shapes: Shapes) -> bool:
+    return bool(np.all(np.abs(shapes.x) <= 180) and np.all(np.abs(shapes.y) <= 90))

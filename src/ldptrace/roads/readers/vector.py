@@ -66,16 +66,14 @@ def read_ogr(path: Path, mode: Mode) -> Streets:
     """The streets of a GeoPackage, a Shapefile, or whatever else GDAL knows to be lines."""
     # OSMnx names its two layers nodes and edges.
     layer = read_layer(path, ("LineString",), prefer="edges")
-    rows = [plain_tags(row) for row in layer.columns.to_pylist()] or [{}] * len(layer.shapes)
-    parts = [shape.parts if shape.kind in (LINE, MULTI_LINE) else () for shape in layer.shapes]
-    lines = [line[:, :2] for part in parts for line in part]
-    tags = [row for row, part in zip(rows, parts, strict=True) for _ in part]
-    points = np.concatenate([np.empty((0, 2)), *lines])
-    offsets = np.cumsum([0, *map(len, lines)])
+    shapes = layer.shapes.only((LINE, MULTI_LINE))
+    rows = [plain_tags(row) for row in layer.columns.to_pylist()] or [{}] * len(shapes.kind)
+    numbers = shapes.row.tolist()
+    tags = [rows[number] for number in numbers]
     kind = {".gpkg": "GeoPackage", ".shp": "Shapefile"}.get(path.suffix.lower(), "lines")
-    numbers = [number for number, part in enumerate(parts) for _ in part]
-    ids = edge_ids(tags, numbers)
-    return Lines(points[:, 0], points[:, 1], offsets, tags, layer.crs, kind, layer.notes, ids).streets(mode)
+    return Lines(
+        *(shapes.x, shapes.y, shapes.offsets, tags, layer.crs, kind, layer.notes), edge_ids(tags, numbers)
+    ).streets(mode)
 
 
 def plain_tags(properties: dict[str, Json]) -> Tags:
