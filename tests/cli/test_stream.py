@@ -54,3 +54,9 @@ def test_what_is_wrong_is_said_and_nothing_written(trips: str, tmp_path: Path) -
     assert "has no use for --every" in error_of(*common, *AREA, "--method", "retrasyn", "--every", "1h")
     assert "every does not apply" in error_of(*common, *AREA, "--presence", "shown", "--every", "1h")
     assert not out.exists()
+
+
+def test_methods_complete() -> None:
+    from ldptrace.cli import stream
+
+    assert {"single-report", "retrasyn", "lpd", "lpa"} <= set(stream.method_names())

@@ -57,7 +57,7 @@ def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = Non
 def convert(
     source: InputArgument,
     output: Annotated[
-        Path, typer.Argument(help="File to write; its extension says the format; - is standard output.")
+        Path, typer.Argument(help="File to write, in the format of its extension; - is standard output.")
     ],
     reading: Reading,
     to: ToOption = None,

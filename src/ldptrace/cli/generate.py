@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ldptrace.generators.traffic import Traffic
 
 OutputOption = Annotated[
-    Path, typer.Option("-o", "--out", help="File for the trajectories; its extension says the format.")
+    Path, typer.Option("-o", "--out", help="File for the trajectories, in the format of its extension.")
 ]
 CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="How many trajectories.")]
 PresetOption = Annotated[

@@ -20,7 +20,7 @@ SourceArgument = Annotated[
 PopulationOption = Annotated[
     float | None,
     typer.Option(
-        "--population", help="Number of people the numbers are scaled to; else trips are counted as they are."
+        "--population", help="Number of people to scale to; by default trips are counted and not scaled."
     ),
 ]
 
@@ -113,7 +113,7 @@ def profile(
     json_file: JsonOption = None,
     zones: Annotated[
         str | None,
-        typer.Option("--zones", metavar="FILE|h3:R", help="Zones to compare; else squares of the map."),
+        typer.Option("--zones", metavar="FILE|h3:R", help="Zones to compare; by default squares of the map."),
     ] = None,
     zone_id: Annotated[
         str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")

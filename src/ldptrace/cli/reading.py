@@ -35,7 +35,7 @@ BoundsOption = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help="Format of the input; else its extension or its content says it."),
+    typer.Option("--format", help="Format of the input; by default that of its extension or its content."),
 ]
 CrsOption = Annotated[
     str | None, typer.Option("--crs", help='Coordinate system of the input, for example "EPSG:4326".')
@@ -51,11 +51,13 @@ YOption = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column 
 TOption = Annotated[str | None, typer.Option("--t", metavar="COL", help="Column of the times.")]
 IdOption = Annotated[str | None, typer.Option("--id", metavar="COL", help="Column of the trajectories.")]
 UserOption = Annotated[
-    str | None, typer.Option("--user", metavar="COL", help="Column that says whose a trajectory is.")
+    str | None, typer.Option("--user", metavar="COL", help="Column that names the user of a trajectory.")
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option("--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; else UTC."),
+    typer.Option(
+        "--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; by default UTC."
+    ),
 ]
 SplitOption = Annotated[
     float | None,

@@ -22,6 +22,7 @@ from ldptrace.cli.common import (
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.cli.synthesize import parse_options, whole_number
 from ldptrace.errors import InputError
+from ldptrace.plugins import STREAMS, installed
 
 if TYPE_CHECKING:
     from ldptrace.io.reading import Reading
@@ -32,6 +33,11 @@ class PresenceChoice(StrEnum):
 
     hidden = "hidden"
     shown = "shown"
+
+
+def method_names() -> list[str]:
+    """The names of all methods for streams, to complete a command line with."""
+    return ["single-report", *installed(STREAMS)]
 
 
 def register(app: typer.Typer) -> None:
@@ -73,7 +79,12 @@ def stream(
     routes: RoutesOption = None,
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
     method: Annotated[
-        str, typer.Option("--method", help="Recipe; an unknown name lists them.")
+        str,
+        typer.Option(
+            "--method",
+            autocompletion=method_names,
+            help="single-report, or one of an installed package, such as retrasyn, lpd or lpa.",
+        ),
     ] = "single-report",
     option: Annotated[
         list[str] | None,
