@@ -14,7 +14,7 @@ from ldptrace.server import campaigns, registry, releases, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.state import State
+from ldptrace.server.state import TRIES, State
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.views import release_state
 from server_kit import SINGLE, drawn, opened
@@ -85,3 +85,34 @@ def test_a_release_whose_process_was_ended_is_told_as_failed(
         await state.stop()
 
     asyncio.run(run())
+
+
+def test_what_is_due_is_released_by_itself_one_after_the_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the clock of the server; a release that fails is begun a few times, then an operator has to look."""
+    Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
+    with database.writing() as session:
+        session.run("UPDATE campaigns SET until = 100")
+    begun: list[tuple[str, int | None]] = []
+
+    def start(self: State, name: str, attempt: str, count: int, number: int | None = None) -> None:
+        begun.append((name, number))
+        releases.Attempt(database, name, attempt, number).fail("no room")
+
+    monkeypatch.setattr(State, "start_release", start)
+
+    async def run() -> None:
+        now = [99.0]
+        state = State(database, Settings(clock=lambda: now[0]))
+        await state.advance()
+        assert begun == []
+        now[0] = 100.0
+        for _ in range(TRIES + 2):
+            await state.advance()
+        await state.stop()
+
+    asyncio.run(run())
+    assert begun == [("trips", None)] * TRIES
+    with database.reading() as session:
+        assert registry.find(session, "trips").state == "closed"

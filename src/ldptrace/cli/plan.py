@@ -163,19 +163,19 @@ def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table
     """The choice among its neighbours, so that a person sees what another one would cost."""
     from rich.table import Table
 
-    from ldptrace.curator.planning import outlook
+    from ldptrace.curator.planning import FLAT, GRIDS, outlook
 
     table = Table(
+        caption=f"N is chosen among {', '.join(map(str, GRIDS))}; m is the largest within {FLAT - 1:.0%} of the best, "
+        "because it cuts fewer long trips.",
+        caption_justify="left",
         title=f"Relative error of the traffic in a ninth of the map: {users:,} user{'' if users == 1 else 's'}, "
-        f"epsilon {epsilon:g}"
+        f"epsilon {epsilon:g}",
     )
     for column in ("cells N x N", "moves m", "noise", "shape", "traffic error", ""):
         table.add_column(column, justify="right")
-    near = {
-        (n, None)
-        for n in (chosen.n - 2, chosen.n - 1, chosen.n, chosen.n + 1, chosen.n + 2, chosen.n + 4)
-        if n >= 2
-    }
+    # The grids that it was chosen among, and itself where somebody chose another.
+    near = {(n, None) for n in (*GRIDS, chosen.n)}
     moves = {
         (chosen.n, m) for m in (chosen.most_moves - 1, chosen.most_moves + 1, chosen.most_moves + 3) if m >= 1
     }

@@ -69,7 +69,8 @@ def due_releases(database: Database) -> list[DueRelease]:
         )
         scheduled = session.rows(
             "SELECT name FROM campaigns LEFT JOIN releases ON releases.campaign = name AND releases.number = -1 "
-            "WHERE campaigns.state = 'closed' AND until IS NOT NULL AND releases.number IS NULL ORDER BY name"
+            "WHERE campaigns.state = 'closed' AND until IS NOT NULL "
+            "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY name"
         )
         known = {one.name: one for one in all_campaigns(session)}
         whole = [name for (name,) in scheduled if _is_whole(known[name])]
