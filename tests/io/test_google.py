@@ -64,6 +64,7 @@ def test_older_exports_hold_milliseconds_and_lose_signs(tmp_path: Path) -> None:
     [
         ('{"latitudeE7": 1', FormatError, "this is not JSON"),
         ('{"a": [{"latitudeE7": 1, "longitudeE7": 1}]}', FormatError, "expected a location history"),
+        ('{"locations": []}', NothingUsable, "no fixes with latitudeE7"),
         ('{"locations": [{"latitudeE7": 1}]}', NothingUsable, "no fixes with latitudeE7"),
         ('{"locations": [{"latitudeE7": [], "longitudeE7": 1}]}', NothingUsable, "whole numbers"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ LAT, LON = "latitudeE7", "longitudeE7"
 # Newer exports hold a date, older ones milliseconds as text.
 MOMENTS = ("timestamp", "timestampMs")
 DEGREE = 1e7
+# A history without fixes is one too: a device must not be silent about it.
+BEGINNING = re.compile(rb'\s*\{\s*"locations"\s*:')
 # Some exports hold negative numbers without their sign.
 TURN = 1 << 32
 
@@ -32,7 +35,10 @@ def is_history(data: bytes) -> bool:
     >>> is_history(b'{"locations": [{"latitudeE7": 525163000, "longitudeE7": 133777000}]}')
     True
     """
-    return data.lstrip().startswith(b"{") and f'"{LAT}"'.encode() in data[:HEAD_BYTES]
+    head = data[:HEAD_BYTES]
+    return BEGINNING.match(head) is not None or (
+        head.lstrip().startswith(b"{") and f'"{LAT}"'.encode() in head
+    )
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:

@@ -15,7 +15,7 @@ from ldptrace.core.layers import Layer, read_layer
 from ldptrace.core.values import is_list
 from ldptrace.core.wkb import LINE, MULTI_LINE, MULTI_POINT, POINT
 from ldptrace.core.words import total
-from ldptrace.errors import NothingUsable
+from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
@@ -65,7 +65,11 @@ def _points(layer: Layer, reading: Reading) -> Parsed:
     shapes = layer.shapes
     # Columns that say the same in other words would be taken for the coordinates.
     columns = _columns(layer, shapes.row, (X, Y)) | {X: pa.array(shapes.x), Y: pa.array(shapes.y)}
-    return of_table(pa.table(columns), replace(reading, names=replace(reading.names, x=X, y=Y)))
+    try:
+        return of_table(pa.table(columns), replace(reading, names=replace(reading.names, x=X, y=Y)))
+    except FormatError as error:
+        # A layer without rows is a null answer of a device, so an error must not tell that there are some.
+        raise NothingUsable(str(error)) from None
 
 
 def _lines(layer: Layer, reading: Reading) -> Parsed:
