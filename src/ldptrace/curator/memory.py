@@ -142,7 +142,8 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
     """
     found = 0.0
     for name, seen in new.items():
-        if not (seen.users and past[name].users):
+        # Where people are says most of what a model has to follow, in the fewest numbers.
+        if not (seen.users and past[name].users and seen.question.domain == seen.question.n**2):
             continue
         answers, expected = (Answers.broad(each, QUARTERS) for each in (seen, past[name]))
         if answers is not None and expected is not None:
