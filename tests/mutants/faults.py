@@ -230,7 +230,7 @@ SERVERS = [
     Fault("server: an admission code of another campaign", _COUNTING, '"DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token', '"DELETE FROM admissions WHERE hash = ?", token', COUNTING),
     Fault("server: an admission code is good for ever", _COUNTING, 'session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1', 'session.row("SELECT 1 FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) is not None', COUNTING),
     Fault("server: a draft is answered", _COUNTING, " AND state <> 'draft'", "", COUNTING),
-    Fault("server: names are not looked at", f"{_SERVER}/campaigns.py", "    return re.fullmatch(NAME, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
+    Fault("server: names are not looked at", f"{_SERVER}/registry.py", "    return re.fullmatch(NAME, text) is not None", "    return True", f"{SERVER}/test_devices.py"),
     Fault("server: ids stay on the disk", _SQLITE, '"secure_delete = ON"', '"secure_delete = OFF"', SQLITE),
     Fault("server: the log of changes stays on the disk", _SQLITE, "wal_checkpoint(TRUNCATE)", "wal_checkpoint(PASSIVE)", SQLITE),
     Fault("server: ids are not erased", f"{_SERVER}/seen.py", 'session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)\n\n\n_BETWEEN', "pass\n\n\n_BETWEEN", SQLITE),
@@ -246,7 +246,7 @@ SERVERS = [
     Fault("server: a backup forgets the newest ids", f"{_SERVER}/backups.py", '    "fresh": ("round", "number", "ids"),\n', "", f"{SERVER}/test_backups.py"),
     Fault("tally: of another round", _TALLY, "if (self.plan_id, self.round) != (other.plan_id, other.round):", "if self.plan_id != other.plan_id:", TALLY),
     Fault("estimates: a tally of another round", _ESTIMATES, "(plan.id, *plan.ancestors[tally.round :])", "(plan.id, *plan.ancestors)", TALLY),
-    Fault("estimates: debiased by users", _ESTIMATES, "held = channel.debias(counts.astype(np.float64), reports)", "held = channel.debias(counts.astype(np.float64), users)", TALLY),
+    Fault("estimates: debiased by users", _ESTIMATES, "frequencies = channel.debias(counts, reports) / users", "frequencies = channel.debias(counts, users) / users", TALLY),
 ]  # fmt: skip
 
 JS = "clients/js/src"
