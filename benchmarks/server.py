@@ -23,12 +23,13 @@ from pathlib import Path
 import numpy as np
 
 from ldptrace.device import Reporter
+from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.server import campaigns, tallies
 from ldptrace.server.storage import Database, open_database
 
-PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 12), 1)
+PLAN = Plan.single_report(Grid((0.0, 0.0, 6.0, 6.0), 12), 1).changed(campaign=CampaignName.fresh("load"))
 BATCH = 500
 CONNECTIONS = 64
 

@@ -11,6 +11,7 @@ from collections import Counter as Multiset
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,7 @@ class Submission:
     admissions: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Arrival:
+class _Arrival(NamedTuple):
     """One report: where its code goes, its bytes, and its admission token if it has one."""
 
     submission: int
