@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,13 +20,8 @@ if TYPE_CHECKING:
 
 # Exit status after Ctrl-C.
 STOPPED = 130
-# New objects after which garbage is looked for, and how many times that happens before older ones are looked at too. A
-# command loads a million objects that are no garbage; with Python's own numbers that takes a tenth of a second more.
-SELDOM = (50_000, 50, 50)
-# What Arrow would load to read from other machines, which no command does.
-ELSEWHERE = ("pyarrow._azurefs", "pyarrow._gcsfs", "pyarrow._hdfs", "pyarrow._s3fs")
-# Threads of the linear algebra without work wait at full speed for 2^26 ticks of the clock, then asleep. They have none
-# in most of a command, and whoever has some shares the processors with them; half a millisecond is enough.
+# Idle threads of the linear algebra wait at full speed for 2^26 ticks of the clock before they sleep, and most of a
+# command has no work for them. After 2^20 ticks, half a millisecond, they leave the processors to others.
 WAIT = ("OPENBLAS_THREAD_TIMEOUT", "20")
 # The commands of each area, in the order of the help.
 AREAS = {
@@ -106,13 +99,7 @@ def _version(wanted: bool) -> None:
 
 def main() -> None:
     """Run the command line: one clear sentence and exit status 2 for bad input."""
-    gc.set_threshold(*SELDOM)
-    modules: dict[str, Any] = sys.modules
-    for name in ELSEWHERE:
-        modules.setdefault(name, None)
     os.environ.setdefault(*WAIT)
-    # What is left at the end goes with the process.
-    atexit.register(gc.freeze)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

@@ -5,12 +5,10 @@ Features that are all points are a table: one row per point, its columns found b
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,37 +38,36 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 
 def read_file(path: Path, reading: Reading) -> Parsed:
     """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
-    with _no_collection():
-        data = read_bytes(path)
-        if google.is_history(data):
-            return google.of_bytes(data, reading)
-        document = _document(data)
-        features = _features(document)
-        if _only_points(features):
-            return _points(features, document, reading)
-        lines: list[Json] = []
-        times: list[Json] = []
-        owners: list[int] = []
-        others: Counter[str] = Counter()
-        for number, feature in enumerate(features):
-            try:
-                for line, line_times in _lines(feature):
-                    lines.append(line)
-                    times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
-                    owners.append(number)
-            except (AttributeError, KeyError, TypeError):
-                raise NothingUsable(_broken(number)) from None
-            if not owners or owners[-1] != number:
-                others[f"geometry is {(feature.get('geometry') or {}).get('type', 'missing')}"] += 1
-        if not lines and others:
-            raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
-        x, y = (_axis(lines, owners, axis) for axis in (0, 1))
-        ids, extra = _columns([features[owner] for owner in owners])
-        if all(time is None for time in times) and lines:
-            times = _fourth(lines)
-        found = _times(times, reading.timezone)
-        t = found.seconds
-        user = next((name for name in extra.column_names if name in USER_NAMES), None) if extra else None
+    data = read_bytes(path)
+    if google.is_history(data):
+        return google.of_bytes(data, reading)
+    document = _document(data)
+    features = _features(document)
+    if _only_points(features):
+        return _points(features, document, reading)
+    lines: list[Json] = []
+    times: list[Json] = []
+    owners: list[int] = []
+    others: Counter[str] = Counter()
+    for number, feature in enumerate(features):
+        try:
+            for line, line_times in _lines(feature):
+                lines.append(line)
+                times.extend(line_times if len(line_times) == len(line) else [None] * len(line))
+                owners.append(number)
+        except (AttributeError, KeyError, TypeError):
+            raise NothingUsable(_broken(number)) from None
+        if not owners or owners[-1] != number:
+            others[f"geometry is {(feature.get('geometry') or {}).get('type', 'missing')}"] += 1
+    if not lines and others:
+        raise NothingUsable(f"there are no lines in it, only: {', '.join(others)}")
+    x, y = (_axis(lines, owners, axis) for axis in (0, 1))
+    ids, extra = _columns([features[owner] for owner in owners])
+    if all(time is None for time in times) and lines:
+        times = _fourth(lines)
+    found = _times(times, reading.timezone)
+    t = found.seconds
+    user = next((name for name in extra.column_names if name in USER_NAMES), None) if extra else None
     return Parsed(
         Trajectories(
             x,
@@ -201,18 +198,6 @@ def _double(value: float) -> float:
 
 def _broken(number: int) -> str:
     return f"feature {number + 1}: a line needs coordinates [[x,y],[x,y],...]"
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Millions of small lists make the garbage collector run in circles; none of them is garbage."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _fourth(lines: list[Json]) -> list[Json]:
