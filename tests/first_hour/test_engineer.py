@@ -114,9 +114,9 @@ def test_nothing_replaces_its_own_input_without_force(folder: Path) -> None:
 WRONG = [
     ("-o out.parquet --epsilon 0", "epsilon"),
     ("-o out.parquet --epsilon 1 --method magic", "magic"),
-    ("-o out.docx --epsilon 1", "out.docx"),
+    ("-o out.docx --epsilon 1 --bounds 0,0,1,1", "out.docx"),
     ("-o out.csv --epsilon 1", "give the public bounds"),
-    ("-o nowhere/out.csv --epsilon 1", "nowhere does not exist"),
+    ("-o nowhere/out.csv --epsilon 1 --bounds 0,0,1,1", "nowhere does not exist"),
     ("-o out.csv --epsilon 1 --bounds 1,0,0,1", "x0 < x1"),
     ("-o out.csv --epsilon 1 --bounds 177,-20,-177,-12", "177,-20,183,-12"),
 ]

@@ -140,12 +140,12 @@ EDGES = ["node1,node2,edge_class", "1,2,3", "2,3,3"]
         (
             NODES,
             ["node1,node2,highway", "1,2,footway"],
-            "there are no roads for cars in it .left out: 1 not for cars",
+            "there are no roads for cars in it .omitted: 1 not for cars",
         ),
         (
             NODES,
             ["node1,node2,edge_class", "1,1,3"],
-            "no roads for cars in it .left out: 1 from a node to itself",
+            "no roads for cars in it .omitted: 1 from a node to itself",
         ),
         (NODES, ["node1,node2,edge_class"], "there are no roads in it"),
         ([""], EDGES, "nodes.csv"),

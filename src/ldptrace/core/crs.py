@@ -106,7 +106,7 @@ def scale_of(bounds: Bounds, crs: str | None) -> tuple[float, float]:
     """Metres of a degree of longitude and of latitude in the middle of the bounds; 1 and 1 for other coordinates.
 
     >>> scale_of((0, 0, 10, 10), None), [round(metres) for metres in scale_of((13, 52, 14, 53), "EPSG:4326")]
-    ((1.0, 1.0), [67690, 111195])
+    ((1.0, 1.0), [67691, 111195])
     """
     if not is_geographic(crs):
         return 1.0, 1.0

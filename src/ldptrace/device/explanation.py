@@ -79,7 +79,7 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
     """What this round asks, before anything is drawn.
 
     >>> from ldptrace.protocol.grid import Grid
-    >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[2][-23:]
+    >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[1][-21:]
     'your trips look like.'
     """
     round_ = plan.rounds[number]

@@ -268,7 +268,7 @@ def part(session: Session, name: str, file: str, number: int) -> bytes:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a file of a campaign can have this name.
+    r"""Whether a file of a campaign can have this name.
 
     >>> is_file_name("Straßen 2027.gpkg"), is_file_name("a\0"), is_file_name("..")
     (True, False, False)

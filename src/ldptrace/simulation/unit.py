@@ -86,7 +86,7 @@ def one_each(
     Pieces of one trip lie side by side.
 
     >>> one_each(None, np.array([0, 0, 1]), np.random.default_rng(1)).tolist()
-    [1, 2]
+    [0, 2]
     """
     if trips is None:
         return None if users is None else _one_trip_each(users, rng, filled)
