@@ -217,7 +217,12 @@ def test_a_campaign_from_the_command_line(address: str, trips: Path, tmp_path: P
         "scorecard.json",
         "synthetic.parquet",
         "synthetic.geojson",
+        "profile.html",
+        "registry.yaml",
+        "croissant.json",
     } <= names
+    assert "Whatever all trips of one person looked like" in (out / "profile.html").read_text()
+    assert "model_name: Local" in (out / "registry.yaml").read_text()
     card = json.loads((out / "scorecard.json").read_text())
     assert (card["reports"], card["trips"], card["promise"]["epsilon"]) == (300, 120, "2")
     assert {match["question"] for match in card["fit"]} >= {"length", "visits", "links"}

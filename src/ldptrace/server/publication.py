@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date as Date
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from ldptrace.curator.checks import findings
 from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning
 from ldptrace.methods.release import Release
-from ldptrace.models import fit_model
+from ldptrace.models import MobilityModel, fit_model
 from ldptrace.models.observation import Match
+from ldptrace.products.profile import Profile, profile_page
+from ldptrace.products.sample import Sample
+from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
@@ -33,6 +37,8 @@ from ldptrace.server.tallies import estimates_of
 Tell = Callable[[str, int], None]
 
 FORMATS = ("parquet", "csv", "geojson")
+# Trips of the model that its profile is made of.
+PROFILED = 20_000
 
 
 @dataclass(frozen=True)
@@ -70,18 +76,19 @@ def write_release(
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
     reports = _reports(tallies)
+    drawn = count or model.trips(reports)
     release, seed = Release.of(model), secrets.randbits(63)
     for place, kind in enumerate(FORMATS):
         tell(f"write {kind}", 65 + 9 * place)
         # The same trips each time, drawn block by block: they need not fit into the memory.
-        draw = release.draw(count or reports, np.random.default_rng(seed))
+        draw = release.draw(drawn, np.random.default_rng(seed))
         Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("scorecard", 92)
     card = {
         "campaign": campaign.name,
         "title": campaign.about.title,
         "reports": reports,
-        "trips": count or reports,
+        "trips": drawn,
         "promise": promise(plan),
         "fit": _matches(model.matches),
         "map_alone": _matches(model.map_alone),
@@ -92,16 +99,40 @@ def write_release(
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
     }
     _text(out / "scorecard.json", json.dumps(card, indent=1))
+    tell("write the profile and the papers", 94)
+    _profile(campaign, model, out)
+    _papers(campaign, plan, reports, out)
     tell("write the page", 96)
     files = sorted(
         [*(path.name for path in out.iterdir() if path.is_file()), "README.md", "index.html", travellers.FILE]
     )
-    some = model.sample(min(DRAWN, count or reports), np.random.default_rng())
+    some = model.sample(min(DRAWN, drawn), np.random.default_rng())
     (out / travellers.FILE).write_bytes(
         travellers.written(model.sample(travellers.KEPT, np.random.default_rng()), plan)
     )
     _text(out / "README.md", readme(campaign, card, files))
     _text(out / "index.html", release_page(campaign, card, files, some, material.streets))
+
+
+def _profile(campaign: Campaign, model: MobilityModel, out: Path) -> None:
+    """The page for the public, with its numbers."""
+    profile = Profile.of(Sample.of_model(model, count=PROFILED))
+    title = f"How people move: {campaign.about.title or campaign.name}"
+    _text(out / "profile.html", profile_page(profile, title))
+    _text(out / "profile.json", json.dumps(profile.document(), indent=1))
+
+
+def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:
+    """The papers that registries and data-protection officers ask for."""
+    about = campaign.about
+    operator = Operator(
+        about.organiser or None,
+        product=about.title or campaign.name,
+        date=Date.today(),
+        contact=about.contact or None,
+    )
+    promised = replace(Promise.of_plan(plan), users=reports)
+    write_statement(promised, out, operator, out / "synthetic.parquet")
 
 
 def _fitting(tell: Tell) -> Callable[[float], None]:

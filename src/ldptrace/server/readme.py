@@ -20,6 +20,12 @@ FILES = {
     "synthetic.csv": "the same as text, one row for each point",
     "synthetic.geojson": "the same as lines for a map",
     "travellers.json": "some of the synthetic trips for a live map",
+    "profile.html": "a page for the public: when trips begin, where they lead, how long they are",
+    "profile.json": "the numbers of that page",
+    "registry.yaml": "an entry for the registry of differential-privacy deployments",
+    "nist-sp-800-226.md": "answers to the hazards that NIST SP 800-226 lists",
+    "croissant.json": "Croissant metadata of the synthetic trips",
+    "CITATION.cff": "how to cite the synthetic trips",
     "scorecard.json": "the promise, how well the model fits the answers, what was noticed",
 }
 

@@ -43,6 +43,8 @@ MEDIA_TYPES = {
     ".npz": "application/octet-stream",
     ".html": "text/html; charset=utf-8",
     ".md": "text/markdown; charset=utf-8",
+    ".yaml": "application/yaml",
+    ".cff": "application/yaml",
 }
 
 
