@@ -95,7 +95,7 @@ class Account:
         )
 
     def __add__(self, other: Account) -> Account:
-        """Of two parts of one source; what both say is said once."""
+        """The account of two parts of one source; a note of both stands once."""
         return Account(
             self.source,
             self.format,
