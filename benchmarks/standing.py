@@ -25,10 +25,10 @@ from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns
 from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.clocks import TrialClock
-from ldptrace.server.fleet import Faults, Fleet, city_trips
+from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.registry import find
-from ldptrace.server.standing_fleet import Playing, Rhythm, StandingOutcome, run_standing_fleet
+from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of
 from ldptrace.server.views import releases_of
@@ -122,7 +122,7 @@ def run(database: Database, arguments: list[str], options: argparse.Namespace) -
         port = found.getsockname()[1]
     server = Server([*arguments, "--trial-clock", text], port)
     try:
-        fleet = Fleet.at(server.url, NAME, Faults(0.01, 0.01, 0.01), 1, 120.0)
+        fleet = Fleet(server.url, NAME, Faults(0.01, 0.01, 0.01), 1, 120.0)
         sizes: list[float] = []
         bad = threading.Thread(target=trouble, args=(server, options.week_seconds, options.restart, sizes))
         bad.start()

@@ -27,6 +27,7 @@ from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.reading import Reading
 from ldptrace.models.base import Sampler
 from ldptrace.models.path.model import PathModel
+from ldptrace.protocol.shares import Wanted
 from ldptrace.simulation import Collection, collect
 from synthesis_kit import run_files, run_method
 
@@ -307,7 +308,7 @@ def test_who_has_no_times_answers_without(tmp_path: Path) -> None:
     for memory in (1 << 16, 1 << 30):
         crowd = Files(opened(tmp_path / "real.parquet", memory))
         assert crowd.timed
-        plan, _ = choose_plan(crowd.users, 1.0, BOUNDS, n=4, time=True)
+        plan, _ = choose_plan(crowd.users, 1.0, BOUNDS, n=4, wanted=Wanted(time=True))
         found.append(crowd.collect(Collection(plan, np.random.default_rng(3).spawn(1)[0])))
     assert found[0] == found[1]
     known = Memory(replace(trips, t=np.nan_to_num(t, nan=30_000.0)).take(trips.x[trips.offsets[:-1]] < 2))

@@ -20,7 +20,7 @@ from ldptrace.errors import InputError
 from ldptrace.io import write
 from ldptrace.server import campaigns, registry, releases, tallies
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.fleet import FleetStopped, city_trips, run_fleet
+from ldptrace.server.fleet import Faults, Fleet, FleetStopped, city_trips, run_fleet
 from ldptrace.server.problems import Refused
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tokens import create_admissions
@@ -150,7 +150,7 @@ def test_a_server_that_never_comes_back() -> None:
         server = await asyncio.start_server(silent, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with server:
-            await run_fleet(url, "trips", city_trips(5, 1), 5, patience=0.5)
+            await run_fleet(Fleet(url, "trips", Faults(), None, 0.5), city_trips(5, 1), 5)
 
     with pytest.raises(FleetStopped, match=r"did not answer for 0\.5 seconds"):
         asyncio.run(play())

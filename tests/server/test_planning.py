@@ -5,6 +5,7 @@ import pytest
 from ldptrace.curator.planning import choose_plan
 from ldptrace.errors import InputError
 from ldptrace.protocol.questions import Pace
+from ldptrace.protocol.shares import Wanted
 from ldptrace.server.planning import plan_from_facts
 
 BOX = (0.0, 0.0, 10.0, 10.0)
@@ -26,17 +27,9 @@ def test_epsilon_is_exact_and_the_coordinate_system_is_kept() -> None:
 def test_time_is_asked_for_in_the_coordinates_of_the_map() -> None:
     """The plan of a campaign is that of `ldptrace plan` from the same facts: degrees become metres."""
     world = (13.0, 52.0, 14.0, 53.0)
-    asked = {"time": True, "week": True, "centre": (13.2, 52.2)}
-    made = plan_from_facts(1000, "1", 4, world, "EPSG:4326", for_map=True, **asked)  # type: ignore[arg-type]
-    same, _ = choose_plan(
-        1000,
-        1.0,
-        world,
-        n=4,
-        crs="EPSG:4326",
-        for_map=True,
-        **asked,  # type: ignore[arg-type]
-    )
+    wanted = Wanted(time=True, week=True, centre=(13.2, 52.2), for_map=True)
+    made = plan_from_facts(1000, "1", 4, world, "EPSG:4326", wanted=wanted)
+    same, _ = choose_plan(1000, 1.0, world, n=4, wanted=wanted, crs="EPSG:4326")
     assert made.id == same.id
     [pace] = [ask.question for ask in made.rounds[0].asks if isinstance(ask.question, Pace)]
     assert pace.y_scale == pytest.approx(111_320_000, rel=0.01)

@@ -34,7 +34,7 @@ def test_three_weeks_with_a_server_that_is_killed(tmp_path: Path) -> None:
     text = f"2027-03-01,{WEEK / 2},{time.time()}"
     clock = TrialClock.of(text)
     with running("--data", str(tmp_path), "--trial-clock", text) as server:
-        fleet = Fleet.at(server.url, "trips", Faults(duplicates=0.1, drops=0.1, garbage=0.1), 1, 60.0)
+        fleet = Fleet(server.url, "trips", Faults(duplicates=0.1, drops=0.1, garbage=0.1), 1, 60.0)
 
         def kill() -> None:
             time.sleep(2.5)
@@ -60,7 +60,7 @@ def test_a_campaign_that_is_not_standing(tmp_path: Path) -> None:
     database = open_database(tmp_path)
     opened(database, "trips", SINGLE)
     with running("--data", str(tmp_path)) as server:
-        fleet = Fleet.at(server.url, "trips", Faults(), 1, 5.0)
+        fleet = Fleet(server.url, "trips", Faults(), 1, 5.0)
         with pytest.raises(InputError, match="not standing"):
             asyncio.run(run_standing_fleet(fleet, city_trips(3, 1), 1, Rhythm(time.time, 1)))
     database.close_all()

@@ -19,7 +19,6 @@ from ldptrace.cli.windows import EveryOption, LifetimeOption, RecentOption, Star
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
-    from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.standing import Standing
 
 SINGLE = "single-report"
@@ -100,9 +99,12 @@ def create(
     database: DatabaseOption = None,
 ) -> None:
     """Make a campaign, in draft: nobody can answer before it is opened."""
-    from ldptrace.protocol.plan import Plan as Collection
+    from ldptrace.cli.synthesize import whole_number
+    from ldptrace.protocol.plan import Plan
+    from ldptrace.protocol.shares import Wanted
     from ldptrace.server import campaigns, releases
     from ldptrace.server.about import About, Schedule, moment
+    from ldptrace.server.planning import plan_from_facts
 
     if plan is not None:
         given: dict[str, object] = {
@@ -129,23 +131,14 @@ def create(
                 "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and what belongs to them, not both: "
                 f"{facts[0]} is what the plan says"
             )
-        chosen = Collection.from_json(plan.read_bytes())
-    elif users is None or epsilon is None or bounds is None:
+        chosen = Plan.from_json(plan.read_bytes())
+    elif users is None or epsilon is None or (box := parse_bounds(bounds)) is None:
         raise InputError("a campaign needs --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1")
     else:
-        chosen = _planned(
-            users,
-            epsilon,
-            grid,
-            bounds,
-            crs,
-            method,
-            for_map=roads is not None,
-            time=time,
-            week=week,
-            centre=parse_centre(centre),
-            standing=_standing(epsilon, every, recent, start, lifetime, grace),
-        )
+        cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
+        wanted = Wanted(time=time, week=week, centre=parse_centre(centre), for_map=roads is not None)
+        standing = _standing(epsilon, every, recent, start, lifetime, grace)
+        chosen = plan_from_facts(users, epsilon, cells, box, crs, method, wanted=wanted, standing=standing)
     network = {} if roads is None else _network_files(roads)
     terms = campaigns.Terms(
         About(
@@ -165,24 +158,6 @@ def create(
         f"campaign {name} is in draft: plan {made.plan.id[:12]}, {chosen.grid.n} x {chosen.grid.n} cells, "
         f"epsilon {float(chosen.epsilon):g}; open it with: ldptrace campaign open {name}"
     )
-
-
-def _planned(
-    users: int,
-    epsilon: str,
-    grid: str,
-    bounds: str,
-    crs: str | None,
-    method: str,
-    **asked: Any,
-) -> Plan:
-    from ldptrace.cli.synthesize import whole_number
-    from ldptrace.server.planning import plan_from_facts
-
-    cells: int | Literal["auto"] = "auto" if grid == "auto" else whole_number("--grid", grid)
-    box = parse_bounds(bounds)
-    assert box is not None
-    return plan_from_facts(users, epsilon, cells, box, crs, method, **asked)
 
 
 def _standing(
@@ -349,10 +324,10 @@ def change(
     """Go on with another plan under the same standing campaign; the old one runs out."""
     from time import time as now
 
-    from ldptrace.protocol.plan import Plan as Collection
+    from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 
-    new = Collection.from_json(plan.read_bytes())
+    new = Plan.from_json(plan.read_bytes())
     changed = standing.change_plan(database_of(data, database), name, new, actor=actor(), now=now())
     note(
         f"campaign {name} goes on with plan {changed.plan_id}; windows of the old one that have begun run out"

@@ -69,18 +69,17 @@ def fleet(
     """Play devices that answer a campaign over HTTP. Exit status 0 if every one of them was acknowledged."""
     import asyncio
 
-    from ldptrace.server.fleet import Faults, Fleet, city_trips, run_fleet
+    from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet
 
-    faults = Faults(duplicates, drops, garbage)
+    devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience)
     sheets = None if admission is None else _sheets(admission)
     trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, format, crs)
     if windows is not None:
-        from ldptrace.server.standing_fleet import Playing, Rhythm, run_standing_fleet
+        from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 
         rhythm = Rhythm(_clock(trial_clock), windows, seed)
         with _Bar(users * windows) as bar:
             playing = Playing(concurrency, sheets, bar.show)
-            devices = Fleet.at(url, campaign, faults, seed, patience)
             answered = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
         _tell(answered)
         for window, count in sorted(answered.windows.items()):
@@ -89,22 +88,8 @@ def fleet(
         if not answered.complete:
             raise typer.Exit(1)
         return
-    tokens = None if sheets is None else [codes[0] for codes in sheets]
     with _Bar(users) as bar:
-        outcome = asyncio.run(
-            run_fleet(
-                url,
-                campaign,
-                trips,
-                users,
-                faults=faults,
-                seed=seed,
-                concurrency=concurrency,
-                patience=patience,
-                admissions=tokens,
-                progress=bar.show,
-            )
-        )
+        outcome = asyncio.run(run_fleet(devices, trips, users, Playing(concurrency, sheets, bar.show)))
     _tell(outcome)
     if not outcome.complete:
         raise typer.Exit(1)

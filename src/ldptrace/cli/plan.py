@@ -96,6 +96,7 @@ def plan(
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan as Collection
+    from ldptrace.protocol.shares import Wanted
     from ldptrace.protocol.words import explain as sentences
 
     budget = epsilon_fraction(epsilon)
@@ -110,19 +111,9 @@ def plan(
     n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
     view = None
     if method is Kind.single_report:
-        chosen, view = choose_plan(
-            users,
-            budget,
-            box,
-            n=n,
-            trip=trip,
-            for_map=for_map,
-            time=time,
-            week=week,
-            centre=parse_centre(centre),
-            crs=crs,
-            questions=questions_of(questions),
-        )
+        named = questions_of(questions)
+        wanted = Wanted(time=time, week=week, centre=parse_centre(centre), for_map=for_map, questions=named)
+        chosen, view = choose_plan(users, budget, box, n=n, trip=trip, wanted=wanted, crs=crs)
     elif time or week or centre is not None:
         raise InputError(f"method {method.value} asks nothing about time")
     elif questions is not None or every is not None:

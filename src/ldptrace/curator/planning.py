@@ -12,7 +12,6 @@ It is a yardstick to choose by, not a forecast: the model pools the answers to a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -27,7 +26,7 @@ from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers.privset import PrivSet, unit_variance
 from ldptrace.protocol.round import SHARES
-from ldptrace.protocol.shares import DEFAULT_SHARES
+from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
 
 # Length of the mean trip compared with the side of the map, when nothing is known.
 TRIP = 0.5
@@ -102,33 +101,17 @@ def choose_plan(
     *,
     n: int | None = None,
     trip: float = TRIP,
-    for_map: bool = False,
-    time: bool = False,
-    week: bool = False,
-    centre: tuple[float, float] | None = None,
+    wanted: Wanted | None = None,
     crs: str | None = None,
-    questions: Sequence[str] | None = None,
 ) -> tuple[Plan, Outlook]:
-    """The single-report plan for these public facts, and what it promises.
+    """The single-report plan for these public facts, and what it promises; m and the cap are part of the choice.
 
-    `for_map`: the curator has a street map; `time`: some users are asked about time, of a `week` or a day, and of
-    which way they go as seen from a `centre`; `crs` names the coordinates; `questions` are asked in place of the usual.
+    `n` is chosen too, unless it is given; `crs` names the coordinates of the bounds.
     """
     n = choose_grid(users, float(epsilon), trip) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
-    plan = Plan.single_report(
-        Grid(bounds, n),
-        epsilon,
-        most_moves=view.most_moves,
-        cap=view.cap,
-        for_map=for_map,
-        time=time,
-        week=week,
-        centre=centre,
-        crs=crs,
-        questions=questions,
-    )
-    return plan, view
+    asked = (wanted or Wanted()).changed(most_moves=view.most_moves, cap=view.cap)
+    return Plan.asking(asked, Grid(bounds, n), epsilon, crs), view
 
 
 def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float = TRIP) -> str | None:

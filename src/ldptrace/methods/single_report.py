@@ -14,6 +14,7 @@ from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.methods.public import Public
 from ldptrace.models import LatticeModel, MobilityModel, TimedModel, fit_model
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.units import plan_crs
 
 # Where m and K are not given, they follow from the mean trip, in sides of the map. `roads` is a public road network
@@ -53,18 +54,9 @@ def _run(job: Job) -> Synthesis:
 
         library = Library(options["library"])
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
-    plan = Plan.single_report(
-        grid,
-        job.epsilon,
-        most_moves=view.most_moves,
-        cap=options["cap"] or view.cap,
-        shares=options["shares"],
-        for_map=public.ways is not None,
-        crs=plan_crs(job.crs),
-        time=options["time"],
-        week=options["week"],
-        centre=options["centre"],
-    )
+    asked = {name: options[name] for name in ("shares", "time", "week", "centre")}
+    wanted = Wanted(view.most_moves, options["cap"] or view.cap, for_map=public.ways is not None, **asked)
+    plan = Plan.asking(wanted, grid, job.epsilon, plan_crs(job.crs))
     with job.stages("collect"):
         tally = job.collect(plan)
     with job.stages("estimate"):

@@ -170,9 +170,14 @@ class Plan(Record):
         and at what time of day they go towards a public `centre` or away from it (None: the middle of the map).
         `questions` names the questions, `shares` the share of the users that each of them is asked of.
         """
+        wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
+        return Plan.asking(wanted, grid, epsilon, crs)
+
+    @staticmethod
+    def asking(wanted: Wanted, grid: Grid, epsilon: float | str | Fraction, crs: str | None = None) -> Plan:
+        """One report per user, for what a curator wants to know; each question has its best randomiser."""
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
-        wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         asks = []
         for question, share in wanted.asked(grid, crs):
             randomizer: Randomizer = PrivSet.best(question.domain, question.capacity, ratio)

@@ -13,9 +13,10 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Reporter
@@ -64,51 +65,56 @@ class FleetStopped(LdptraceError):
     """The server did not answer for longer than the fleet waits."""
 
 
+@dataclass(frozen=True)
+class Playing:
+    """How a fleet is played: connections at once, admission codes of each device, who hears how far it is."""
+
+    concurrency: int = 64
+    sheets: Sequence[Sequence[str]] | None = None
+    progress: Callable[[Outcome], None] | None = None
+
+    def admission(self, device: int, answer: int = 0) -> tuple[tuple[str, str], ...]:
+        """The header with the code of one answer: two answers of a device have nothing in common."""
+        return () if self.sheets is None else (("Ldptrace-Admission", self.sheets[device][answer]),)
+
+    def show(self, outcome: Outcome) -> None:
+        if self.progress is not None:
+            self.progress(outcome)
+
+    async def run(self, player: Callable[[], Coroutine[Any, Any, None]], users: int) -> None:
+        """As many players at once as there are connections."""
+        if self.sheets is not None and len(self.sheets) < users:
+            raise InputError(f"there are admission codes for {len(self.sheets):,} of {users:,} devices")
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.concurrency, users)):
+                    group.create_task(player())
+        except* FleetStopped as stopped:
+            # All players see the same silence; one of them says so.
+            raise stopped.exceptions[0] from None
+
+
 async def run_fleet(
-    url: str,
-    campaign: str,
-    trips: Callable[[Plan], Trajectories],
-    users: int,
-    *,
-    faults: Faults | None = None,
-    seed: int | None = None,
-    concurrency: int = 64,
-    patience: float = 600.0,
-    admissions: list[str] | None = None,
-    progress: Callable[[Outcome], None] | None = None,
+    fleet: Fleet, trips: Callable[[Plan], Trajectories], users: int, playing: Playing | None = None
 ) -> Outcome:
     """Play `users` devices; `trips` gives the trajectories once the plan is known, the n-th device has the n-th."""
-    if admissions is not None and len(admissions) < users:
-        raise InputError(f"there are {len(admissions):,} admission tokens for {users:,} devices")
-    target = Target.of(url)
-    fleet = Fleet(target, campaign, faults or Faults(), random.Random(seed), patience)
     plan = await fleet.plan()
     if plan.standing is not None:
         raise InputError("the campaign is standing: --windows says how many windows the devices answer")
-    found = trips(plan)
-    if len(found) == 0:
-        raise InputError("the fleet needs at least one trajectory")
-    reporter = Reporter(plan)
+    found = some_trips(trips, plan)
+    playing, reporter = playing or Playing(), Reporter(plan)
     outcome = Outcome(users)
     numbers = iter(range(users))
     started = time.monotonic()
 
     async def player() -> None:
-        with closing(Connection(target)) as connection:
+        with closing(Connection(fleet.target)) as connection:
             for number in numbers:
                 report = reporter.report(points_of(found, number % len(found)))
-                admission = () if admissions is None else (("Ldptrace-Admission", admissions[number]),)
-                await fleet.play(connection, report, admission, outcome)
-                if progress is not None:
-                    progress(outcome)
+                await fleet.play(connection, report, playing.admission(number), outcome)
+                playing.show(outcome)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, users)):
-                group.create_task(player())
-    except* FleetStopped as stopped:
-        # All players see the same silence; one of them tells.
-        raise stopped.exceptions[0] from None
+    await playing.run(player, users)
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -116,20 +122,13 @@ async def run_fleet(
 class Fleet:
     """What the devices share: where the server is, what goes wrong, and how long they wait."""
 
-    def __init__(
-        self, target: Target, campaign: str, faults: Faults, chance: random.Random, patience: float
-    ) -> None:
-        self.target = target
+    def __init__(self, url: str, campaign: str, faults: Faults, seed: int | None, patience: float) -> None:
+        self.target = Target.of(url)
         self._path = f"/v1/campaigns/{campaign}"
         self._faults = faults
-        self._chance = chance
+        self._chance = random.Random(seed)
         self._patience = patience
         self._answered = time.monotonic()
-
-    @staticmethod
-    def at(url: str, campaign: str, faults: Faults, seed: int | None, patience: float) -> Fleet:
-        """A fleet for the campaign of a server."""
-        return Fleet(Target.of(url), campaign, faults, random.Random(seed), patience)
 
     async def plan(self) -> Plan:
         """The campaign's plan, as soon as the server is there."""
@@ -222,6 +221,14 @@ def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
         )
 
     return trips
+
+
+def some_trips(trips: Callable[[Plan], Trajectories], plan: Plan) -> Trajectories:
+    """The trajectories of a fleet, once the plan is known; it needs one at least."""
+    found = trips(plan)
+    if len(found) == 0:
+        raise InputError("the fleet needs at least one trajectory")
+    return found
 
 
 def points_of(trips: Trajectories, number: int) -> list[Point]:

@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.standing import START, Standing
 from ldptrace.server import campaigns, releases, standing, views
 from ldptrace.server.about import About, Schedule
@@ -285,16 +286,9 @@ def _planned(data: dict[str, Any]) -> Plan:
         if not isinstance(centre, list) or len(centre) != 2 or not all(map(_is_number, centre)):
             raise Refused(ServerProblem.BAD_REQUEST, "centre is two numbers [x, y]")
         centre = (float(centre[0]), float(centre[1]))
-    return plan_from_facts(
-        _integer(data, "users"),
-        str(epsilon),
-        grid,
-        (x0, y0, x1, y1),
-        crs,
-        centre=centre,
-        standing=_standing(data, str(epsilon)),
-        **wishes,
-    )
+    standing, wanted = _standing(data, str(epsilon)), Wanted(centre=centre, **wishes)
+    users = _integer(data, "users")
+    return plan_from_facts(users, str(epsilon), grid, (x0, y0, x1, y1), crs, wanted=wanted, standing=standing)
 
 
 def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:

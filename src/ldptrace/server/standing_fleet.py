@@ -12,7 +12,7 @@ import heapq
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +25,7 @@ from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import window_of
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.fleet import Fleet, Outcome, points_of
+from ldptrace.server.fleet import Fleet, Outcome, Playing, points_of, some_trips
 from ldptrace.server.wire import Connection
 
 # How many trips a person makes in the time of one window, each as likely as the others.
@@ -70,15 +70,6 @@ class Rhythm:
     seed: int | None = None
 
 
-@dataclass(frozen=True)
-class Playing:
-    """How a fleet is played: connections at once, admission codes of each device, who is told how far it is."""
-
-    concurrency: int = 64
-    sheets: Sequence[Sequence[str]] | None = None
-    progress: Callable[[Outcome], None] | None = None
-
-
 async def run_standing_fleet(
     fleet: Fleet,
     trips: Callable[[Plan], Trajectories],
@@ -90,14 +81,9 @@ async def run_standing_fleet(
     plan = await fleet.plan()
     if plan.standing is None:
         raise InputError("the campaign is not standing: leave --windows out")
-    found = trips(plan)
-    if len(found) == 0:
-        raise InputError("the fleet needs at least one trajectory")
-    crowd = _Crowd(plan, plan.standing, found, users, rhythm)
+    crowd = _Crowd(plan, plan.standing, some_trips(trips, plan), users, rhythm)
     outcome, started = StandingOutcome(0), time.monotonic()
     playing = playing or Playing()
-    if playing.sheets is not None and len(playing.sheets) < users:
-        raise InputError(f"there are {len(playing.sheets):,} sheets of admission codes for {users:,} devices")
 
     async def player() -> None:
         with closing(Connection(fleet.target)) as connection:
@@ -106,19 +92,13 @@ async def run_standing_fleet(
                 if report is None:
                     continue
                 outcome.devices += 1
-                admission: tuple[tuple[str, str], ...] = ()
-                if playing.sheets is not None:
-                    # Each answer has a code of its own: two of one device have nothing in common.
-                    admission = (("Ldptrace-Admission", playing.sheets[number][crowd.given(number) - 1]),)
+                admission = playing.admission(number, crowd.given(number) - 1)
                 if await fleet.play(connection, report, admission, outcome):
                     outcome.windows[window_of(report)] += 1
                     crowd.acknowledged(number, window_of(report))
-                if playing.progress is not None:
-                    playing.progress(outcome)
+                playing.show(outcome)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(playing.concurrency, users)):
-            group.create_task(player())
+    await playing.run(player, users)
     outcome.most_given, outcome.seconds = crowd.most_given(), time.monotonic() - started
     return outcome
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.memory import Remember
-from ldptrace.curator.planning import choose_grid, outlook
+from ldptrace.curator.planning import choose_grid, choose_plan
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of
 from ldptrace.plugins import STREAMS, StreamMethod, installed, load
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import DEFAULT_SHARES
+from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
 from ldptrace.protocol.units import plan_crs
 from ldptrace.protocol.words import explain
 from ldptrace.roads.network import RoadNetwork
@@ -131,16 +131,8 @@ def stream(
         raise InputError(f"method {method} has no option {sorted(options)[0]!r}")
     if settings.presence == "shown":
         warnings.warn(f"presence shown is not eps-LDP: {SHOWN}", PrivacyWarning, stacklevel=2)
-    view = outlook(count, budget, n)
-    plan = Plan.single_report(
-        Grid(bounds, n),
-        budget,
-        most_moves=view.most_moves,
-        cap=view.cap,
-        for_map=public is not None,
-        crs=plan_crs(trips.crs),
-        questions=QUESTIONS,
-    )
+    wanted = Wanted(for_map=public is not None, questions=QUESTIONS)
+    plan, _ = choose_plan(count, budget, bounds, n=n, wanted=wanted, crs=plan_crs(trips.crs))
     played = _Play(trips, devices, settings, plan, public, rng)
     parts, steps = [], []
     for step, left in played.steps(live):
