@@ -11,6 +11,7 @@ import pytest
 from starlette.requests import Request
 
 from ldptrace.server import campaigns, registry, releases, tokens
+from ldptrace.server.beats import SILENT
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
@@ -85,6 +86,42 @@ def test_a_release_whose_process_was_ended_is_told_as_failed(
         await state.stop()
 
     asyncio.run(run())
+
+
+def test_a_release_whose_server_and_worker_have_ended_is_taken_up_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Counter(database).count("trips", [Submission(report) for report in drawn(SINGLE, 5)])
+    campaigns.close_round(database, "trips", actor="test")
+    first = releases.Attempt(database, "trips", releases.begin(database, "trips", actor="test", count=7))
+    begun: list[tuple[str, str, int, int | None]] = []
+
+    def start(self: State, name: str, attempt: str, count: int, number: int | None = None) -> None:
+        begun.append((name, attempt, count, number))
+
+    monkeypatch.setattr(State, "start_release", start)
+    now = [1000.0]
+    monkeypatch.setattr("ldptrace.server.state.time.monotonic", lambda: now[0])
+
+    async def run() -> None:
+        state = State(database, Settings())
+        await state.advance()
+        now[0] += SILENT - 1
+        first.beat()
+        await state.advance()
+        now[0] += SILENT - 1
+        await state.advance()
+        assert begun == []
+        now[0] += 1
+        await state.advance()
+        await state.advance()
+        await state.stop()
+
+    asyncio.run(run())
+    # It is begun once, with the number of trips that was asked for; the attempt before writes no more.
+    assert [(name, count, number) for name, _, count, number in begun] == [("trips", 7, None)]
+    with pytest.raises(Refused, match="another attempt"):
+        first.beat()
 
 
 def test_what_is_due_is_released_by_itself_one_after_the_other(

@@ -85,6 +85,10 @@ def fleet(
         for window, count in sorted(answered.windows.items()):
             note(f"  window {window}: {count:,} answers")
         note(f"  no device gave more than epsilon {float(answered.most_given):g}")
+        if answered.missed:
+            note(
+                f"  {answered.missed:,} windows were over before their device came: choose a slower trial clock"
+            )
         if not answered.complete:
             raise typer.Exit(1)
         return

@@ -30,7 +30,8 @@ def publish(
     from ldptrace.server import releases
 
     store = database_of(data, database)
-    attempt = releases.Attempt(store, name, releases.begin(store, name, actor=actor(), again=again))
+    begun = releases.begin(store, name, actor=actor(), again=again, count=count)
+    attempt = releases.Attempt(store, name, begun)
     try:
         with Progress() as stages, ExitStack() as running:
             shown = ""

@@ -25,7 +25,7 @@ CAMPAIGN = {
     "rejections": ("campaign", "problem", "reports"),
     "admissions": ("campaign", "hash"),
     "tokens": ("campaign", "id", "hash", "scope", "label", "created", "revoked"),
-    "releases": ("campaign", "number", "attempt", "state", "stage", "done", "error"),
+    "releases": ("campaign", "number", "attempt", "state", "stage", "done", "error", "count", "beat"),
 }
 ROUND = {
     "tallies": ("round", "ask", "users", "counts"),

@@ -128,7 +128,9 @@ async def publish(request: Request) -> Response:
             ServerProblem.BAD_REQUEST, f"count is up to {releases.MAX_COUNT:,}; 0: as many as reports"
         )
     again = bool(data.get("again"))
-    attempt = await state.call(lambda: releases.begin(state.database, name, actor=token.actor, again=again))
+    attempt = await state.call(
+        lambda: releases.begin(state.database, name, actor=token.actor, again=again, count=count)
+    )
     state.start_release(name, attempt, count)
     return await _shown(state, name, status=202)
 

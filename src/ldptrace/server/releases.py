@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
+from ldptrace.server.beats import beating
 from ldptrace.server.journal import note
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import Campaign, find
@@ -49,12 +50,18 @@ MEDIA_TYPES = {
 
 
 def begin(
-    database: Database, name: str, *, actor: str, again: bool = False, number: int | None = None
+    database: Database,
+    name: str,
+    *,
+    actor: str,
+    again: bool = False,
+    number: int | None = None,
+    count: int = 0,
 ) -> str:
     """Claim the release; returns the number of this attempt. With `again` an attempt that hangs is replaced.
 
     Of all rounds together, or of the window with this `number` of a standing campaign. Refused unless these are closed
-    and have enough reports.
+    and have enough reports. `count` is kept for an attempt that takes over.
     """
     attempt = secrets.token_hex(8)
     place = WHOLE if number is None else number
@@ -69,12 +76,13 @@ def begin(
             raise Refused(ServerProblem.WRONG_STATE, f"the release of campaign {name} is being made")
         session.run("DELETE FROM releases WHERE campaign = ? AND number = ?", name, place)
         session.run(
-            "INSERT INTO releases (campaign, number, attempt, state, stage, done, error) "
-            "VALUES (?, ?, ?, 'running', ?, 0, '')",
+            "INSERT INTO releases (campaign, number, attempt, state, stage, done, error, count) "
+            "VALUES (?, ?, ?, 'running', ?, 0, '', ?)",
             name,
             place,
             attempt,
             "waiting for the worker",
+            count,
         )
         note(session, actor, "publish", name, "begun" if number is None else f"round {number + 1} begun")
     return attempt
@@ -117,6 +125,15 @@ class Attempt:
         with self._writing() as session:
             self._set(session, stage=stage, done=done)
 
+    def beat(self) -> None:
+        """Write that somebody works on it."""
+        with self._writing() as session:
+            session.run(
+                "UPDATE releases SET beat = beat + 1 WHERE campaign = ? AND number = ?",
+                self._name,
+                self._place,
+            )
+
     def fail(self, error: str) -> None:
         """Say why the release was not made; it can be begun again."""
         with contextlib.suppress(Refused), self._writing() as session:
@@ -125,6 +142,10 @@ class Attempt:
 
     def make(self, count: int, tell: Tell | None = None) -> None:
         """Make the release: `count` synthetic trips, 0 for as many as there are reports."""
+        with beating(self.beat):
+            self._make(count, tell or self.tell)
+
+    def _make(self, count: int, tell: Tell) -> None:
         # Models and file formats are for the worker; a server starts without them.
         from ldptrace.server.publication import Material, write_release
 
@@ -138,7 +159,7 @@ class Attempt:
             material = Material(network_of(session, name), streets_of(session, name))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)
-            write_release(campaign, tallies, material, count, out, tell or self.tell)
+            write_release(campaign, tallies, material, count, out, tell)
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
                 for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):

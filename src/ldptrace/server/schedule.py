@@ -20,6 +20,8 @@ class DueRelease:
     campaign: str
     # Of the window's round, from 0; None for all rounds together.
     number: int | None
+    # Trips that were asked for; 0 for as many as the reports show.
+    count: int = 0
 
 
 def tick(database: Database, now: float) -> list[DueRelease]:

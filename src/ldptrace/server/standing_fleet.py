@@ -55,15 +55,21 @@ class MemoryFile:
 
 @dataclass
 class StandingOutcome(Outcome):
-    """What became of a standing fleet: answers acknowledged, by window, and the most that one device gave."""
+    """What became of a standing fleet: answers acknowledged, by window, and the most that one device gave.
+
+    `due` are the answers that its devices owe within their lifetime. `missed` are windows that were over before their
+    device came to answer: the clock was too quick for the machine.
+    """
 
     windows: Counter[int] = field(default_factory=Counter)
     most_given: Fraction = Fraction(0)
+    due: int = 0
+    missed: int = 0
 
 
 @dataclass(frozen=True)
 class Rhythm:
-    """The clock of a standing fleet, and how many windows it answers."""
+    """The clock of a standing fleet, and how many windows each device answers, from the first that ends."""
 
     clock: Callable[[], float]
     windows: int
@@ -82,7 +88,8 @@ async def run_standing_fleet(
     if plan.standing is None:
         raise InputError("the campaign is not standing: leave --windows out")
     crowd = _Crowd(plan, plan.standing, some_trips(trips, plan), users, rhythm)
-    outcome, started = StandingOutcome(0), time.monotonic()
+    due = users * min(rhythm.windows, plan.standing.answers(plan.epsilon))
+    outcome, started = StandingOutcome(0, due=due), time.monotonic()
     playing = playing or Playing()
 
     async def player() -> None:
@@ -99,7 +106,8 @@ async def run_standing_fleet(
                 playing.show(outcome)
 
     await playing.run(player, users)
-    outcome.most_given, outcome.seconds = crowd.most_given(), time.monotonic() - started
+    outcome.most_given, outcome.missed = crowd.most_given(), crowd.missed
+    outcome.seconds = time.monotonic() - started
     return outcome
 
 
@@ -115,8 +123,11 @@ class _Crowd:
         self._rhythm = rhythm
         self._seed = random.Random(rhythm.seed).getrandbits(32)
         self._reporters = []
+        # Windows of each device that it has answered or missed, up to which one; and the last one that it plays.
+        self._behind: list[int] = []
+        self._last: list[int] = []
+        self.missed = 0
         now = rhythm.clock()
-        self._stop = now + (rhythm.windows + 1) * standing.every
         self._due: list[tuple[float, int]] = []
         for number in range(users):
             ledger = Ledger("(memory)", limit=None)
@@ -128,6 +139,8 @@ class _Crowd:
 
     def _accept(self, number: int, now: float) -> None:
         row = self._reporters[number].accept(now)
+        self._behind.append(row.window)
+        self._last.append(row.window + self._rhythm.windows)
         self._due.append((self._when(row.window + 1, row.phase), number))
 
     def _when(self, window: int, phase: int) -> float:
@@ -135,11 +148,9 @@ class _Crowd:
         return self._standing.end(window, phase) + Source().below(self._standing.grace + 1)
 
     async def next_due(self) -> int | None:
-        """The next device whose answer is due, as soon as it is; None when the last window was answered."""
+        """The next device whose answer is due, as soon as it is; None when nobody waits for one."""
         while self._due:
             due, number = self._due[0]
-            if due > self._stop:
-                return None
             if due <= self._rhythm.clock():
                 heapq.heappop(self._due)
                 return number
@@ -173,7 +184,11 @@ class _Crowd:
     def _again(self, number: int) -> None:
         row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
         assert row is not None
-        heapq.heappush(self._due, (self._when(row.window + 1, row.phase), number))
+        answered = min(row.window, self._last[number])
+        self.missed += max(0, answered - self._behind[number] - 1)
+        self._behind[number] = answered
+        if answered < self._last[number]:
+            heapq.heappush(self._due, (self._when(row.window + 1, row.phase), number))
 
     def _recordings(self, number: int, now: float) -> list[Recording]:
         """What a device has recorded in the last two windows: some of the trips, at some times."""

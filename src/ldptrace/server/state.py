@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from ldptrace.server.beats import Listener, running_releases
 from ldptrace.server.counting import warm_up
 from ldptrace.server.intake import Intake
 from ldptrace.server.limits import Arriving, RateLimit, Settings
@@ -47,6 +49,7 @@ class State:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="requests")
         self._releases: set[asyncio.Task[None]] = set()
         self._tries: Counter[DueRelease] = Counter()
+        self._listener = Listener()
 
     @staticmethod
     def of(request: Request) -> State:
@@ -127,18 +130,31 @@ class State:
                 log.error("what is due could not be done: %s", error, exc_info=error)
 
     async def advance(self) -> None:
-        """Open, close and release what is due; one release at a time, so that they do not fight for the machine."""
-        for release in await self.call(lambda: tick(self.database, self.clock())):
+        """Open, close and release what is due, and take up releases whose maker has ended."""
+        due = await self.call(lambda: tick(self.database, self.clock()))
+        silent = await self._abandoned()
+        for release in [*silent, *due]:
+            # One at a time, so that they do not fight for the machine.
             if self._releases:
                 return
-            if self._tries[release] >= TRIES:
-                continue
-            self._tries[release] += 1
-            with contextlib.suppress(Refused):
-                attempt = await self.call(
-                    lambda due=release: begin(self.database, due.campaign, actor=ACTOR, number=due.number)  # type: ignore[misc]
-                )
-                self.start_release(release.campaign, attempt, 0, release.number)
+            if self._tries[release] < TRIES:
+                self._tries[release] += 1
+                with contextlib.suppress(Refused):
+                    await self._begin(release, again=release in silent)
+
+    async def _abandoned(self) -> list[DueRelease]:
+        """Releases that were begun and have fallen silent: their server and their worker have both ended."""
+        silent = self._listener.silent(await self.read(running_releases), time.monotonic())
+        return [
+            DueRelease(one.campaign, None if one.number == WHOLE else one.number, one.count) for one in silent
+        ]
+
+    async def _begin(self, due: DueRelease, *, again: bool) -> None:
+        name, number, count = due.campaign, due.number, due.count
+        attempt = await self.call(
+            lambda: begin(self.database, name, actor=ACTOR, again=again, number=number, count=count)
+        )
+        self.start_release(name, attempt, count, number)
 
     async def stop(self) -> None:
         await self.intake.stop()

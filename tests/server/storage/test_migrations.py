@@ -9,29 +9,36 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from ldptrace.device import Reporter
+from ldptrace.device.track import occasion_among
 from ldptrace.server import campaigns, journal, registry, releases, tallies, tokens, views
+from ldptrace.server.beats import running_releases
+from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.storage.migrations import STEPS
 from ldptrace.server.storage.schema import VERSION
-from server_kit import POSTGRES_WORDS
+from server_kit import COUNTED, DUPLICATE, POSTGRES_WORDS
 
-DUMP = Path(__file__).parent / "version1.sql"
+DUMPS = Path(__file__).parent
 TOKEN = "ldpt_eb605cd2_8e15e627ec1d66277bf167078814d95bf25b49455869a7868f9c7624e8ba9661"
 
 
-@pytest.fixture
-def database(address: str) -> Database:
-    """The database of version 1, of either kind."""
+def loaded(address: str, version: int) -> Database:
+    """The database of a version before, of either kind."""
+    dump = (DUMPS / f"version{version}.sql").read_text()
     if "://" not in address:
         folder = Path(address)
         folder.mkdir()
         with sqlite3.connect(folder / "campaigns.sqlite") as connection:
-            connection.executescript(DUMP.read_text())
+            connection.executescript(dump)
         connection.close()
         return open_database(folder)
     with sqlite3.connect(":memory:") as source:
-        source.executescript(DUMP.read_text())
+        source.executescript(dump)
         made = source.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        indexes = source.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        ).fetchall()
         with psycopg.connect(address) as target:
             for table, sql in made:
                 for ours, theirs in POSTGRES_WORDS.items():
@@ -41,9 +48,32 @@ def database(address: str) -> Database:
                 marks = ", ".join(["%s"] * len(rows[0])) if rows else ""
                 for row in rows:
                     target.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE VALUES ({marks})", row)
+            for (sql,) in indexes:
+                target.execute(sql)
             for table, column in (("audit", "number"), ("rounds", "key")):
                 target.execute(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), 1000)")
     return open_database(url=address)
+
+
+@pytest.fixture
+def database(address: str) -> Database:
+    return loaded(address, 1)
+
+
+def test_a_standing_campaign_of_version_2_goes_on(address: str) -> None:
+    database = loaded(address, 2)
+    with database.reading() as session:
+        weekly = registry.find(session, "weekly")
+        found = [(part.window, part.state, part.reports) for part in tallies.counts_of(session, "weekly")]
+        assert found == [(3, "closed", 6), (4, "closed", 6), (5, "open", 6)]
+        assert [one["state"] for one in views.releases_of(session, "weekly")] == ["done", "running"]
+        assert [one.count for one in running_releases(session)] == [0]
+    # Its open window counts on, and knows the reports that it has.
+    report = Reporter(weekly.plan).draw_about(occasion_among([], weekly.plan.grid), 0, window=5)
+    for expected in (COUNTED, DUPLICATE):
+        [codes] = Counter(database, lambda: 6.0 * 7 * 86_400).count("weekly", [Submission(report)])
+        assert codes.tolist() == [expected]
+    database.close()
 
 
 def test_there_is_a_step_from_every_version() -> None:

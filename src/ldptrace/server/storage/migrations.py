@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ldptrace.server.storage.schema import statements
-from ldptrace.server.storage.session import Session
+from ldptrace.server.storage.session import Row, Session
 
 ID_BYTES = 16
 Words = dict[str, str]
@@ -39,17 +39,28 @@ def _from_1(session: Session, words: Words) -> None:
     for column in ("opens", "until"):
         session.run(f"ALTER TABLE campaigns ADD COLUMN {column} {integer}")
     session.run(f"ALTER TABLE rounds ADD COLUMN time_window {integer}")
-    releases = session.rows("SELECT campaign, attempt, state, stage, done, error FROM releases")
+    releases = session.rows("SELECT campaign, -1, attempt, state, stage, done, error FROM releases")
+    _new_releases(session, words, releases)
+    for name, state, text in session.rows("SELECT name, state, plan FROM campaigns"):
+        _move_plans(session, name, state, text)
+    _close_drafts(session)
+
+
+def _from_2(session: Session, words: Words) -> None:
+    """Version 3: releases know how many trips were asked for, and whether somebody works on them."""
+    releases = session.rows("SELECT campaign, number, attempt, state, stage, done, error FROM releases")
+    _new_releases(session, words, releases)
+
+
+def _new_releases(session: Session, words: Words, rows: list[Row]) -> None:
+    """The table of releases as it is now, and all tables that there were not."""
     session.run("DROP TABLE releases")
     for statement in statements(**words):
         session.run(statement)
     session.run_many(
-        "INSERT INTO releases (campaign, number, attempt, state, stage, done, error) VALUES (?, -1, ?, ?, ?, ?, ?)",
-        releases,
+        "INSERT INTO releases (campaign, number, attempt, state, stage, done, error) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        rows,
     )
-    for name, state, text in session.rows("SELECT name, state, plan FROM campaigns"):
-        _move_plans(session, name, state, text)
-    _close_drafts(session)
 
 
 def _move_plans(session: Session, name: str, state: str, newest: str) -> None:
@@ -110,4 +121,4 @@ def _close_drafts(session: Session) -> None:
         )
 
 
-STEPS: tuple[Callable[[Session, Words], None], ...] = (_from_1,)
+STEPS: tuple[Callable[[Session, Words], None], ...] = (_from_1, _from_2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -86,10 +86,12 @@ CREATE TABLE IF NOT EXISTS audit (
 );
 
 -- The release of a campaign while it is made, and its files in parts. `number` is that of a window's round, -1 for
--- the release of all rounds together.
+-- the release of all rounds together. `count` is how many trips were asked for, `beat` grows as long as somebody works
+-- on it.
 CREATE TABLE IF NOT EXISTS releases (
     campaign TEXT NOT NULL, number {integer} NOT NULL, attempt TEXT NOT NULL, state TEXT NOT NULL,
     stage TEXT NOT NULL, done {integer} NOT NULL, error TEXT NOT NULL,
+    count {integer} NOT NULL DEFAULT 0, beat {integer} NOT NULL DEFAULT 0,
     PRIMARY KEY (campaign, number)
 );
 
