@@ -55,6 +55,20 @@ def test_installed_with_pip_it_is_a_method_like_others(tmp_path: Path) -> None:
     assert synthetic.provenance is not None
     assert synthetic.provenance["method"] == "wander"
     assert synthetic.provenance["leaks"] is None
+    judged = ldptrace("evaluate", trips, out, *shared, "--json", tmp_path / "card.json")
+    assert judged.returncode == 0, judged.stderr
+    small = ["--users", "60", "--bounds", "0,0,4,4"]
+    for command, out_file in (
+        (
+            ("compare", trips, "--methods", "wander", "--epsilons", "1", "--seeds", "1", "--jobs", "1"),
+            "results.csv",
+        ),
+        (("reproduce", "query-size", "--data", trips, "--repeats", "1", "--grid", "3"), "query-size.csv"),
+    ):
+        folder = tmp_path / command[0]
+        done = ldptrace(*command, *small, "--out", folder)
+        assert done.returncode == 0, done.stderr
+        assert "wander" in (folder / out_file).read_text(encoding="utf-8")
     unknown = ldptrace("synthesize", trips, "-o", out, "--epsilon", "4", "--method", "wonder", *shared)
     assert unknown.returncode == 2
     assert "wander" in unknown.stderr

@@ -32,6 +32,7 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.streams.run import DEFAULT, Settings, stream
 from ldptrace.synthesis import synthesize
 from ldptrace_lab.compare.contestants import STANDING, Contestant
+from ldptrace_lab.plugged import fingerprint
 
 FORMAT, VERSION = "ldptrace-compare-run", 1
 # Cells per side of the metrics, as in the paper.
@@ -77,7 +78,9 @@ class RunKey:
     def name(self, question: Question) -> str:
         """The same for the same run, in any process."""
         shared = asdict(question) | {"data": None, "title": None, "roads": str(question.roads)}
-        own = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
+        own: dict[str, Any] = {"method": self.contestant.name, "epsilon": self.epsilon, "seed": self.seed}
+        if (code := fingerprint(self.contestant.method)) is not None:
+            own["code"] = code
         text = json.dumps([shared, own, __version__, VERSION], sort_keys=True)
         return f"{self.contestant.name}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
 

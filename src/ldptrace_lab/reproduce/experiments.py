@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ldptrace.evaluation.attacks import KAPPAS
 from ldptrace.evaluation.metrics import METRICS
+from ldptrace_lab.plugged import others
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import FLOOR, FRACTIONS, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
@@ -75,6 +76,8 @@ class Setup:
     scale: Scale
     repeats: int
     seed: int
+    # Methods of other packages: they stand beside ours wherever methods are compared.
+    others: tuple[str, ...] = field(default_factory=others)
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ def _printed(setup: Setup, method: str, metrics: Sequence[str], xs: Sequence[flo
 
 
 def _utility_points(setup: Setup) -> list[Point]:
-    methods = (ONE_REPORT, PADDED, PRINTED, NGRAM, CENTRAL, FLOOR)
+    methods = (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, CENTRAL, FLOOR)
     return [
         Point(data, method, "metrics", _metrics_at(epsilon), epsilon=epsilon)
         for data in setup.sets
@@ -193,7 +196,7 @@ def _efficiency_points(setup: Setup) -> list[Point]:
     return [
         Point(data, method, "seconds", takes, per=1000.0)
         for data in setup.sets
-        for method in (ONE_REPORT, PADDED, NGRAM)
+        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others)
     ]
 
 
@@ -237,8 +240,8 @@ def _granularity_points(setup: Setup) -> list[Point]:
         Point(data, method, "metrics", {"query_error": ("query_error", float(grid))}, grid=grid)
         for data in setup.sets
         for grid in setup.scale.grids
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM)
-        if method not in (ONE_REPORT, NGRAM) or grid <= setup.scale.finest
+        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others)
+        if method in (PADDED, PRINTED) or grid <= setup.scale.finest
     ]
 
 
@@ -275,7 +278,7 @@ def _query_size_points(setup: Setup) -> list[Point]:
     return [
         Point(data, method, "queries", takes)
         for data in setup.sets
-        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, FLOOR)
+        for method in (ONE_REPORT, PADDED, PRINTED, NGRAM, *setup.others, FLOOR)
     ]
 
 
@@ -291,8 +294,8 @@ def _runtime_points(setup: Setup) -> list[Point]:
         )
         for data in setup.sets
         for grid in setup.scale.grids
-        for method in (ONE_REPORT, PADDED)
-        if method != ONE_REPORT or grid <= setup.scale.finest
+        for method in (ONE_REPORT, PADDED, *setup.others)
+        if method == PADDED or grid <= setup.scale.finest
     ]
 
 
@@ -336,7 +339,7 @@ def _quantile_published(setup: Setup) -> list[Row]:
 
 
 def _scalability_points(setup: Setup) -> list[Point]:
-    """Seconds of three methods on parts of each set."""
+    """Seconds of each method on parts of each set."""
     points = []
     for data in setup.sets:
         total = len(data.trajectories)
@@ -344,7 +347,8 @@ def _scalability_points(setup: Setup) -> list[Point]:
             users = max(1, round(part * total))
             takes = {"total": ("seconds", float(users))}
             points += [
-                Point(data, method, "seconds", takes, users=users) for method in (ONE_REPORT, PADDED, NGRAM)
+                Point(data, method, "seconds", takes, users=users)
+                for method in (ONE_REPORT, PADDED, NGRAM, *setup.others)
             ]
     return points
 
@@ -387,7 +391,7 @@ def _attacks_points(setup: Setup) -> list[Point]:
     return [
         Point(data, method, "attacks", takes)
         for data in setup.sets
-        for method in (ONE_REPORT, PADDED, NGRAM, FLOOR, WALKS)
+        for method in (ONE_REPORT, PADDED, NGRAM, *setup.others, FLOOR, WALKS)
     ]
 
 

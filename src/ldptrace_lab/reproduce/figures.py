@@ -13,6 +13,7 @@ from ldptrace.evaluation.metrics import METRICS
 from ldptrace_lab.reproduce.experiments import Experiment
 from ldptrace_lab.reproduce.results import PUBLISHED, Row
 from ldptrace_lab.reproduce.tables import COLOURS, TITLES, UNITS
+from ldptrace_lab.reproduce.tables import colour as colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def _lines(experiment: Experiment, rows: Sequence[Row], marks: Mapping[str, floa
 def _line(axis: Axes, points: list[Row], size: float) -> None:
     x, mean = np.array([row.x for row in points]), np.array([row.mean for row in points])
     printed = points[0].source == PUBLISHED
-    colour = COLOURS.get(points[0].method, "#444")
+    colour = colour_of(points[0].method)
     label = _label(points[0])
     if printed:
         axis.plot(
@@ -124,8 +125,8 @@ def _bar(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
         [row.mean for _, row in known],
         width * 0.92,
         yerr=None if printed else [row.std or 0.0 for _, row in known],
-        color="white" if printed else COLOURS.get(first.method, "#444"),
-        edgecolor=COLOURS.get(first.method, "#444"),
+        color="white" if printed else colour_of(first.method),
+        edgecolor=colour_of(first.method),
         hatch="////" if printed else None,
         error_kw={"linewidth": 0.8},
         label=_label(first),
@@ -138,7 +139,7 @@ def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
     known = [(place, row) for place, row in enumerate(own) if row is not None]
     first = known[0][1]
     printed = first.source == PUBLISHED
-    colour = COLOURS.get(first.method, "#444")
+    colour = colour_of(first.method)
     mean = np.array([row.mean for _, row in known])
     spread = np.array([row.std or 0.0 for _, row in known])
     axis.errorbar(
@@ -163,7 +164,7 @@ def legend(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {
             "label": _label(first[pair]),
-            "colour": COLOURS.get(pair[1], "#444"),
+            "colour": colour_of(pair[1]),
             "printed": pair[0] == PUBLISHED,
         }
         for pair in series

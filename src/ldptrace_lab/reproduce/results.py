@@ -17,6 +17,7 @@ import numpy as np
 
 from ldptrace import __version__
 from ldptrace.errors import InputError
+from ldptrace_lab.plugged import fingerprint
 
 PUBLISHED, MEASURED = "published", "measured"
 FORMAT = "ldptrace-cell"
@@ -49,7 +50,10 @@ class Cell:
         >>> Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key == Cell("x", "paper", 1.0, 6, "metrics", 0, 1).key
         True
         """
-        text = json.dumps(asdict(self) | {"version": VERSION, "ldptrace": __version__}, sort_keys=True)
+        made_by: dict[str, Any] = {"version": VERSION, "ldptrace": __version__}
+        if (code := fingerprint(self.method)) is not None:
+            made_by["code"] = code
+        text = json.dumps(asdict(self) | made_by, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

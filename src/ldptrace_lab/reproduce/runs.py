@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ldptrace.errors import InputError
+from ldptrace.errors import InputError, LdptraceError
 from ldptrace.io.atomic import atomic_path
+from ldptrace_lab import plugged
 from ldptrace_lab.reproduce.bench import Bench
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS, Experiment, Point, Setup
 from ldptrace_lab.reproduce.figures import draw
@@ -87,29 +88,44 @@ def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None =
     store = Store(folder / "cells.jsonl")
     points = experiment.points(own)
     cells = [cell for point in points for cell in point.cells(own.repeats, own.seed)]
-    _fill(store, cells, Bench({data.key: data for data in own.sets}), own, listener)
+    refused = _fill(store, cells, Bench({data.key: data for data in own.sets}), own, listener)
     rows = [row for point in points for row in _rows(point, own, store)] + experiment.published(own)
     marks = experiment.marks(own) if experiment.marks else {}
-    report = Report(experiment, own, rows, remarks(name, rows), marks)
+    shown = {row.method for row in rows}
+    said = [plugged.sentence(other) for other in own.others if other in shown]
+    report = Report(experiment, own, rows, [*remarks(name, rows), *said, *refused], marks)
     report.write(folder)
     return report
 
 
-def _fill(store: Store, cells: Sequence[Cell], bench: Bench, setup: Setup, listener: Listener | None) -> None:
+def _fill(
+    store: Store, cells: Sequence[Cell], bench: Bench, setup: Setup, listener: Listener | None
+) -> list[str]:
+    """Measure what is missing. What a method of another package refuses stays open; sentences say so."""
     missing = store.missing(cells)
     titles = {data.key: data.title for data in setup.sets}
     total = len({cell.key for cell in cells})
+    refused: dict[str, None] = {}
     for number, cell in enumerate(missing):
         if listener is not None:
             listener(f"{titles[cell.data]}: {cell.method}", total - len(missing) + number, total)
-        store.add(cell, bench.measure(cell))
+        try:
+            store.add(cell, bench.measure(cell))
+        except LdptraceError as error:
+            if cell.method not in setup.others:
+                raise
+            refused[f"{cell.method} is missing on {titles[cell.data]}: {error}"] = None
     if listener is not None:
         listener("done", total, total)
+    return list(refused)
 
 
 def _rows(point: Point, setup: Setup, store: Store) -> list[Row]:
     """One row per metric and place on the axis; values of a cell that are the same metric are added up."""
-    found = [store[cell] for cell in point.cells(setup.repeats, setup.seed)]
+    cells = point.cells(setup.repeats, setup.seed)
+    if any(cell not in store for cell in cells):
+        return []
+    found = [store[cell] for cell in cells]
     sums: dict[tuple[str, float], list[float]] = {}
     for key, place in point.takes.items():
         if key in found[0]:

@@ -6,12 +6,14 @@ A table has one line per data set, place on the axis and metric, and one column 
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 
 from ldptrace.evaluation.metrics import METRICS
+from ldptrace.methods import method as method_of
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import FLOOR, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
@@ -48,6 +50,15 @@ COLOURS = {
     FLOOR: "#bbbbbb",
     WALKS: "#444444",
 }
+# Colours of the methods of other packages.
+FURTHER = ("#6a3d9a", "#b15928", "#e7298a", "#1a9850")
+
+
+def colour(method: str) -> str:
+    """The same in every plot, for methods that nobody here knows, too."""
+    return COLOURS.get(method) or FURTHER[zlib.crc32(method.encode()) % len(FURTHER)]
+
+
 UNITS = {
     "seconds": "seconds ↓",
     "devices": "Devices, s per 1,000 ↓",
@@ -141,14 +152,18 @@ def _best(own: Sequence[Row | None], metric: str) -> Row | None:
     rivals = [
         row
         for row in own
-        if row is not None and row.source == MEASURED and row.method in RIVALS and not math.isnan(row.mean)
+        if row is not None and row.source == MEASURED and _rival(row.method) and not math.isnan(row.mean)
     ]
     if metric not in METRICS or len(rivals) < 2:
         return None
     return min(rivals, key=lambda row: row.mean if METRICS[metric].goal == "min" else -row.mean)
 
 
-RIVALS = {"single-report", "paper", "paper-unpadded", "randsyn", "combtran", "noadapt", "ngram", "ngram-full"}
+def _rival(method: str) -> bool:
+    """Whether it competes: yardsticks do not, nor does what needs a trusted curator."""
+    if method in TITLES:
+        return method not in (CENTRAL, FLOOR, WALKS)
+    return method_of(method).leaks is None
 
 
 def _text(row: Row | None) -> str:

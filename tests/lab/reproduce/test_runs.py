@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import pydoc
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.metrics import METRICS
+from ldptrace.methods import Job, Method, Synthesis
 from ldptrace_lab.reproduce import EXPERIMENTS, Setup, own, reproduce
 from ldptrace_lab.reproduce.results import MEASURED, PUBLISHED
 
@@ -99,6 +101,43 @@ def test_own_data_with_bounds(setup: Setup, tmp_path: Path, rng: np.random.Gener
     assert own(real, Path("my_porto_trips.parquet")).beside == "porto"
     assert own(real, Path("my_porto_trips.parquet"), beside="none").beside is None
     assert own(real, Path("mine.csv"), bounds=(0, 0, 7, 7), grid=3).key != mine.key
+
+
+@pytest.fixture
+def theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method `theirs` that another package gives; it refuses 2 x 2 cells."""
+
+    def run(job: Job) -> Synthesis:
+        if job.grid.n == 2:
+            raise InputError("theirs needs more than 2 cells")
+        return Synthesis(trajectories=job.real)
+
+    recipe = Method("theirs", "somebody's", run, leaks="it publishes everything", has_model=False)
+    for module in ("bench.method", "tables.method_of"):
+        place = f"ldptrace_lab.reproduce.{module}"
+        known = pydoc.locate(place)
+        monkeypatch.setattr(place, lambda name, known=known: recipe if name == "theirs" else known(name))
+    monkeypatch.setattr("ldptrace_lab.plugged.method", lambda name: recipe)
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_a_method_of_another_package_stands_beside_ours(small: Setup, tmp_path: Path, theirs: None) -> None:
+    setup = replace(small, others=("theirs",), repeats=1)
+    report = reproduce("granularity", setup, tmp_path)
+    places = [row.x for row in report.rows if row.method == "theirs"]
+    assert places == [4.0]
+    assert report.remarks[-2:] == [
+        "theirs is a method of another package: somebody's. It is not eps-LDP: it publishes everything.",
+        f"theirs is missing on {small.sets[0].title}: theirs needs more than 2 cells",
+    ]
+    assert "theirs" in (tmp_path / "granularity.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["utility", "efficiency", "query-size", "runtime", "scalability", "attacks"])
+def test_methods_of_other_packages_are_wherever_methods_are_compared(name: str, small: Setup) -> None:
+    points = EXPERIMENTS[name].points(replace(small, others=("theirs",)))
+    assert any(point.method == "theirs" for point in points)
 
 
 def test_unknown_experiment_is_refused(setup: Setup, tmp_path: Path) -> None:

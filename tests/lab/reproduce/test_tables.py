@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from ldptrace.methods import Method, Synthesis
 from ldptrace_lab.reproduce.experiments import EXPERIMENTS
 from ldptrace_lab.reproduce.results import Row
-from ldptrace_lab.reproduce.tables import COLOURS, RIVALS, TITLES, Entry, markdown, side_by_side, terminal
+from ldptrace_lab.reproduce.tables import COLOURS, TITLES, Entry, colour, markdown, side_by_side, terminal
 
 UTILITY = EXPERIMENTS["utility"]
 
@@ -71,8 +72,18 @@ def test_the_axis_is_a_column_only_where_there_is_one() -> None:
 
 
 def test_every_method_has_a_title_and_a_colour() -> None:
-    assert set(TITLES) >= RIVALS
     assert set(COLOURS) >= set(TITLES)
+    assert colour("somebody's") == colour("somebody's") not in COLOURS.values()
+
+
+@pytest.mark.parametrize(("leaks", "best"), [(None, True), ("needs a trusted curator", False)])
+def test_a_method_of_another_package_competes_if_it_is_local(
+    leaks: str | None, best: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = Method("theirs", "somebody's", lambda job: Synthesis(), leaks=leaks)
+    monkeypatch.setattr("ldptrace_lab.reproduce.tables.method_of", lambda name: theirs)
+    rows = [row("single-report", [0.2]), row("paper", [0.3]), row("theirs", [0.1])]
+    assert [entry.best for entry in side_by_side(UTILITY, rows).lines[0].entries] == [not best, False, best]
 
 
 def test_a_document_has_a_table_with_the_best_in_bold_and_the_axis_only_where_there_is_one() -> None:
