@@ -39,8 +39,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Put the results of an experiment where a page says `<!-- results: NAME -->`."""
-    return re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), markdown)
+    """Put the results of an experiment where a page says `<!-- results: NAME -->`, and show every block of code.
+
+    Words behind the language are for the tests of the examples: the site shows the name of a file as a title.
+    """
+    shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), markdown)
+    shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
+    return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
 
 
 def results() -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from ldptrace import methods
 from ldptrace.cli import application
+from ldptrace.cli.stream import method_names as stream_names
 
 pytest.importorskip("mkdocs")
 
@@ -35,19 +37,46 @@ def reference() -> dict[str, set[str]]:
     return found
 
 
-def commands(command: Any, name: str = "") -> Iterator[str]:
-    """The names of all commands that do something, such as `campaign create`."""
+def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands that do something, such as `campaign create`, by name."""
     if not hasattr(command, "list_commands"):
-        yield name
+        yield name, command
         return
     for sub in command.list_commands(None):
         yield from commands(command.get_command(None, sub), f"{name} {sub}".strip())
 
 
+def test_every_option_that_a_help_text_names_is_one_of_its_command() -> None:
+    app = typer.main.get_command(application())
+    options = {name: {word for one in it.params for word in one.opts} for name, it in commands(app)}
+    for name, command in commands(app):
+        for text in (command.help, *(getattr(one, "help", "") for one in command.params)):
+            # `fit --roads` is an option of another command.
+            elsewhere = re.findall(r"`([a-z]+) (--[a-z-]+)`", text or "")
+            assert all(word in options[other] for other, word in elsewhere), (name, text)
+            here = set(OPTION.findall(re.sub(r"`[^`]*`", "", text or "")))
+            assert here <= options[name], (name, text)
+
+
+@pytest.mark.parametrize(("name", "found"), [("synthesize", methods.names), ("stream", stream_names)])
+def test_method_names_and_completes_every_method(name: str, found: Callable[[], list[str]]) -> None:
+    app = application()
+    command = dict(commands(typer.main.get_command(app)))[name]
+    (text,) = [option.help for option in command.params if "--method" in option.opts]
+    assert all(re.search(rf"\b{method}\b", text) for method in found()), text
+    asked = {
+        "_LDPTRACE_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"ldptrace {name} --method ",
+        "COMP_CWORD": "3",
+    }
+    completed = CliRunner().invoke(app, [], prog_name="ldptrace", env=asked)
+    assert completed.output.split() == found()
+
+
 @pytest.mark.slow
 def test_every_command_and_every_option_of_the_help_is_on_the_page() -> None:
     app, shown = application(), reference()
-    for name in commands(typer.main.get_command(app)):
+    for name, _ in commands(typer.main.get_command(app)):
         help_text = (
             CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "300"}, color=False).output
         )
@@ -55,3 +84,4 @@ def test_every_command_and_every_option_of_the_help_is_on_the_page() -> None:
         rows = re.findall(r"^│[ *]*((?:--?[a-z-]+\s+)+)", help_text, re.M)
         options = {option for row in rows for option in OPTION.findall(row)} - {"--help"}
         assert shown[name] == options, name
+        assert not re.search(r"<\w*_\w*>", help_text), f"{name} shows a name of the code as a type"

@@ -62,3 +62,11 @@ def test_commands_and_names_are_in_the_reference(site: Path) -> None:
     names = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert all(f"ldptrace {name}" in commands for name in ("synthesize", "fit", "sample", "plan", "report"))
     assert [name for name in ldptrace.__all__ if f"ldptrace.{name}" not in names] == []
+
+
+@pytest.mark.slow
+def test_every_block_of_code_is_shown_as_one(site: Path) -> None:
+    for made in site.rglob("*.html"):
+        text = re.sub(r"<pre>.*?</pre>", "", made.read_text(encoding="utf-8"), flags=re.S)
+        assert "```" not in text, made.name
+        assert not re.search(r"<code>(sh|python|console|text|toml)\b[^<]*\n", text), made.name

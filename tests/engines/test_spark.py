@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 import ldptrace as lt
 from ldptrace.cli import application
-from ldptrace.cli.common import as_typed
+from ldptrace.cli.common import typed_path
 from ldptrace.core.parallel import CHUNK
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.planning import choose_plan
@@ -331,5 +331,5 @@ def test_sums_of_groups_are_made_in_order() -> None:
 
 
 def test_addresses_stay_as_they_were_typed() -> None:
-    assert address(as_typed("s3a://bucket/trips")) == "s3a://bucket/trips"
-    assert address(as_typed("out")) == address(Path("out")) == "out"
+    assert address(typed_path("s3a://bucket/trips")) == "s3a://bucket/trips"
+    assert address(typed_path("out")) == address(Path("out")) == "out"

@@ -30,21 +30,23 @@ def audit(
         str, typer.Argument(metavar="PLAN|METHOD", help="A plan document, or the name of a method.")
     ],
     json: Annotated[
-        Path | None, typer.Option("--json", help="Write everything found here, as JSON; - prints it.")
+        Path | None, typer.Option("--json", help="Write all findings as JSON; - prints them.")
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", min=100, help="Messages per input of an attack.")] = 4000,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Budget, where a method is named.")] = 1.0,
-    grid: Annotated[int, typer.Option("--grid", help="Cells per side, where a method is named.")] = 6,
+    trials: Annotated[
+        int, typer.Option("--trials", min=100, help="Number of reports of an attack for each input.")
+    ] = 4000,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Epsilon, if a method is named.")] = 1.0,
+    grid: Annotated[int, typer.Option("--grid", help="Cells per side, if a method is named.")] = 6,
     device: Annotated[
         str | None,
         typer.Option(
             "--device",
             metavar="COMMAND",
-            help="Ask the client that this command starts; {ledgers} in it is the folder of its ledgers.",
+            help="Audit the client that this command starts; {ledgers} in it stands for the folder of its ledgers.",
         ),
     ] = None,
 ) -> None:
-    """Try to break the privacy claim of a plan. Exit status 0: it stands; 1: it fell."""
+    """Try to break the privacy promise of a plan. Exit status 0: no attack succeeded; 1: one did."""
     check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
     with Progress() as stages, stages("audit"):

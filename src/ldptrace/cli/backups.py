@@ -30,7 +30,7 @@ def restore(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Put a campaign back from its backup. Reports that it holds are known and are not counted again."""
+    """Restore a campaign from its backup. Reports that were counted before are not counted again."""
     from ldptrace.server import backups
 
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())

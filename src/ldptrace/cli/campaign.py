@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def create(
     name: NameArgument,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="Plan document; or give the facts below.")
+        Path | None, typer.Option("--plan", help="Plan document. Without one, the options below make a plan.")
     ] = None,
     users: Annotated[int | None, typer.Option("--users", min=1, help="Expected number of users.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="Privacy budget of each user.")] = None,
@@ -72,17 +72,22 @@ def create(
     ] = None,
     opens: Annotated[
         str | None,
-        typer.Option("--opens", metavar="TIME", help="The server opens it then, such as 2027-03-01."),
+        typer.Option("--opens", metavar="TIME", help="When the server opens it, such as 2027-03-01."),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option("--until", metavar="TIME", help="The server closes it then; a date: at its end, UTC."),
+        typer.Option(
+            "--until",
+            metavar="TIME",
+            help="When the server closes it; for a date, at the end of that day, UTC.",
+        ),
     ] = None,
     min_reports: Annotated[
-        int, typer.Option("--min-reports", min=1, help="Below this, nothing but counts is shown or released.")
+        int,
+        typer.Option("--min-reports", min=1, help="With fewer reports, only counts are shown or released."),
     ] = 1_000,
     max_reports: Annotated[
-        int, typer.Option("--max-reports", min=1, help="Reports that are counted at most, in each round.")
+        int, typer.Option("--max-reports", min=1, help="Most reports that are counted in a round.")
     ] = 100_000_000,
     every: EveryOption = None,
     recent: RecentOption = None,
@@ -90,10 +95,10 @@ def create(
     lifetime: LifetimeOption = None,
     grace: Annotated[
         str | None,
-        typer.Option("--grace", metavar="DURATION", help="How late a report may be; 1d if absent."),
+        typer.Option("--grace", metavar="DURATION", help="How late a report may be; by default 1d."),
     ] = None,
     roads: Annotated[
-        Path | None, typer.Option("--roads", help="Road network: synthetic trips then go by its streets.")
+        Path | None, typer.Option("--roads", help="Road network that synthetic trips follow.")
     ] = None,
     data: DataOption = None,
     database: DatabaseOption = None,
@@ -297,7 +302,7 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round: later reports are refused. Of a standing campaign, begin no further window."""
+    """Close the open round: later reports are refused. A standing campaign begins no further window."""
     from time import time as now
 
     from ldptrace.server import standing
@@ -317,11 +322,11 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
 
 def change(
     name: NameArgument,
-    plan: Annotated[Path, typer.Option("--plan", help="The standing plan to go on with.")],
+    plan: Annotated[Path, typer.Option("--plan", help="The plan to continue with.")],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Go on with another plan under the same standing campaign; the old one runs out."""
+    """Continue a standing campaign with another plan; the old plan runs out."""
     from time import time as now
 
     from ldptrace.protocol.plan import Plan
@@ -339,7 +344,7 @@ def audit(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """What operators did."""
+    """List what operators did."""
     from ldptrace.server import journal
 
     with database_of(data, database).reading() as session:
@@ -357,7 +362,7 @@ def delete(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Delete a campaign with everything that was counted."""
+    """Delete a campaign and everything that was counted."""
     from ldptrace.server import campaigns
 
     store = database_of(data, database)

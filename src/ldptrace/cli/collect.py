@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldptrace.cli.common import (
-    as_typed,
     check_outputs,
     note,
     read_document,
     table_console,
+    typed_path,
     write_text,
 )
 from ldptrace.cli.crowds import Engine, EngineOption
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
 RoundOption = Annotated[
-    int | None, typer.Option("--round", min=1, help="Round of the plan, from 1; the newest if absent.")
+    int | None, typer.Option("--round", min=1, help="Round of the plan, from 1; by default the newest.")
 ]
 # Bytes of a report file that are read at a time.
 CHUNK = 1 << 24
@@ -55,19 +55,22 @@ def report(
     output: Annotated[Path | None, typer.Option("-o", "--out", help="Where the report's bytes go.")] = None,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Say in plain words what leaves the device and how much it tells."),
+        typer.Option("--explain", help="Print in words what leaves the device and how much it reveals."),
     ] = False,
     ledger: Annotated[
         Path | None,
         typer.Option(
-            "--ledger", envvar="LDPTRACE_LEDGER", help="Memory of what was given away; one file per person."
+            "--ledger",
+            envvar="LDPTRACE_LEDGER",
+            help="Ledger: what this person has answered so far; one file per person.",
         ),
     ] = None,
     limit: Annotated[
-        str | None, typer.Option("--limit", help="Most epsilon this person gives away in all plans together.")
+        str | None,
+        typer.Option("--limit", help="Largest epsilon that this person allows, over all plans together."),
     ] = None,
     plan_id: Annotated[
-        str | None, typer.Option("--plan-id", help="Refuse the plan unless this is its id.")
+        str | None, typer.Option("--plan-id", help="Refuse the plan unless it has this id.")
     ] = None,
     sent: Annotated[
         bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
@@ -77,7 +80,7 @@ def report(
         typer.Option(
             "--now",
             metavar="TIME",
-            help="Another clock, to try a standing plan: a moment with its zone, or Unix seconds. Needs --ledger.",
+            help="Time to assume in a trial of a standing plan, with its zone or as Unix seconds. Needs --ledger.",
         ),
     ] = None,
     round_number: RoundOption = None,
@@ -146,25 +149,28 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
 
 def tally(
     reports: Annotated[
-        list[Path], typer.Argument(parser=as_typed, help="Files of reports, one or many in each.")
+        list[Path], typer.Argument(parser=typed_path, help="Files of reports, one or many in each.")
     ],
     plan: PlanOption,
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Where the tally goes; stdout if absent.")
+        Path | None, typer.Option("-o", "--out", help="Where the tally goes; by default standard output.")
     ] = None,
     ids: Annotated[
         Path | None,
-        typer.Option("--ids", help="Ids of counted reports: read if it is there, updated afterwards."),
+        typer.Option(
+            "--ids",
+            help="File of the ids of counted reports, so that none is counted twice; read, then updated.",
+        ),
     ] = None,
     round_number: RoundOption = None,
     window: Annotated[
-        int | None, typer.Option("--window", min=0, help="Of a standing plan, count this window only.")
+        int | None, typer.Option("--window", min=0, help="Count only this window of a standing plan.")
     ] = None,
     engine: EngineOption = Engine.local,
 ) -> None:
-    """Count reports. What cannot be counted is left out one by one, with its problem.
+    """Count reports. A report that cannot be counted is omitted and its problem is reported.
 
-    On a cluster REPORTS are files, folders or patterns by any name that Spark knows.
+    On a cluster, REPORTS are files, folders or patterns that Spark can read.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.checks import findings
@@ -238,12 +244,14 @@ def estimate(
     remember: RememberOption = "forever",
     population: Annotated[
         float | None,
-        typer.Option("--population", metavar="PEOPLE", help="Scale the number of trips to so many people."),
+        typer.Option(
+            "--population", metavar="PEOPLE", help="Number of people to scale the number of trips to."
+        ),
     ] = None,
 ) -> None:
-    """Unbiased frequencies with standard errors, from tallies.
+    """Estimate frequencies with standard errors from tallies.
 
-    With the times of the tallies, older ones can count less, and changes beyond noise are named.
+    With the times of the tallies (--at), older ones can count less, and changes larger than noise are listed.
     """
     from rich.table import Table
 

@@ -33,19 +33,21 @@ class Address(type(Path())):  # type: ignore[misc]
         self.address = text
 
 
-def as_typed(text: str | Path) -> Path:
+def typed_path(text: str | Path) -> Path:
     """A path that knows the address that was typed.
 
-    >>> as_typed("s3a://bucket/trips").address
+    >>> typed_path("s3a://bucket/trips").address
     's3a://bucket/trips'
     """
     return Address(text) if isinstance(text, str) and "://" in text else Path(text)
 
 
+typed_path.__name__ = "path"  # the type that help texts show
+
 InputArgument = Annotated[
     Path,
     typer.Argument(
-        parser=as_typed,
+        parser=typed_path,
         help="Trajectory file, a folder or archive of files of one format, or - for standard input.",
     ),
 ]
@@ -78,20 +80,20 @@ DateOption = Annotated[
     ),
 ]
 TimeOption = Annotated[
-    bool, typer.Option("--time", help="Ask some users when they leave and how fast they go.")
+    bool, typer.Option("--time", help="Also ask some users for the hour of departure and the speed.")
 ]
-WeekOption = Annotated[bool, typer.Option("--week", help="Ask for the day of the week beside the hour.")]
+WeekOption = Annotated[bool, typer.Option("--week", help="Ask for the day of the week as well as the hour.")]
 CentreOption = Annotated[
     str | None,
     typer.Option(
         "--centre",
         metavar="X,Y",
-        help="Public centre of the city, to and from which traffic runs; by default the middle of the map.",
+        help="Public centre of the city, for traffic into and out of it; by default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
     float | None,
-    typer.Option("--interval", help="Seconds between points, where trips have times or streets have speeds."),
+    typer.Option("--interval", help="Seconds between points, if trips have times or streets have speeds."),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of the simulation, to repeat a run exactly.")

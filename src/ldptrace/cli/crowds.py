@@ -31,7 +31,7 @@ EngineOption = Annotated[
 ]
 MemoryOption = Annotated[
     str,
-    typer.Option("--memory", help="Points in memory at a time, such as 512M or 2G: files may be larger."),
+    typer.Option("--memory", help="Memory for points, such as 512M or 2G; files may be larger."),
 ]
 MEMORY = "512M"
 

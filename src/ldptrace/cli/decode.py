@@ -22,7 +22,7 @@ def decode(
     file: Annotated[Path, typer.Argument(help="A plan, reports, a tally, estimates, a ledger or an audit.")],
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", help="The plan that reports or a tally belong to, for more words."),
+        typer.Option("--plan", help="The plan that reports or a tally belong to; shows more."),
     ] = None,
 ) -> None:
     """Print any file of the protocol in words."""

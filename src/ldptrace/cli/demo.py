@@ -31,12 +31,14 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for what the demo makes.")] = Path("demo"),
-    users: Annotated[int, typer.Option("--users", min=1, help="Devices that take part.")] = 200_000,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the files of the demo.")] = Path(
+        "demo"
+    ),
+    users: Annotated[int, typer.Option("--users", min=1, help="Number of devices.")] = 200_000,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
-    """City, reports, model, synthetic data, scorecard: with the map, without it, and the paper's, side by side."""
+    """Run everything on a made-up city: reports, models, synthetic trips, a scorecard of three methods."""
     import numpy as np
     from rich.console import Console
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption, as_typed, check_outputs, note, table_console, write_text
+from ldptrace.cli.common import (
+    Progress,
+    SeedOption,
+    check_outputs,
+    note,
+    table_console,
+    typed_path,
+    write_text,
+)
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
 from ldptrace.cli.reading import with_reading
 from ldptrace.protocol.grid import checked_cells
@@ -24,13 +32,13 @@ if TYPE_CHECKING:
 
 
 RealArgument = Annotated[
-    Path, typer.Argument(parser=as_typed, metavar="REAL", help="File or folder of the real trajectories.")
+    Path, typer.Argument(parser=typed_path, metavar="REAL", help="File or folder of the real trajectories.")
 ]
 SyntheticArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="SYN...",
-        help="Files or folders of synthetic trajectories, or NAME=FILE; files of one name are seeds of one method.",
+        help="Files or folders of synthetic trajectories, or NAME=FILE; equal names are runs of one method.",
     ),
 ]
 GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
@@ -39,7 +47,7 @@ RoadsOption = Annotated[
     typer.Option(
         "--roads",
         metavar="NETWORK",
-        help="Public road network: trips are matched to it, controls beside them.",
+        help="Public road network: adds metrics on streets, and trips that use the network alone for comparison.",
     ),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
@@ -70,21 +78,23 @@ def evaluate(
     tick: Annotated[
         float | None,
         typer.Option(
-            "--tick", metavar="SECONDS", help="Compare as streams, too: tick by tick, by RetraSyn's metrics."
+            "--tick",
+            metavar="SECONDS",
+            help="Also compare as streams, tick by tick, with RetraSyn's metrics.",
         ),
     ] = None,
     from_tick: Annotated[
         int,
-        typer.Option("--from", metavar="TICK", min=0, help="First tick to compare; before it is a warm-up."),
+        typer.Option(
+            "--from", metavar="TICK", min=0, help="First tick to compare; earlier ones are a warm-up."
+        ),
     ] = 0,
     repeat: Annotated[
-        int, typer.Option("--repeat", min=1, help="Draws of the random queries and of the bootstrap.")
+        int, typer.Option("--repeat", min=1, help="How often to draw the random queries and the bootstrap.")
     ] = 3,
-    attacks: Annotated[
-        bool, typer.Option("--attacks/--no-attacks", help="Run the two attacks as well.")
-    ] = True,
+    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Also run the two attacks.")] = True,
     corrected: Annotated[
-        bool, typer.Option("--corrected", help="Show the corrected variants in the table as well.")
+        bool, typer.Option("--corrected", help="Also show corrected variants of the paper's metrics.")
     ] = False,
     samples: Annotated[
         bool,
@@ -94,12 +104,12 @@ def evaluate(
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
-    """Metrics of synthetic sets against the real one, with floors, attacks and a page to look at.
+    """Compare synthetic trips with real ones: metrics, attacks, and a scorecard as a page.
 
-    The paper's nine, what people see on a map of streets, and, where both sets have times, when trips happen. With
-    --tick, what a stream of positions shows.
+    Metrics are the paper's nine, those on streets, those of time if both sets have times, and with --tick those of
+    streams. A perfect generator's value stands beside each.
 
-    Without --bounds the map is the smallest box around the real points, as in the reference implementation.
+    Without --bounds the map is the smallest box around the real points.
     """
     from ldptrace.evaluation import evaluate as measure
 
@@ -156,7 +166,7 @@ def attack(
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
-    """Re-identification and outlier attack on synthetic sets, beside a fresh real sample and random walks."""
+    """Attack synthetic sets by re-identification and by outliers; compare with a fresh real sample and random walks."""
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
     from ldptrace.pages import attack_page
@@ -218,7 +228,7 @@ def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
     split = [
         text.partition("=") if "=" in text and not Path(text).exists() else ("", "", text) for text in given
     ]
-    paths = [as_typed(path) for *_, path in split]
+    paths = [typed_path(path) for *_, path in split]
     return [name or found for (name, *_), found in zip(split, names(paths), strict=True)], paths
 
 

@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
-    """Say what is in a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
+    """Describe a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
     from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 

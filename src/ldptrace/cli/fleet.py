@@ -30,9 +30,9 @@ def register(app: typer.Typer) -> None:
 def fleet(
     url: Annotated[str, typer.Option("--url", help="Where the server is.")],
     campaign: Annotated[str, typer.Option("--campaign", help="Campaign to take part in.")],
-    users: Annotated[int, typer.Option("--users", min=1, help="How many devices.")],
+    users: Annotated[int, typer.Option("--users", min=1, help="Number of devices.")],
     source: Annotated[
-        Path | None, typer.Option("--input", help="Trajectories of the devices; a generated city if absent.")
+        Path | None, typer.Option("--input", help="Trajectories of the devices; by default a generated city.")
     ] = None,
     duplicates: Annotated[
         float, typer.Option("--duplicates", help="Share of devices that send again.")
@@ -41,32 +41,32 @@ def fleet(
         float, typer.Option("--drops", help="Share of devices that lose a request or an answer, and retry.")
     ] = 0.0,
     garbage: Annotated[
-        float, typer.Option("--garbage", help="Share of devices that send garbage besides.")
+        float, typer.Option("--garbage", help="Share of devices that also send garbage.")
     ] = 0.0,
     seed: SeedOption = None,
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, max=2_000, help="Connections at once.")
     ] = 64,
     patience: Annotated[
-        float, typer.Option("--patience", min=0, help="Seconds without any answer after which it gives up.")
+        float, typer.Option("--patience", min=0, help="Give up after this many seconds without any answer.")
     ] = 600.0,
     admission: Annotated[
-        Path | None, typer.Option("--admission", help="File of admission codes: those of a device on a line.")
+        Path | None, typer.Option("--admission", help="File of admission codes, one line for each device.")
     ] = None,
     windows: Annotated[
         int | None,
-        typer.Option("--windows", min=1, help="Windows of a standing campaign that the devices answer."),
+        typer.Option(
+            "--windows", min=1, help="Number of windows of a standing campaign that the devices answer."
+        ),
     ] = None,
     trial_clock: Annotated[
         str | None,
-        typer.Option(
-            "--trial-clock", metavar="START,RATE,SINCE", help="The quicker clock that the server was given."
-        ),
+        typer.Option("--trial-clock", metavar="START,RATE,SINCE", help="The trial clock of the server."),
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Play devices that answer a campaign over HTTP. Exit status 0 if every one of them was acknowledged."""
+    """Play devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device."""
     import asyncio
 
     from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet

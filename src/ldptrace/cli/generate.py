@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 OutputOption = Annotated[
     Path, typer.Option("-o", "--out", help="File for the trajectories, in the format of its extension.")
 ]
-CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="How many trajectories.")]
+CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trajectories.")]
 PresetOption = Annotated[
-    str | None, typer.Option("--preset", help="Lengths and interval like a set of the paper's; see the docs.")
+    str | None,
+    typer.Option("--preset", help="Lengths and sampling interval of one of the paper's data sets."),
 ]
 IntervalOption = Annotated[float | None, typer.Option("--interval", help="Seconds between points.")]
 NoiseOption = Annotated[float | None, typer.Option("--noise", help="GPS error in metres.")]
@@ -38,7 +39,7 @@ RoadsOutOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Make data sets to try it on.", no_args_is_help=True)
+    group = typer.Typer(help="Make data sets for trials.", no_args_is_help=True)
     for command in (city, network, campus):
         group.command()(command)
     app.add_typer(group, name="generate")
@@ -74,7 +75,10 @@ def network(
         Path | None, typer.Option("--edges", help="Table of edges: node1, node2, edge_class.")
     ] = None,
     roads: Annotated[
-        Path | None, typer.Option("--roads", help="Any road network that `ldptrace roads` reads, instead.")
+        Path | None,
+        typer.Option(
+            "--roads", help="Instead of --nodes and --edges: any road network that `ldptrace roads` reads."
+        ),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
@@ -117,7 +121,7 @@ def campus(
         Path | None, typer.Option("--pois", help="Also write the table of places here (.csv).")
     ] = None,
     visits: Annotated[
-        tuple[int, int], typer.Option("--visits", help="Fewest and most buildings of a walker.")
+        tuple[int, int], typer.Option("--visits", help="Fewest and most buildings that one person visits.")
     ] = (3, 8),
     minutes: Annotated[
         float | None, typer.Option("--minutes", help="Mean duration of one walk between two buildings.")

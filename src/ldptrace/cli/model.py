@@ -51,7 +51,7 @@ def fit(
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
-    """Fit a mobility model to private estimates. The file holds all that `sample` needs."""
+    """Fit a mobility model to private estimates. The file holds all that `ldptrace sample` needs."""
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
@@ -78,7 +78,7 @@ def fit(
 def sample(
     model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
     output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trajectories go.")],
-    count: Annotated[int, typer.Option("--count", min=0, help="How many synthetic trajectories.")],
+    count: Annotated[int, typer.Option("--count", min=0, help="Number of synthetic trajectories.")],
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
     date: DateOption = None,
@@ -88,7 +88,7 @@ def sample(
         typer.Option(
             "--sample-seed",
             min=0,
-            help="Seed of the drawing, as the file of a release states it, to repeat it.",
+            help="Seed stated in the file of a release, to draw the same trips again.",
         ),
     ] = None,
     to: ToOption = None,

@@ -61,7 +61,7 @@ def plan(
         float | None,
         typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds."),
     ] = None,
-    method: Annotated[Kind, typer.Option("--method", help="Which collection.")] = Kind.single_report,
+    method: Annotated[Kind, typer.Option("--method", help="Method of the collection.")] = Kind.single_report,
     for_map: Annotated[
         bool,
         typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`)."),
@@ -77,18 +77,20 @@ def plan(
     lifetime: LifetimeOption = None,
     campaign: Annotated[
         str | None,
-        typer.Option("--campaign", metavar="NAME", help="Name the campaign; a nonce makes its plan its own."),
+        typer.Option(
+            "--campaign", metavar="NAME", help="Name of the campaign. A random number makes its plan unique."
+        ),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--out", help="Write the plan document here.")] = None,
     explain: Annotated[
-        bool, typer.Option("--explain/--no-explain", help="Say in words what the plan does.")
+        bool, typer.Option("--explain/--no-explain", help="Print in words what the plan does.")
     ] = True,
     json_file: JsonOption = None,
 ) -> None:
-    """Choose N and m by the predicted error, from public facts only, and show what another choice costs.
+    """Write the plan of a collection: choose the grid by the predicted error, from public facts only.
 
-    With --every the plan stands: each device answers once in every window, about a recent trip or about none, until
-    its lifetime is spent.
+    With --every the plan repeats: each device answers once in every window, about a recent trip or about none, until
+    it has spent its lifetime.
     """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise

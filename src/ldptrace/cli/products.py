@@ -35,14 +35,16 @@ def matrix(
     zones: Annotated[
         str,
         typer.Option(
-            "--zones", metavar="FILE|h3:R", help="Polygons (GeoJSON, GeoPackage, Shapefile) or cells of H3."
+            "--zones",
+            metavar="FILE|h3:R",
+            help="Polygons (GeoJSON, GeoPackage, Shapefile), or cells of H3 such as h3:8.",
         ),
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", help="Where the matrix goes: .omx, .parquet or .csv.")
     ],
     by: Annotated[
-        str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each.")
+        str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each of these.")
     ] = None,
     zone_id: Annotated[
         str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
@@ -81,7 +83,9 @@ def flows(
         Path, typer.Option("--roads", metavar="NETWORK", help="The road network the trips follow.")
     ],
     output: Annotated[Path, typer.Option("-o", "--out", help="Where they go: .gpkg, .geojson or .parquet.")],
-    by: Annotated[str | None, typer.Option("--by", metavar="hour", help="A column for each hour.")] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="hour", help="Add a column for each hour.")
+    ] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
@@ -157,19 +161,19 @@ def statement(
             metavar="FILE|MODEL|PLAN", help="Synthetic trips, a model, or a plan of a collection."
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--out", help="Folder of the papers.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="Folder for the documents.")],
     product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
     curator: Annotated[str | None, typer.Option("--curator", help="Who publishes it.")] = None,
     purpose: Annotated[str | None, typer.Option("--purpose", help="What it is for.")] = None,
-    region: Annotated[str | None, typer.Option("--region", help="Region that it describes.")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="Region that the data describe.")] = None,
     sector: Annotated[str, typer.Option("--sector", help="Sector, as the registry names it.")] = "Government",
     published: Annotated[
         str | None, typer.Option("--date", metavar="DATE", help="Day of publication, such as 2026-03-01.")
     ] = None,
-    author: Annotated[str | None, typer.Option("--author", help="Who fills in the registry's entry.")] = None,
+    author: Annotated[str | None, typer.Option("--author", help="Author of the registry's entry.")] = None,
     url: Annotated[str | None, typer.Option("--url", help="Where the data product is described.")] = None,
 ) -> None:
-    """Write the papers of a release: registry entry, NIST hazards, Croissant metadata, citation."""
+    """Write the documents of a release: registry entry, NIST hazards, Croissant metadata, citation."""
     from ldptrace.products.source import open_promise
     from ldptrace.products.statement import Operator, write_statement
 

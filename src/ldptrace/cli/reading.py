@@ -61,9 +61,7 @@ ZoneOption = Annotated[
 ]
 SplitOption = Annotated[
     float | None,
-    typer.Option(
-        "--split-gap", metavar="SECONDS", help="Cut trajectories where time jumps by more than this."
-    ),
+    typer.Option("--split-gap", metavar="SECONDS", help="Cut trajectories at gaps in time longer than this."),
 ]
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "bounds": (BoundsOption, None),

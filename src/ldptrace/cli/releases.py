@@ -18,9 +18,12 @@ TRIPS = (".parquet", ".csv", ".geojson")
 def publish(
     name: NameArgument,
     count: Annotated[
-        int, typer.Option("--count", min=0, max=10_000_000, help="Synthetic trips; 0: as many as reports.")
+        int,
+        typer.Option(
+            "--count", min=0, max=10_000_000, help="Number of synthetic trips; 0 for one per report."
+        ),
     ] = 0,
-    again: Annotated[bool, typer.Option("--again", help="Replace an attempt that was interrupted.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Replace an interrupted attempt.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:

@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 
 AtOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--at", metavar="TIME", help="When the reports of a tally were in, one for each, in their order."
-    ),
+    typer.Option("--at", metavar="TIME", help="Time of each tally, in the order of the tallies."),
 ]
 RememberOption = Annotated[
     str,
     typer.Option(
         "--remember",
         metavar="auto|forever|DURATION",
-        help="With --at: half-life of a report's weight; auto: the one that predicts the next tally best.",
+        help="With --at: half-life of a report's weight; auto chooses the one that predicts the next tally best.",
     ),
 ]
 

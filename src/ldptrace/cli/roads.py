@@ -33,16 +33,16 @@ def roads(
             help="Lines (.geojson, .gpkg), a folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf).",
         ),
     ] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Whose roads: car, bicycle or foot.")] = "car",
+    mode: Annotated[str, typer.Option("--mode", help="Who travels: car, bicycle or foot.")] = "car",
     bounds: BoundsOption = None,
     to_crs: Annotated[
         str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:4326".')
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Say what is in a road network, and draw or convert it.
+    """Describe a road network; draw or convert it.
 
-    The largest part in which all roads lead everywhere is used; the rest is counted.
+    Only the largest part is used in which every place can be reached from every other; the rest is counted.
     """
     from ldptrace.io.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads

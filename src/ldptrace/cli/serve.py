@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", envvar="LDPTRACE_DATA", help="Folder of the database; ldptrace-data if absent."),
+    typer.Option("--data", envvar="LDPTRACE_DATA", help="Folder of the database; by default ldptrace-data."),
 ]
 DatabaseOption = Annotated[
     str | None,
@@ -56,11 +56,12 @@ def serve(
     data: DataOption = None,
     database: DatabaseOption = None,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at; the machine itself only by default.")
+        str, typer.Option("--host", help="Address to listen at; by default only this machine.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen at.")] = 8000,
-    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Most bytes of a request's body.")] = 4
-    << 20,
+    max_body: Annotated[
+        int, typer.Option("--max-body", min=1, help="Largest body of a request, in bytes.")
+    ] = 4 << 20,
     rate: Annotated[
         float, typer.Option("--rate", min=0, help="Requests per second and address; 0 for no limit.")
     ] = 50.0,
@@ -68,7 +69,7 @@ def serve(
         float, typer.Option("--burst", min=1, help="Requests that an address may send at once.")
     ] = 500.0,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds in which a request must have arrived.")
+        float, typer.Option("--timeout", min=0.1, help="Seconds within which a request must arrive.")
     ] = 20.0,
     trust_proxy: Annotated[
         str,
@@ -79,7 +80,7 @@ def serve(
         typer.Option(
             "--trial-clock",
             metavar="START,RATE[,SINCE]",
-            help="For trials: begin at START and run RATE times as fast; SINCE, a Unix time, is when that was.",
+            help="For trials: a clock that began at START, at the Unix time SINCE, and runs RATE times as fast.",
         ),
     ] = None,
 ) -> None:

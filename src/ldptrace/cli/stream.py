@@ -54,25 +54,28 @@ def stream(
     every: Annotated[
         str | None,
         typer.Option(
-            "--every", metavar="DURATION", help="A device answers once in that time; default: once in all."
+            "--every",
+            metavar="DURATION",
+            help="Time between two answers of a device; by default it answers once only.",
         ),
     ] = None,
     step: Annotated[
         str | None,
-        typer.Option("--step", metavar="DURATION", help="Time between two fits; default: 50 ticks."),
+        typer.Option("--step", metavar="DURATION", help="Time between two fits; by default 50 ticks."),
     ] = None,
     remember: Annotated[
         str,
         typer.Option(
             "--remember",
             metavar="auto|forever|DURATION",
-            help="Half-life of a report's weight; auto: the one that predicts the next step best.",
+            help="Half-life of a report's weight; auto chooses the one that predicts the next step best.",
         ),
     ] = "auto",
     presence: Annotated[
         PresenceChoice,
         typer.Option(
-            "--presence", help="Answer at moments of one's own, or, which is not private, after each trip."
+            "--presence",
+            help="When devices answer: at random moments, or after each trip, which is not private.",
         ),
     ] = PresenceChoice.hidden,
     roads: RoadsOption = None,
@@ -93,13 +96,13 @@ def stream(
     live: Annotated[
         Path | None,
         typer.Option(
-            "--live", metavar="FILE", help="Positions tick by tick as JSON lines; - is standard output."
+            "--live", metavar="FILE", help="Write positions tick by tick as JSON lines; - is standard output."
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            "--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."
+            "--seed", min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
         ),
     ] = None,
     to: ToOption = None,
@@ -107,8 +110,7 @@ def stream(
 ) -> None:
     """Play trips with times in their own order, and publish synthetic travellers step by step.
 
-    What is published for a step uses only what had been reported by then. The output holds trips on the clock of the
-    input.
+    Each step uses only reports that had arrived by then. The trips of the output have times on the clock of the input.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered

@@ -22,10 +22,10 @@ from ldptrace.cli.common import (
     SpacingOption,
     ToOption,
     WeekOption,
-    as_typed,
     check_outputs,
     note,
     parse_centre,
+    typed_path,
     write_text,
 )
 from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of
@@ -71,7 +71,7 @@ OutputOption = Annotated[
         "-o",
         "--out",
         metavar="FILE",
-        parser=as_typed,
+        parser=typed_path,
         help="Where the synthetic trajectories go; - is standard output.",
     ),
 ]
@@ -81,7 +81,8 @@ MethodOption = Annotated[
     typer.Option(
         "--method",
         autocompletion=method_names,
-        help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, or one of an installed package.",
+        help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, "
+        "privtrace, or one of an installed package.",
     ),
 ]
 GridOption = Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")]
@@ -112,9 +113,14 @@ TimeOption = Annotated[
 ]
 PilotOption = Annotated[
     float | None,
-    typer.Option("--pilot", help="Share of the users who are asked first; their answers choose N and m."),
+    typer.Option(
+        "--pilot",
+        help="Share of users who are asked first; their answers choose the grid and the size of sets.",
+    ),
 ]
-SimulationOption = Annotated[Simulation, typer.Option("--simulation", help="Draw tallies, or every report.")]
+SimulationOption = Annotated[
+    Simulation, typer.Option("--simulation", help="Draw the tallies directly, or make every single report.")
+]
 ModelOption = Annotated[
     Path | None,
     typer.Option(
@@ -123,11 +129,13 @@ ModelOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Repeat a run exactly: for experiments, the result is not a release."),
+    typer.Option(
+        "--seed", min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
+    ),
 ]
 UnitOption = Annotated[
     UnitChoice,
-    typer.Option("--unit", help="What epsilon protects where a column names users: a user, or only a trip."),
+    typer.Option("--unit", help="What epsilon protects if a column names users: a user, or only a trip."),
 ]
 
 
@@ -166,9 +174,9 @@ def synthesize(
     json_file: JsonOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Make a private synthetic copy of a data set: every trajectory plays one device.
+    """Make a private synthetic copy of a data set: each trajectory plays one device.
 
-    Where a column says whose is whose, one trajectory of each user is drawn, and plays the device.
+    If a column names the user, one trajectory of each user is drawn at random and plays the device.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.folder import is_folder

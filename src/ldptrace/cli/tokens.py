@@ -19,15 +19,17 @@ def token(
     scope: Annotated[
         str, typer.Option("--scope", help="read: look and download; manage: everything.")
     ] = "manage",
-    label: Annotated[str, typer.Option("--label", help="Whose it is, for the audit log.")] = "",
+    label: Annotated[str, typer.Option("--label", help="Who uses it, for the audit log.")] = "",
     show_all: Annotated[bool, typer.Option("--list", help="List tokens, without their secrets.")] = False,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="ID", help="Revoke a token.")] = None,
     admission: Annotated[
         int | None,
-        typer.Option("--admission", min=1, help="Make this many sheets of single-use codes for devices."),
+        typer.Option(
+            "--admission", min=1, help="Make this many lists of single-use codes, one list per device."
+        ),
     ] = None,
     codes: Annotated[
-        int, typer.Option("--codes", min=1, max=1_000, help="Codes on a sheet: one for each window.")
+        int, typer.Option("--codes", min=1, max=1_000, help="Codes in a list, one for each window.")
     ] = 1,
     data: DataOption = None,
     database: DatabaseOption = None,

@@ -15,28 +15,37 @@ if TYPE_CHECKING:
 
 EveryOption = Annotated[
     str | None,
-    typer.Option("--every", metavar="DURATION", help="A standing plan: one answer in every 7d, 12h, ..."),
+    typer.Option(
+        "--every",
+        metavar="DURATION",
+        help="A standing plan: one answer in every window of this length, such as 7d or 12h.",
+    ),
 ]
 RecentOption = Annotated[
     str | None,
     typer.Option(
-        "--recent", metavar="DURATION", help="Answers are about trips of this long (default: --every)."
+        "--recent",
+        metavar="DURATION",
+        help="How old a trip in an answer may be; by default as long as --every.",
     ),
 ]
 StartOption = Annotated[
     str | None,
     typer.Option(
-        "--start", metavar="TIME", help="Windows are counted from here (default 1970-01-05T00:00Z)."
+        "--start", metavar="TIME", help="When the first window starts; by default 1970-01-05T00:00Z."
     ),
 ]
 LifetimeOption = Annotated[
     str | None,
     typer.Option(
-        "--lifetime", metavar="E", help="Epsilon of all answers of a device (default: ten answers)."
+        "--lifetime",
+        metavar="E",
+        help="Epsilon of all answers of a device together; by default that of ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
-    str | None, typer.Option("--questions", metavar="A,B,C", help="Ask these questions, not the usual ones.")
+    str | None,
+    typer.Option("--questions", metavar="A,B,C", help="Ask only these questions, such as visits,length."),
 ]
 
 

@@ -184,7 +184,7 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
 
 
 def delete(database: Database, name: str, *, actor: str) -> None:
-    """Delete a campaign with everything that was counted. What was published stays with those who have it."""
+    """Delete a campaign and everything that was counted. What was published stays with those who have it."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":

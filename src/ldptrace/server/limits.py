@@ -28,7 +28,7 @@ class Settings:
     # Requests per second and address, and how many may come at once. 0: no limit.
     rate: float = 50.0
     burst: float = 500.0
-    # Seconds in which a request must have arrived.
+    # Seconds within which a request must arrive.
     timeout: float = 20.0
     # What opens and closes campaigns and windows; a trial may have a quicker one.
     clock: Callable[[], float] = time.time

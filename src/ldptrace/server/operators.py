@@ -230,7 +230,7 @@ async def roads(request: Request) -> Response:
 
 
 async def audit(request: Request) -> Response:
-    """What operators did."""
+    """List what operators did."""
     state = State.of(request)
     await state.operator(request, "read", EVERY)
     return JsonAnswer({"entries": await state.read(lambda session: list(audit_log(session)))})

@@ -32,17 +32,18 @@ def compare(
         typer.Option(
             "--methods",
             metavar="A,B,C",
-            help="Methods of synthesize or stream; with +map behind the name for one that uses --roads.",
+            help="Methods of synthesize or stream; NAME+map is the method with the map of --roads.",
         ),
     ],
     reading: Reading,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of results; runs that are in it are not repeated.")
+        Path, typer.Option("-o", "--out", help="Folder of results; runs that it holds are not repeated.")
     ],
     epsilons: Annotated[str, typer.Option("--epsilons", metavar="E,E", help="Privacy budgets.")] = "0.5,1,2",
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each method at each epsilon.")] = 3,
     data: Annotated[
-        list[Path] | None, typer.Option("--data", help="Further real sets, each with tables of its own.")
+        list[Path] | None,
+        typer.Option("--data", help="Another real set, with tables of its own; repeatable."),
     ] = None,
     grid: Annotated[
         str, typer.Option("--grid", metavar="N|auto", help="Cells per side of the methods; metrics use 6.")
@@ -55,23 +56,23 @@ def compare(
     ] = None,
     tick: Annotated[
         float | None,
-        typer.Option("--tick", metavar="SECONDS", help="Compare as streams, too; methods of stream need it."),
+        typer.Option("--tick", metavar="SECONDS", help="Also compare as streams; methods of stream need it."),
     ] = None,
     time: Annotated[
-        bool, typer.Option("--time/--no-time", help="Ask for times, too, where the method can.")
+        bool, typer.Option("--time/--no-time", help="Also ask about times, if the method can.")
     ] = False,
     users: Annotated[
-        int | None, typer.Option("--users", min=2, help="A random choice of so many trajectories.")
+        int | None, typer.Option("--users", min=2, help="Use a random sample of this many trajectories.")
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Processes; as many as there are processors if absent."),
+        typer.Option("--jobs", min=1, help="Number of processes; by default that of the processors."),
     ] = None,
 ) -> None:
-    """Tables of methods at several epsilons: mean and spread over seeds, CSV, Markdown, LaTeX and a page.
+    """Compare methods at several epsilons: mean and spread over seeds, as CSV, Markdown, LaTeX and a page.
 
-    Beside the methods stand a fresh real sample and, with --roads, the map alone and plain routing. A run that was
-    stopped goes on where it stopped.
+    A fresh real sample and, with --roads, the map alone and plain routing are compared too. An interrupted run
+    continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
     from ldptrace_lab.compare.runs import Question

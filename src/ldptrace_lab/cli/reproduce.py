@@ -69,10 +69,11 @@ def reproduce(
         Path | None, typer.Option("--data", help="Trajectories to use instead of generated ones.")
     ] = None,
     scale: Annotated[
-        ScaleName, typer.Option("--scale", help="A quick look, or the paper's sizes and repeats.")
+        ScaleName,
+        typer.Option("--scale", help="Small sets for a quick look, or the paper's sizes and repeats."),
     ] = ScaleName.quick,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of results; what is in it is not measured again.")
+        Path, typer.Option("-o", "--out", help="Folder of results; what it holds is not measured again.")
     ] = Path("reproduce"),
     repeats: Annotated[
         int | None,
@@ -93,7 +94,8 @@ def reproduce(
     beside: Annotated[
         Beside | None,
         typer.Option(
-            "--beside", help="Whose published values to draw beside --data; its file name tells if absent."
+            "--beside",
+            help="Data set whose published values are drawn beside --data; by default by the name of the file.",
         ),
     ] = None,
     bounds: BoundsOption = None,
@@ -102,7 +104,7 @@ def reproduce(
     # As the published numbers were measured.
     outside: OutsideOption = Outside.drop,
 ) -> None:
-    """Measure a table or figure of the paper again: CSV, JSON and a plot, published values beside the measured ones."""
+    """Measure a table or figure of the paper again; write CSV, JSON and a plot with the published values beside."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
     from ldptrace_lab.reproduce.page import write_page
     from ldptrace_lab.reproduce.published import SETS
