@@ -327,9 +327,13 @@ def test_what_is_published_of_each_trajectory_goes_anywhere(tmp_path: Path) -> N
         np.testing.assert_allclose(lt.read(tmp_path / name).x, whole.trajectories.x)
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.parquet"])
-def test_block_by_block_is_the_file_of_all_at_once(tmp_path: Path, name: str) -> None:
-    trips = replace(walks(2 * CHUNK + 9), crs="EPSG:4326", provenance={"epsilon": "1"})
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv.gz", "out.parquet", "out.geojson"])
+def test_block_by_block_is_the_file_of_all_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for room in ("base", "local"):
+        monkeypatch.setattr(f"ldptrace.engines.{room}.CHUNK", 64)
+    trips = replace(walks(6 * 64 + 9), crs="EPSG:4326", provenance={"epsilon": "1"})
     trips = replace(trips, ids=np.arange(len(trips)), t=60.0 * np.arange(trips.points) % 900)
     labels = {"crs": trips.crs, "provenance": trips.provenance}
     (tmp_path / "blocks").mkdir()

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.formats import EXTENSIONS, FORMATS, for_writing, locate, named, of_path
+from ldptrace.io import read, write
+from ldptrace.io.formats import EXTENSIONS, FORMATS, Format, for_writing, locate, named, of_path
 
 
 @pytest.mark.parametrize(
@@ -75,3 +80,30 @@ def test_what_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
         locate(tmp_path / "c.xyz", None)
     with pytest.raises(InputError, match="there is no such file or folder"):
         locate(tmp_path / "nothing*", None)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in FORMATS.values() if kind.writer], ids=lambda kind: kind.name
+)
+@pytest.mark.parametrize("cuts", [(0, 3), (0, 0, 1, 3), (0, 2, 2, 3), (0, 0)])
+def test_a_file_that_grows_is_the_file_of_all_at_once(
+    tmp_path: Path, kind: Format, cuts: tuple[int, ...]
+) -> None:
+    lines = [[(13.4, 52.5)], [(13.4, 52.5), (13.5, 52.6)], [(13.0, 52.0), (13.1, 52.1), (13.2, 52.2)]]
+    trips = Trajectories.from_lists(lines)
+    t = 1.7e9 + np.arange(trips.points)
+    trips = replace(trips, t=t, ids=np.array([7, 8, 9]), crs="EPSG:4326", provenance={"epsilon": "1"})
+    trips = trips.part(0, cuts[-1])
+    path = tmp_path / f"trips{kind.extensions[0]}"
+    assert kind.writer is not None
+    with kind.writer(path) as writer:
+        for start, stop in pairwise(cuts):
+            writer.write(trips.part(start, stop))
+    found, whole = tmp_path / f"grown{kind.extensions[0]}", tmp_path / f"whole{kind.extensions[0]}"
+    path.rename(found)
+    write(trips, whole)
+    if kind.name != "parquet":  # it has a row group for each set
+        assert found.read_bytes() == whole.read_bytes()
+    again = read(found) if len(trips) else trips
+    assert again.x.tolist() == trips.x.tolist()
+    assert again.numbers.tolist() == trips.numbers.tolist()

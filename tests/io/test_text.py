@@ -19,18 +19,20 @@ from ldptrace.io.text import (
     joined_lists,
     line_blocks,
     natural,
+    output,
     pairs,
     paste,
     read_bytes,
     read_head,
     strings,
-    write_chunks,
 )
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_bytes_there_and_back(tmp_path: Path, name: str) -> None:
-    write_chunks(tmp_path / name, [b"one\n", memoryview(b"two\n")])
+    with output(tmp_path / name) as stream:
+        stream.write(b"one\n")
+        stream.write(b"two\n")
     assert read_bytes(tmp_path / name) == read_head(tmp_path / name) == b"one\ntwo\n"
     assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == name.endswith("gz")
 

@@ -191,6 +191,11 @@ class Trajectories:
         return np.diff(self.offsets)
 
     @property
+    def numbers(self) -> Ints:
+        """The ids of the trajectories, or 0, 1, 2, ... where they have none."""
+        return np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
+
+    @property
     def is_geographic(self) -> bool:
         """Whether x is longitude and y latitude, in degrees."""
         return is_geographic(self.crs)
@@ -350,8 +355,7 @@ class Trajectories:
         large = self.points > np.iinfo(np.int32).max
         array_type = pa.LargeListArray if large else pa.ListArray
         offsets = column_of(self.offsets if large else self.offsets.astype(np.int32))
-        ids = np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
-        columns = {"traj_id": column_of(ids)}
+        columns = {"traj_id": column_of(self.numbers)}
         for name in ("x", "y", "t"):
             values = getattr(self, name)
             if values is not None:
@@ -420,9 +424,8 @@ class Trajectories:
         Times are moments in UTC, or seconds where they are of a day.
         """
         pandas = frames.module("pandas")
-        ids = np.arange(len(self)) if self.ids is None else self.ids
         axes = ("lon", "lat") if self.is_geographic else ("x", "y")
-        columns: dict[str, Any] = {ID: np.repeat(ids, self.sizes), axes[0]: self.x, axes[1]: self.y}
+        columns: dict[str, Any] = {ID: np.repeat(self.numbers, self.sizes), axes[0]: self.x, axes[1]: self.y}
         if self.t is not None:
             columns["t"] = frames.moments(self.t) if self.has_dates else self.t
         owner = ragged.owners(self.offsets)
@@ -436,7 +439,7 @@ class Trajectories:
 
         Times, where known, are arrays of seconds in the column `t`.
         """
-        columns: dict[str, Any] = {ID: np.arange(len(self)) if self.ids is None else self.ids}
+        columns: dict[str, Any] = {ID: self.numbers}
         if self.t is not None:
             columns["t"] = np.empty(len(self), dtype=object)
             columns["t"][:] = np.split(self.t, self.offsets[1:-1])

@@ -26,7 +26,6 @@ from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.batches import Batches
-from ldptrace.io.files import write
 from ldptrace.io.folder import PART, atomic_folder, is_folder, part_name
 from ldptrace.io.formats import Writer, for_writing
 from ldptrace.io.parquet import Writer as ParquetWriter
@@ -277,9 +276,7 @@ class Local(Engine):
                     write_parquet(draw, start, stop, folder / part_name(part), labels)
             return
         kind = for_writing(target, format)
-        if kind.writer is None:
-            write(replace(draw.trips(), **labels), target, format=format)
-            return
+        assert kind.writer is not None
         with atomic_path(target) as temporary, kind.writer(temporary) as writer:
             _write(writer, draw, 0, draw.count, labels)
         if not is_stream(target):

@@ -127,12 +127,6 @@ def batches(path: Path) -> Iterator[pa.Table]:
     raise FormatError("the rows cannot be read as a table")
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
-    """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
-    with Writer(path) as writer:
-        writer.write(trajectories)
-
-
 class Writer:
     """A file that grows, set by set; all have the columns of the first."""
 
@@ -162,11 +156,10 @@ class Writer:
 
 
 def _rows(trajectories: Trajectories) -> pa.Table:
-    """A row for each point."""
+    """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
     axes = ("lon", "lat") if trajectories.is_geographic else ("x", "y")
-    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     columns = {
-        "traj_id": pa.array(np.repeat(ids, trajectories.sizes)),
+        "traj_id": pa.array(np.repeat(trajectories.numbers, trajectories.sizes)),
         axes[0]: pa.array(trajectories.x),
         axes[1]: pa.array(trajectories.y),
     }

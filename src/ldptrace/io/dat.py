@@ -12,7 +12,7 @@ from ldptrace.core.trajectories import Ints, Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
-from ldptrace.io.text import joined, joined_lists, line_blocks, pairs, paste, strings, write_chunks
+from ldptrace.io.text import Layout, joined_lists, line_blocks, pairs, paste, strings
 
 LINE = re.compile(rb"#.*|>[^:]*:\s*(?:[^,;]+,[^,;]+;)*(?:[^,;]+,[^,;]+)?\s*|\s*")
 EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"
@@ -50,12 +50,14 @@ def read_file(path: Path, _: Reading) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
+def _lines(trajectories: Trajectories) -> pa.LargeStringArray:
     """Points and ids; the format has no place for times or further columns."""
-    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
     points = paste(strings(trajectories.x), ",", strings(trajectories.y), ";")
     bodies = joined_lists(trajectories.offsets, points, "")
-    write_chunks(path, [joined(paste("#", strings(ids), ":\n>0:", bodies, "\n"))])
+    return paste("#", strings(trajectories.numbers), ":\n>0:", bodies, "\n")
+
+
+writer = Layout(_lines).writer
 
 
 def _numbers(names: list[bytes], trajectories: int) -> Ints | None:

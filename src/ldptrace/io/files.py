@@ -107,9 +107,9 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
     if empty:
         said = f"{count(empty, 'trajectory')} without points {'has' if empty == 1 else 'have'} no row in {target}"
         warnings.warn(said, DataWarning, stacklevel=2)
-    assert kind.write is not None
-    with atomic_path(target) as temporary:
-        kind.write(trajectories, temporary)
+    assert kind.writer is not None
+    with atomic_path(target) as temporary, kind.writer(temporary) as writer:
+        writer.write(trajectories)
     if not is_stream(target):
         write_beside(target, None if kind.holds_promise else trajectories.provenance)
 

@@ -31,20 +31,18 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written; `write` is None where it is only read.
+    """How one kind of file is read and written: `writer` opens a file that grows, set by set (None: it is only read).
 
-    `writer` opens a file that grows, set by set, where the kind allows that.
     What was promised about synthetic data is in the file where it `holds_promise`, else beside it.
     """
 
     name: str
     extensions: tuple[str, ...]
     read: Callable[[Sequence[Path], Reading], Parsed]
-    write: Callable[[Trajectories, Path], None] | None = None
+    writer: Callable[[Path], Writer] | None = None
     holds_promise: bool = False
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
-    writer: Callable[[Path], Writer] | None = None
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
 
@@ -65,26 +63,24 @@ FORMATS = {
             "parquet",
             (".parquet", ".pq", ".geoparquet"),
             _of("parquet", "read"),
-            _of("parquet", "write"),
+            _of("parquet", "Writer"),
             holds_promise=True,
             tabular=True,
-            writer=_of("parquet", "Writer"),
         ),
         Format(
             "csv",
             (".csv", ".tsv"),
             _of("csv", "read"),
-            _of("csv", "write"),
+            _of("csv", "Writer"),
             tabular=True,
-            writer=_of("csv", "Writer"),
             holds_empty=False,
         ),
         Format("porto", (), _of("porto", "read")),
         Format("checkins", (), _of("checkins", "read")),
-        Format("dat", (".dat",), _of("dat", "read"), _of("dat", "write")),
+        Format("dat", (".dat",), _of("dat", "read"), _of("dat", "writer")),
         Format("geolife", (".plt",), _of("logs", "read_geolife")),
         Format("tdrive", (".txt",), _of("logs", "read_tdrive")),
-        Format("gpx", (".gpx",), _of("gpx", "read"), _of("gpx", "write")),
+        Format("gpx", (".gpx",), _of("gpx", "read"), _of("gpx", "writer")),
         Format("kml", (".kml", ".kmz"), _of("kml", "read")),
         Format("geopackage", (".gpkg",), _of("vector", "read"), tabular=True),
         Format("shapefile", (".shp",), _of("vector", "read"), tabular=True),
@@ -93,21 +89,21 @@ FORMATS = {
             "trips",
             (".trips.geojson",),
             _of("geojson", "read"),
-            _of("geojson", "write_trips"),
+            _of("geojson", "trips_writer"),
             holds_promise=True,
         ),
         Format(
             "mfjson",
             (".mfjson", ".mf.json"),
             _of("mfjson", "read"),
-            _of("mfjson", "write"),
+            _of("mfjson", "writer"),
             holds_promise=True,
         ),
         Format(
             "geojson",
             (".geojson", ".json"),
             _of("geojson", "read"),
-            _of("geojson", "write"),
+            _of("geojson", "writer"),
             holds_promise=True,
         ),
     )
@@ -137,8 +133,8 @@ def for_writing(path: Path, name: str | None) -> Format:
     chosen = of_path(path) if name is None else named(name)
     if chosen is None and is_stream(path):
         chosen = FORMATS["csv"]
-    writable = [kind for kind in FORMATS.values() if kind.write is not None]
-    if chosen is None or chosen.write is None:
+    writable = [kind for kind in FORMATS.values() if kind.writer is not None]
+    if chosen is None or chosen.writer is None:
         what = f"the extension of {path} is not known" if chosen is None else f"{chosen.name} is only read"
         known = ", ".join(f"{kind.name} ({', '.join(kind.extensions)})" for kind in writable)
         raise InputError(f"{what}; what can be written is {known}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from ldptrace.io.account import Parsed, each
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table, unzoned
-from ldptrace.io.text import joined, joined_lists, paste, read_bytes, strings, write_chunks
+from ldptrace.io.text import Layout, joined_lists, paste, read_bytes, strings
 
 Json = Any
 ID, TIMES = "traj_id", "times"
@@ -91,39 +91,72 @@ def read_file(path: Path, reading: Reading) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
-    """One feature per trajectory; a single point is a Point. Times are the property `times`, in seconds."""
-    points = paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")
-    _write(trajectories, path, points, with_times=True)
+def _feature(trajectories: Trajectories) -> pa.LargeStringArray:
+    """A single point is a Point. Times are the property `times`, in seconds."""
+    times = []
+    if trajectories.t is not None:
+        times = [f',"{TIMES}":[', joined_lists(trajectories.offsets, strings(trajectories.t), ","), "]"]
+    return _features_at(plane_points(trajectories), trajectories, *times)
 
 
-def write_trips(trajectories: Trajectories, path: Path) -> None:
+def _trip(trajectories: Trajectories) -> pa.LargeStringArray:
     """As kepler.gl's trip layer reads it: points are [lon, lat, altitude, seconds]."""
     if trajectories.t is None:
         raise InputError("a trip layer needs times, and these trajectories have none")
     axes = (strings(trajectories.x), ",", strings(trajectories.y), ",0,", strings(trajectories.t))
-    _write(trajectories, path, paste("[", *axes, "]"), with_times=False)
+    return _features_at(paste("[", *axes, "]"), trajectories)
 
 
-def _write(trajectories: Trajectories, path: Path, points: pa.LargeStringArray, *, with_times: bool) -> None:
-    offsets = trajectories.offsets
-    coordinates = joined_lists(offsets, points, ",")
+def _features_at(
+    points: pa.LargeStringArray, trajectories: Trajectories, *times: str | pa.LargeStringArray
+) -> pa.LargeStringArray:
+    """Features whose lines go through these points."""
+    coordinates = joined_lists(trajectories.offsets, points, ",")
     lines = paste('"LineString","coordinates":[', coordinates, "]")
-    geometry = pc.if_else(
-        pa.array(trajectories.sizes == 1), paste('"Point","coordinates":', coordinates), lines
-    )
-    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
-    pieces = ['{"type":"Feature","properties":{"traj_id":', strings(ids)]
-    if with_times and trajectories.t is not None:
-        pieces += [f',"{TIMES}":[', joined_lists(offsets, strings(trajectories.t), ","), "]"]
+    single = paste('"Point","coordinates":', coordinates)
+    geometry = pc.if_else(pa.array(trajectories.sizes == 1), single, lines)
+    return paste(*properties(trajectories, *times), ',"geometry":{"type":', geometry, "}}")
+
+
+def plane_points(trajectories: Trajectories) -> pa.LargeStringArray:
+    """The points as GeoJSON has them."""
+    return paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")
+
+
+def properties(
+    trajectories: Trajectories, *times: str | pa.LargeStringArray
+) -> list[str | pa.LargeStringArray]:
+    """The beginning of every feature: its number, its times, and the extra columns."""
+    pieces = ['{"type":"Feature","properties":{"traj_id":', strings(trajectories.numbers), *times]
     if trajectories.extra is not None:
         rows = (json.dumps(row, default=str)[1:-1] for row in trajectories.extra.to_pylist())
-        pieces += [pa.array([f",{row}" if row else "" for row in rows], pa.large_string())]
-    # A comma before every feature but the first.
-    commas = pa.array(np.where(np.arange(len(trajectories)) > 0, ",\n", ""), pa.large_string())
-    features = paste(commas, *pieces, '},"geometry":{"type":', geometry, "}}")
-    head = f'{{"type":"FeatureCollection",{_crs_member(trajectories)}{_promise_member(trajectories)}"features":[\n'
-    write_chunks(path, [head.encode(), joined(features), b"\n]}\n"])
+        pieces.append(pa.array([f",{row}" if row else "" for row in rows], pa.large_string()))
+    return [*pieces, "}"]
+
+
+def collection(
+    texts: Callable[[Trajectories], pa.LargeStringArray], about: Callable[[Trajectories], str]
+) -> Layout:
+    """A FeatureCollection with these features, and with members that say something about all of them."""
+
+    def head(trajectories: Trajectories) -> str:
+        promised = trajectories.provenance
+        said = "" if promised is None else f'"{KEY}":{to_text(promised)},'
+        return f'{{"type":"FeatureCollection",{about(trajectories)}{said}"features":[\n'
+
+    return Layout(texts, head, between=",\n", foot="\n]}\n")
+
+
+def _crs_member(trajectories: Trajectories) -> str:
+    if trajectories.is_geographic:
+        return ""
+    if trajectories.crs is None:
+        return '"crs":null,'
+    return f'"crs":{json.dumps({"type": "name", "properties": {"name": trajectories.crs}})},'
+
+
+writer = collection(_feature, _crs_member).writer
+trips_writer = collection(_trip, _crs_member).writer
 
 
 def _document(data: bytes) -> Json:
@@ -287,15 +320,3 @@ def _crs(document: dict[str, Json]) -> str | None:
     if "CRS84" in name:
         return WGS84
     return name.replace("urn:ogc:def:crs:", "").replace("::", ":") or None
-
-
-def _crs_member(trajectories: Trajectories) -> str:
-    if trajectories.is_geographic:
-        return ""
-    if trajectories.crs is None:
-        return '"crs":null,'
-    return f'"crs":{json.dumps({"type": "name", "properties": {"name": trajectories.crs}})},'
-
-
-def _promise_member(trajectories: Trajectories) -> str:
-    return "" if trajectories.provenance is None else f'"{KEY}":{to_text(trajectories.provenance)},'

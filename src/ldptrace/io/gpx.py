@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from ldptrace.core import ragged
 from ldptrace.core.crs import WGS84
@@ -15,12 +16,12 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
-from ldptrace.io.text import dates, joined, joined_lists, paste, read_bytes, strings, write_chunks
+from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 from ldptrace.io.xml import Document
 
 HEADER = (
-    b'<?xml version="1.0" encoding="UTF-8"?>\n'
-    b'<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<gpx version="1.1" creator="ldptrace" xmlns="http://www.topografix.com/GPX/1/1">\n'
 )
 # Larger ones are no 64-bit integers.
 NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
@@ -52,7 +53,7 @@ def read_file(path: Path, _: Reading) -> Parsed:
 read = each(read_file)
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
+def _tracks(trajectories: Trajectories) -> pa.LargeStringArray:
     """One track of one segment per trajectory; the format has no place for further columns."""
     if not trajectories.is_geographic:
         raise InputError(
@@ -65,10 +66,12 @@ def write(trajectories: Trajectories, path: Path) -> None:
     else:
         pieces += ['"><time>', dates(trajectories.t, "GPX"), "Z</time></trkpt>\n"]
     points = joined_lists(trajectories.offsets, paste(*pieces), "")
-    ids = np.arange(len(trajectories)) if trajectories.ids is None else trajectories.ids
+    ids = trajectories.numbers
     numbered = ["<trk><number>", strings(ids), "</number>"] if np.all(ids >= 0) else ["<trk>"]
-    tracks = paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
-    write_chunks(path, [HEADER, joined(tracks), b"</gpx>\n"])
+    return paste(*numbered, "<trkseg>\n", points, "</trkseg></trk>\n")
+
+
+writer = Layout(_tracks, lambda _: HEADER, foot="</gpx>\n").writer
 
 
 class _Gpx(Document):

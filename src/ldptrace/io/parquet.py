@@ -158,12 +158,6 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
 
 
-def write(trajectories: Trajectories, path: Path) -> None:
-    """One row per trajectory, as `Trajectories.to_arrow` lays it out; what was promised is in the metadata."""
-    with Writer(path) as writer:
-        writer.write(trajectories)
-
-
 class Writer:
     """A file that grows, set by set; all have the same columns, and the labels of the first hold for all."""
 

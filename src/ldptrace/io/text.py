@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core.arrow import pc
 from ldptrace.core.times import FIRST_SECOND, LAST_SECOND
-from ldptrace.core.trajectories import Floats, Ints
+from ldptrace.core.trajectories import Floats, Ints, Trajectories
 from ldptrace.errors import InputError
 
 BLOCK_BYTES = 1 << 25
@@ -74,11 +75,44 @@ def output(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, "wb", compresslevel=5)) if path.suffix == ".gz" else path.open("wb")
 
 
-def write_chunks(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
-    """Write the pieces one after the other, gzipped where the name says so."""
-    with output(path) as stream:
-        for chunk in chunks:
-            stream.write(chunk)
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is written: the text of each trajectory, what stands before and after them, and between two."""
+
+    texts: Callable[[Trajectories], pa.LargeStringArray]
+    head: Callable[[Trajectories], str] = lambda _: ""
+    between: str = ""
+    foot: str = ""
+
+    def writer(self, path: Path) -> TextWriter:
+        """A new file in this layout."""
+        return TextWriter(self, path)
+
+
+class TextWriter:
+    """A text file that grows, set by set; the head is that of the first set."""
+
+    def __init__(self, layout: Layout, path: Path) -> None:
+        self._layout, self._stream = layout, output(path)
+        self._begun = self._filled = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.write(self._layout.foot.encode())
+        self._stream.close()
+
+    def write(self, trajectories: Trajectories) -> None:
+        """Write one set after the others."""
+        between = self._layout.between
+        content = joined(paste(between, self._layout.texts(trajectories)))
+        if not self._begun:
+            self._stream.write(self._layout.head(trajectories).encode())
+            self._begun = True
+        # Nothing stands between the head and the first trajectory.
+        self._stream.write(content if self._filled else content[len(between.encode()) :])
+        self._filled = self._filled or len(trajectories) > 0
 
 
 def natural(path: Path) -> list[tuple[int, int | str]]:

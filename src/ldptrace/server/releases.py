@@ -166,7 +166,7 @@ class Attempt:
                     if _folder_of(file) == self._folder:
                         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
-                for part_number, data in enumerate(_cut(path.read_bytes())):
+                for part_number, data in enumerate(_pieces(path)):
                     with self._writing() as session:
                         _keep_part(session, name, self._folder + path.name, part_number, data)
         rounds = []
