@@ -361,6 +361,7 @@ def _learned(
         None if pilot is None else pilot.rest,
         public,
         crs,
+        streams.seeded,
     )
     synthesis = settings.recipe.run(job)
     if pilot is not None:

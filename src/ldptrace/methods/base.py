@@ -43,6 +43,8 @@ class Job:
     # What is known without asking anybody, and the coordinate system of it all.
     public: Public = field(default_factory=Public)
     crs: str | None = None
+    # Whether the devices were seeded: an experiment that repeats, and no release.
+    seeded: bool = False
 
     @property
     def users(self) -> int:

@@ -24,17 +24,17 @@ from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.recipe import central_method
 
 # Shares of epsilon as in the published program: grid, moves, trips, lengths; the grid's for both of its levels.
 GRID, MOVES, TRIPS, LENGTHS = Fraction(5, 100), Fraction(35, 100), Fraction(50, 100), Fraction(10, 100)
 # A cell with a share s of the visits is cut into ceil(FINER s / epsilon) parts a side.
 FINER = 5.0
 # `most_extra` is the largest number of extra cells that is counted; None: twice the cells of a side.
-OPTIONS = {"most_extra": None, "neighbours": "replaced"}
+OPTIONS = {"most_extra": None}
 
 _towards = kernel(lattice.towards)
 
@@ -82,10 +82,8 @@ def _adaptive(paths: CellPaths, real: Trajectories, curator: TrustedCurator) -> 
     first = ragged.offsets_of(sides**2)
     counts = np.ones(int(first[-1]))
     if sides.max() > 1:
-        (ox, oy), (sx, sy) = grid.origin, grid.step
-        items, owners = _visited_parts(
-            real.x, real.y, real.offsets, ox, oy, sx, sy, grid.n, sides, first[:-1]
-        )
+        lines = (*grid.origin, *grid.step, grid.n)
+        items, owners = _visited_parts(real.x, real.y, real.offsets, lines, sides, first[:-1])
         counts = curator.histogram(items, owners, int(first[-1]), GRID / 2)
     shares = []
     for cell in range(grid.cells):
@@ -177,7 +175,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
         way = ways[first, last]
         extra = (own.random(stop - start)[:, None] >= extras[way]).sum(axis=1)
         sizes = np.zeros(stop - start, dtype=np.int64)
-        cells = _bridges(first, last, way + extra, features.moves, targets, ahead, grid.n, sizes, own)
+        cells = _bridges(first, last, way + extra, (features.moves, targets, ahead, grid.n), sizes, own)
         return CellPaths(cells, ragged.offsets_of(sizes), grid)
 
     parts = map_chunks(bridge, count)
@@ -205,8 +203,9 @@ def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> T
 
 
 @kernel
-def _visited_parts(x, y, offsets, ox, oy, sx, sy, n, sides, first):  # type: ignore[no-untyped-def]
+def _visited_parts(x, y, offsets, lines, sides, first):  # type: ignore[no-untyped-def]
     """The different parts of cut cells that the points of each trajectory are in, and whose they are."""
+    ox, oy, sx, sy, n = lines
     seen = np.full(first[-1] + sides[-1] * sides[-1], -1, dtype=np.int64)
     items, owners = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
     filled = 0
@@ -228,8 +227,9 @@ def _visited_parts(x, y, offsets, ox, oy, sx, sy, n, sides, first):  # type: ign
 
 
 @kernel
-def _bridges(first, last, steps, moves, targets, ahead, n, sizes, rng):  # type: ignore[no-untyped-def]
+def _bridges(first, last, steps, chain, sizes, rng):  # type: ignore[no-untyped-def]
     """Each step by the chain, given where the path is to be after how many more; straight on where the chain cannot."""
+    moves, targets, ahead, n = chain
     total = 0
     for k in range(len(first)):
         total += steps[k] + 1
@@ -267,26 +267,16 @@ def _bridges(first, last, steps, moves, targets, ahead, n, sizes, rng):  # type:
     return cells[:filled]
 
 
-def _run(job: Job) -> Synthesis:
-    options = OPTIONS | job.options
-    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
-    with job.stages("count and add noise"):
-        features = learn(job.paths, job.real, curator, options["most_extra"])
-    with job.stages("synthesise"):
-        made = synthetic(features, job.users if job.count is None else job.count, job.sampling)
-    return Synthesis(trajectories=made, notes=(NOTE,))
-
-
 NOTE = (
     "AdaTrace's differential privacy holds for the published trips, against readers who are not the curator. Its "
     "further defences (against Bayesian inference, partial sniffing and outlier leakage) read the raw trajectories "
     "after epsilon is spent, which no proof covers, and are not used."
 )
-ADATRACE = Method(
+ADATRACE = central_method(
     "adatrace",
-    "AdaTrace (CCS'18): noisy moves, trips and lengths, bridges of a Markov chain; needs a trusted curator",
-    _run,
-    leaks=TRUST,
-    options=dict(OPTIONS),
-    has_model=False,
+    "AdaTrace (CCS'18): noisy moves, trips and lengths, bridges of a Markov chain",
+    lambda job, curator, options: learn(job.paths, job.real, curator, options["most_extra"]),
+    synthetic,
+    note=NOTE,
+    options=OPTIONS,
 )

@@ -4,12 +4,15 @@ Two data sets are neighbours when one trajectory is replaced by another; how man
 A trajectory's items weigh at most one together, in whole units, so a replaced trajectory moves all counts together by
 at most two. The papers call data sets neighbours when one has a trajectory more, which halves the noise and protects
 less: their number is published here all the same. The noise is a discrete Laplace variable, drawn with whole numbers
-only (Canonne, Kamath, Steinke, NeurIPS'20): no floating point number decides how likely an output is.
+only (Canonne, Kamath, Steinke, NeurIPS'20): no floating point number decides how likely an output is. A release draws
+it from the operating system's secure source; only an experiment, which says so in its provenance, has a seed.
 """
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +23,45 @@ from ldptrace.protocol.exact import epsilon_fraction
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TRUST = "needs a trusted curator, who sees every trajectory: central, not local differential privacy"
 # What the items of one trajectory weigh together. Sums of a billion trajectories are exact in 64 bits.
 UNITS = 1 << 20
 # How far one person moves all counts together. Replaced: the items of one trajectory leave, another's come.
 SENSITIVITY = {"replaced": 2, "added": 1}
 
 
+class Integers(Protocol):
+    """Uniform whole numbers: a generator of `numpy`, or the operating system."""
+
+    def integers(self, low: int, high: int, size: int) -> Ints: ...
+
+
+class SystemSource:
+    """Uniform whole numbers from the operating system's secure source, exactly."""
+
+    def integers(self, low: int, high: int, size: int) -> Ints:
+        """From `low` to below `high`: the low bits of eight bytes, until they fit.
+
+        >>> SystemSource().integers(7, 8, 3).tolist()
+        [7, 7, 7]
+        """
+        span = high - low
+        mask = np.uint64((1 << (span - 1).bit_length()) - 1)
+        drawn = np.empty(0, dtype=np.uint64)
+        while len(drawn) < size:
+            found = np.frombuffer(os.urandom(8 * (size - len(drawn))), dtype=np.uint64) & mask
+            drawn = np.concatenate([drawn, found[found < span]])
+        return low + drawn.astype(np.int64)
+
+
 class TrustedCurator:
     """Noisy histograms of everybody's items, eps-differentially private together."""
 
-    def __init__(self, epsilon: float, rng: np.random.Generator, neighbours: str = "replaced") -> None:
+    def __init__(self, epsilon: float, source: Integers, neighbours: str = "replaced") -> None:
         if neighbours not in SENSITIVITY:
             raise InputError(f"neighbours must be {' or '.join(SENSITIVITY)}, got {neighbours!r}")
         self.sensitivity = SENSITIVITY[neighbours]
         self.epsilon = epsilon_fraction(epsilon)
-        self.rng = rng
+        self.source = source
         self.left = Fraction(1)
 
     def histogram(
@@ -55,10 +81,10 @@ class TrustedCurator:
         # Whole numbers below 2^53: these floating point sums are exact.
         counts = np.bincount(items, weights=weights, minlength=domain).astype(np.int64)
         scale = self.sensitivity * UNITS / (self.epsilon * share)
-        return (counts + discrete_laplace(scale, domain, self.rng)) / UNITS
+        return (counts + discrete_laplace(scale, domain, self.source)) / UNITS
 
 
-def discrete_laplace(scale: Fraction, count: int, rng: np.random.Generator) -> Ints:
+def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
     """Whole numbers k with probability proportional to exp(-|k| / scale), exactly.
 
     >>> discrete_laplace(Fraction(1, 60), 3, np.random.default_rng(1)).tolist()
@@ -70,11 +96,11 @@ def discrete_laplace(scale: Fraction, count: int, rng: np.random.Generator) -> I
     drawn = np.zeros(count, dtype=np.int64)
     open_ = np.arange(count)
     while len(open_):
-        low = rng.integers(0, top, len(open_))
-        kept = _happens(low, top, rng)
-        wide = _geometric(len(open_), rng)
+        low = source.integers(0, top, len(open_))
+        kept = _happens(low, top, source)
+        wide = _geometric(len(open_), source)
         size = (low + top * wide) // bottom
-        negative = rng.integers(0, 2, len(open_)) == 1
+        negative = source.integers(0, 2, len(open_)) == 1
         # Zero is one number, not two.
         kept &= ~(negative & (size == 0))
         drawn[open_[kept]] = np.where(negative, -size, size)[kept]
@@ -82,25 +108,25 @@ def discrete_laplace(scale: Fraction, count: int, rng: np.random.Generator) -> I
     return drawn
 
 
-def _happens(numerator: Ints, denominator: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _happens(numerator: Ints, denominator: int, source: Integers) -> NDArray[np.bool_]:
     """Events of probability exp(-numerator / denominator) for fractions of at most one (von Neumann's series)."""
     rounds = np.zeros(len(numerator), dtype=np.int64)
     going = np.arange(len(numerator))
     k = 1
     while len(going):
-        again = rng.integers(0, denominator * k, len(going)) < numerator[going]
+        again = source.integers(0, denominator * k, len(going)) < numerator[going]
         going = going[again]
         rounds[going] += 1
         k += 1
     return rounds % 2 == 0
 
 
-def _geometric(count: int, rng: np.random.Generator) -> Ints:
+def _geometric(count: int, source: Integers) -> Ints:
     """How often in a row an event of probability 1/e happens."""
     found = np.zeros(count, dtype=np.int64)
     going = np.arange(count)
     while len(going):
-        going = going[_happens(np.ones(len(going), dtype=np.int64), 1, rng)]
+        going = going[_happens(np.ones(len(going), dtype=np.int64), 1, source)]
         found[going] += 1
     return found
 

@@ -22,10 +22,10 @@ from ldptrace.core.moves import grid_moves
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.recipe import central_method
 
 # Shares of epsilon: which grid, where trips start, moves by cell, moves by cell and last move.
 GRIDS, STARTS, MOVES, PAIRS = Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)
@@ -191,23 +191,11 @@ def _walks(starts, targets, moves, pairs, keeps, sizes, rng):  # type: ignore[no
     return cells[:filled].copy()
 
 
-def _run(job: Job) -> Synthesis:
-    options = OPTIONS | job.options
-    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
-    with job.stages("count and add noise"):
-        trees = learn(job.real, job.grid, curator)
-    with job.stages("synthesise"):
-        made = synthetic(trees, job.users if job.count is None else job.count, job.sampling)
-    return Synthesis(trajectories=made, notes=(NOTE,))
-
-
-OPTIONS = {"neighbours": "replaced"}
 NOTE = "DPT's differential privacy holds for the published trips, against readers who are not the curator."
-DPT = Method(
+DPT = central_method(
     "dpt",
-    "DPT (VLDB'15): noisy prefix trees on grids for each speed; needs a trusted curator",
-    _run,
-    leaks=TRUST,
-    options=dict(OPTIONS),
-    has_model=False,
+    "DPT (VLDB'15): noisy prefix trees on grids for each speed",
+    lambda job, curator, _: learn(job.real, job.grid, curator),
+    synthetic,
+    note=NOTE,
 )

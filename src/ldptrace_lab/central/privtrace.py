@@ -22,10 +22,10 @@ from scipy.sparse.csgraph import shortest_path
 
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.central.curator import TRUST, Floats, Ints, TrustedCurator, on_simplex
+from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
 from ldptrace_lab.central.leaves import FINEST, Leaves
+from ldptrace_lab.central.recipe import central_method
 
 # Shares of epsilon as in the paper: visits, first order, second order.
 VISITS, FIRST, SECOND = Fraction(1, 5), Fraction(2, 5), Fraction(2, 5)
@@ -188,15 +188,16 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
     )
     first, last = np.divmod(pair, features.leaves.count)
     sizes = np.zeros(count, dtype=np.int64)
-    cells = _walks(
-        first, features.ways[first, last], features.begin, features.to, features.onward, features.leave,
-        features.table, features.second, sizes, rng,
-    )  # fmt: skip
+    once = (features.begin, features.to, features.onward, features.leave)
+    twice = (features.table, features.second)
+    cells = _walks(first, features.ways[first, last], once, twice, sizes, rng)
     return features.leaves.points(cells, np.concatenate(([0], np.cumsum(sizes))), rng)
 
 
 @kernel
-def _walks(first, way, begin, to, onward, leave, table, second, sizes, rng):  # type: ignore[no-untyped-def]
+def _walks(first, way, once, twice, sizes, rng):  # type: ignore[no-untyped-def]
+    """Walks by the chains of first and of second order."""
+    (begin, to, onward, leave), (table, second) = once, twice
     cells = np.empty(16 * len(first) + LONGEST, dtype=np.int32)
     filled = 0
     for k in range(len(first)):
@@ -245,26 +246,14 @@ def _walks(first, way, begin, to, onward, leave, table, second, sizes, rng):  # 
     return cells[:filled].copy()
 
 
-def _run(job: Job) -> Synthesis:
-    options = OPTIONS | job.options
-    curator = TrustedCurator(job.epsilon, job.devices, options["neighbours"])
-    with job.stages("count and add noise"):
-        features = learn(job.real, job.grid, curator)
-    with job.stages("synthesise"):
-        made = synthetic(features, job.users if job.count is None else job.count, job.sampling)
-    return Synthesis(trajectories=made, notes=(NOTE,))
-
-
-OPTIONS = {"neighbours": "replaced"}
 NOTE = (
     "PrivTrace's differential privacy holds for the published trips, against readers who are not the curator; the raw "
     "support of the transitions, which its program uses, is not used here."
 )
-PRIVTRACE = Method(
+PRIVTRACE = central_method(
     "privtrace",
-    "PrivTrace (USENIX Security'23): noisy chain of first and second order, adaptive grid; needs a trusted curator",
-    _run,
-    leaks=TRUST,
-    options=dict(OPTIONS),
-    has_model=False,
+    "PrivTrace (USENIX Security'23): noisy chain of first and second order, adaptive grid",
+    lambda job, curator, _: learn(job.real, job.grid, curator),
+    synthetic,
+    note=NOTE,
 )

@@ -214,7 +214,7 @@ def reconstruct(drawn, offsets, distances, n, stay, rng, cells):  # type: ignore
             # A single cell leaves no way to move: one ring more does.
             box = _around(box[0] * n + box[2], n, (0, n, 0, n))
         for p in range(size):
-            _layer(drawn[first + p], distances, p in (0, size - 1), p, box, n, stay, cost, ways)
+            _layer(drawn[first + p], distances, p in (0, size - 1), p, (box, n, stay), (cost, ways))
         here = -1
         for p in range(size - 1, -1, -1):
             near = box if here < 0 else _around(here, n, box)
@@ -232,11 +232,12 @@ def _bounding_box(drawn, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _layer(drawn, distances, outer, p, box, n, stay, cost, ways):  # type: ignore[no-untyped-def]
+def _layer(drawn, distances, outer, p, room, tables):  # type: ignore[no-untyped-def]
     """Least cost of a path that ends in each cell at position p, and the number of paths that have it.
 
     Only the proportions of these numbers matter; dividing keeps them finite on long paths.
     """
+    (box, n, stay), (cost, ways) = room, tables
     most = 0.0
     for i in range(box[0], box[1]):
         for j in range(box[2], box[3]):

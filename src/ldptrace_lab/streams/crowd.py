@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.evaluation.streams import Clock
 from ldptrace.protocol.grid import Grid
-from ldptrace_lab.streams.cells import CellStreams, Clock, Ints
+from ldptrace_lab.streams.cells import CellStreams, Ints
 from ldptrace_lab.streams.states import Floats, States
 
 # Weights below this are none.

@@ -10,7 +10,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.plugins import StreamMethod
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.streams import ldpids, retrasyn
-from ldptrace_lab.streams.cells import CellStreams, Clock
+from ldptrace_lab.streams.cells import CellStreams, clock_around
 from ldptrace_lab.streams.population import Settings
 
 WINDOW = 20
@@ -33,7 +33,7 @@ def _method(
         window: int = WINDOW,
         mean_ticks: float | None = None,
     ) -> Trajectories:
-        streams = CellStreams.from_trajectories(trips, grid, Clock.around(trips, tick))
+        streams = CellStreams.from_trajectories(trips, grid, clock_around(trips, tick))
         drawing, placing = rng.spawn(2)
         return synthesise(streams, Settings(epsilon, window, mean_ticks), drawing).trajectories(placing)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
-from ldptrace_lab.central.curator import UNITS, TrustedCurator, discrete_laplace, on_simplex
+from ldptrace_lab.central.curator import UNITS, SystemSource, TrustedCurator, discrete_laplace, on_simplex
 from statistics_kit import assert_frequencies
 
 
@@ -22,6 +22,20 @@ def test_noise_has_its_exact_law(scale: Fraction, rng: np.random.Generator) -> N
     counts = np.array([(drawn == value).sum() for value in values])
     beyond = len(drawn) - counts.sum()
     assert_frequencies(np.append(counts, beyond), np.append(law, 1 - law.sum()))
+
+
+@pytest.mark.parametrize("span", [1, 2, 5, 6])
+def test_the_system_draws_every_number_as_often(span: int) -> None:
+    drawn = SystemSource().integers(3, 3 + span, 30_000)
+    assert_frequencies(np.bincount(drawn - 3, minlength=span), np.full(span, 1 / span))
+    assert SystemSource().integers(0, 1 << 60, 1)[0] != SystemSource().integers(0, 1 << 60, 1)[0]
+    assert len(SystemSource().integers(0, 5, 0)) == 0
+
+
+def test_noise_of_the_system_has_its_law() -> None:
+    drawn = np.abs(discrete_laplace(Fraction(1 << 20), 40_000, SystemSource()))
+    # The mean of |Laplace| is its scale, and so is the standard deviation of |Laplace|.
+    assert abs(drawn.mean() / (1 << 20) - 1) < 5 / np.sqrt(40_000)
 
 
 def test_noise_that_does_not_fit_is_refused(rng: np.random.Generator) -> None:

@@ -279,13 +279,16 @@ def _follows(offsets, place, first, last, x, y, metres_per_step, feasible):  # t
         earliest = first[offsets[a] : offsets[a + 1]].min()
         for b in range(len(offsets) - 1):
             if latest[b] > earliest:
-                feasible[a, b] = _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b)
+                own, other = (offsets[a], offsets[a + 1]), (offsets[b], offsets[b + 1])
+                feasible[a, b] = _some_pair(own, other, place, (first, last), (x, y), metres_per_step)
 
 
 @kernel
-def _some_pair(offsets, place, first, last, x, y, metres_per_step, a, b):  # type: ignore[no-untyped-def]
-    for m in range(offsets[a], offsets[a + 1]):
-        for k in range(offsets[b], offsets[b + 1]):
+def _some_pair(own, other, place, spans, spots, metres_per_step):  # type: ignore[no-untyped-def]
+    """Whether somebody who is at a place of one region can be at one of the other later."""
+    (first, last), (x, y) = spans, spots
+    for m in range(own[0], own[1]):
+        for k in range(other[0], other[1]):
             steps = last[k] - first[m]
             if steps > 0:
                 dx, dy = x[place[m]] - x[place[k]], y[place[m]] - y[place[k]]
