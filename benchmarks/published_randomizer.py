@@ -126,6 +126,36 @@ def main() -> None:
             )
         print()
     save(arguments.out / "published_randomizer.json", results)
+    plot(results, arguments.out / "published-numbers.svg")
+
+
+def plot(results: dict[str, Scores | dict[str, float]], path: Path) -> None:
+    """Three metrics against the stated epsilon, for Table 3 and for each client."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    lines = {
+        "table 3": ("Table 3 of the paper", "#6b7280", "D"),
+        "published": ("published client", "#c2410c", "o"),
+        "correct": ("correct client", "#0f766e", "s"),
+    }
+    plt.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "ldptrace", "font.size": 9}
+    figure, axes = plt.subplots(1, 3, figsize=(7.6, 2.9), layout="constrained")
+    for axis, metric in zip(axes, ("density_error", "trip_error", "pattern_error"), strict=True):
+        for key, (label, colour, marker) in lines.items():
+            values = [np.atleast_1d(results[f"{key}, eps = {epsilon:g}"][metric]) for epsilon in EPSILONS]
+            spread = [value.std(ddof=1) if len(value) > 1 else 0.0 for value in values]
+            means = [value.mean() for value in values]
+            axis.errorbar(EPSILONS, means, spread, color=colour, marker=marker, capsize=3, label=label)
+        axis.set_title(metric.replace("_", " "))
+        axis.set_xlabel("stated epsilon")
+        axis.set_xticks(EPSILONS)
+        axis.set_ylim(bottom=0)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":
