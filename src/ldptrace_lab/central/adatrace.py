@@ -7,16 +7,21 @@ a bridge of the chain between the ends.
 The published program is not differentially private, in five places; here they are made so. The bounds and the number of
 trajectories are public. The densities of the second level have noise. Extra lengths are counted, with noise, for all
 pairs of cells with the same shortest way, up to a public most: sums for each pair of cells, their largest value, their
-number and the choice of a law were raw. Noise is exact, and fits replaced trajectories.
+number and the choice of a law were raw. Noise is exact, and fits replaced trajectories. Defences against attacks are in
+`resilience`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
@@ -28,13 +33,15 @@ from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import Floats, Ints, TrustedCurator, on_simplex
 from ldptrace_lab.central.recipe import central_method
+from ldptrace_lab.central.resilience import deniable, shielded
 
 # Shares of epsilon as in the published program: grid, moves, trips, lengths; the grid's for both of its levels.
 GRID, MOVES, TRIPS, LENGTHS = Fraction(5, 100), Fraction(35, 100), Fraction(50, 100), Fraction(10, 100)
 # A cell with a share s of the visits is cut into ceil(FINER s / epsilon) parts a side.
 FINER = 5.0
-# `most_extra` is the largest number of extra cells that is counted; None: twice the cells of a side.
-OPTIONS = {"most_extra": None}
+# `most_extra` is the largest number of extra cells that is counted; None: twice the cells of a side. The others are
+# defences, off with None: visitors of the cell `sensitive` are like all others, `kappa` trips or more share an end.
+OPTIONS = {"most_extra": None, "sensitive": None, "kappa": None}
 
 _towards = kernel(lattice.towards)
 
@@ -53,19 +60,40 @@ class Features:
     trips: Floats
     # Chances of 0, 1, 2 ... extra cells, a row for each length of the shortest way.
     extras: Floats
+    # The public choice of a cell whose visitors are to be like all others.
+    sensitive: int | None = None
+
+    @cached_property
+    def targets(self) -> NDArray[np.int32]:
+        """Where each move out of each cell leads; -1 leaves the map."""
+        table, targets = grid_moves(self.grid.n), np.full((self.grid.cells, 8), -1, dtype=np.int32)
+        targets[table[:, 0], table[:, 1]] = table[:, 2]
+        return targets
+
+    @cached_property
+    def ahead(self) -> Floats:
+        """Chances to be in each cell after 0, 1, 2 ... moves from each cell."""
+        table, chain = grid_moves(self.grid.n), np.zeros((self.grid.cells, self.grid.cells))
+        chain[table[:, 0], table[:, 2]] = self.moves[table[:, 0], table[:, 1]]
+        powers = [np.eye(self.grid.cells)]
+        for _ in range(self.grid.n + self.extras.shape[1]):
+            powers.append(powers[-1] @ chain)
+        return np.array(powers)
 
 
 def learn(
-    paths: CellPaths, real: Trajectories, curator: TrustedCurator, most_extra: int | None = None
+    paths: CellPaths, real: Trajectories, curator: TrustedCurator, options: Mapping[str, Any] = OPTIONS
 ) -> Features:
     """Everything that is published of the trajectories, with all of epsilon."""
     grid = paths.grid
     paths = paths.take(paths.sizes > 0)
-    most = 2 * grid.n if most_extra is None else most_extra
+    most = 2 * grid.n if options["most_extra"] is None else options["most_extra"]
     sides, parts = _adaptive(paths, real, curator)
-    return Features(
-        grid, sides, parts, _moves(paths, curator), _trips(paths, curator), _extras(paths, curator, most)
-    )
+    moves, trips = _moves(paths, curator), _trips(paths, curator)
+    if options["kappa"] is not None:
+        trips = deniable(trips, options["kappa"])
+    extras = _extras(paths, curator, most)
+    return Features(grid, sides, parts, moves, trips.ravel() / trips.sum(), extras, options["sensitive"])
 
 
 def _owners(paths: CellPaths, less: int = 0) -> Ints:
@@ -112,12 +140,11 @@ def _moves(paths: CellPaths, curator: TrustedCurator) -> Floats:
 
 
 def _trips(paths: CellPaths, curator: TrustedCurator) -> Floats:
-    """Chances of the pairs of first and last cell."""
+    """How many trips have each pair of first and last cell, not below zero."""
     cells = paths.grid.cells
     items = paths.starts().astype(np.int64) * cells + paths.ends()
     counts = curator.histogram(items, np.arange(len(paths)), cells * cells, TRIPS)
-    kept = on_simplex(counts)
-    return kept / kept.sum()
+    return on_simplex(counts).reshape(cells, cells)
 
 
 def shortest(grid: Grid) -> Ints:
@@ -153,16 +180,15 @@ def _nearest_law(counts: Floats) -> Floats:
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
     """Trips of the published features: ends, a length, a bridge of the chain between them, a point in each cell."""
-    grid, longest = features.grid, features.grid.n + features.extras.shape[1]
-    chain = np.zeros((grid.cells, grid.cells))
-    table = grid_moves(grid.n)
-    chain[table[:, 0], table[:, 2]] = features.moves[table[:, 0], table[:, 1]]
-    powers = [np.eye(grid.cells)]
-    for _ in range(longest):
-        powers.append(powers[-1] @ chain)
-    ahead = np.array(powers)
-    targets = np.full((grid.cells, 8), -1, dtype=np.int32)
-    targets[table[:, 0], table[:, 1]] = table[:, 2]
+    paths = _bridged(features, count, rng)
+    if features.sensitive is not None:
+        paths = shielded(paths, features.sensitive, lambda many: _bridged(features, many, rng))
+    return _placed(paths, features, rng)
+
+
+def _bridged(features: Features, count: int, rng: np.random.Generator) -> CellPaths:
+    """Cell paths of the published features, drawn in blocks."""
+    grid, chain = features.grid, (features.moves, features.targets, features.ahead, features.grid.n)
     trips, extras = np.cumsum(features.trips), np.cumsum(features.extras, axis=1)
     ways, sources = shortest(grid), rng.spawn(max(1, -(-count // (1 << 15))))
 
@@ -175,12 +201,11 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
         way = ways[first, last]
         extra = (own.random(stop - start)[:, None] >= extras[way]).sum(axis=1)
         sizes = np.zeros(stop - start, dtype=np.int64)
-        cells = _bridges(first, last, way + extra, (features.moves, targets, ahead, grid.n), sizes, own)
+        cells = _bridges(first, last, way + extra, chain, sizes, own)
         return CellPaths(cells, ragged.offsets_of(sizes), grid)
 
     parts = map_chunks(bridge, count)
-    paths = CellPaths.concat(parts) if parts else CellPaths.from_lists([], grid)
-    return _placed(paths, features, rng)
+    return CellPaths.concat(parts) if parts else CellPaths.from_lists([], grid)
 
 
 def _placed(paths: CellPaths, features: Features, rng: np.random.Generator) -> Trajectories:
@@ -268,14 +293,15 @@ def _bridges(first, last, steps, chain, sizes, rng):  # type: ignore[no-untyped-
 
 
 NOTE = (
-    "AdaTrace's differential privacy holds for the published trips, against readers who are not the curator. Its "
-    "further defences (against Bayesian inference, partial sniffing and outlier leakage) read the raw trajectories "
-    "after epsilon is spent, which no proof covers, and are not used."
+    "AdaTrace's differential privacy holds for the published trips, against readers who are not the curator. Of its "
+    "further defences, those against Bayesian inference (sensitive) and outlier leakage (kappa) work on noisy counts "
+    "here; that against partial sniffing reads the raw trajectories after epsilon is spent, which no proof covers, and "
+    "is not used."
 )
 ADATRACE = central_method(
     "adatrace",
     "AdaTrace (CCS'18): noisy moves, trips and lengths, bridges of a Markov chain",
-    lambda job, curator, options: learn(job.paths, job.real, curator, options["most_extra"]),
+    lambda job, curator, options: learn(job.paths, job.real, curator, options),
     synthetic,
     note=NOTE,
     options=OPTIONS,
