@@ -18,7 +18,9 @@ def test_cells_are_added_up_to_blocks() -> None:
     assert found is not None
     assert len(found.frequencies) == 9
     assert found.frequencies[0] == pytest.approx((0 + 1 + 6 + 7) / 36)
-    assert found.std_errors.tolist() == [pytest.approx(0.2)] * 9
+    # The noise of four answers, and that 100 people were asked.
+    held = np.array([0, 1, 6, 7]) / 36
+    assert found.std_errors[0] == pytest.approx(np.sqrt(0.04 + (held * (1 - held)).sum() / 100))
     assert found.words(0) == "cell 0,0 to cell 1,1"
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator.changes import ALARM, WARM_UP, Watch
+from ldptrace.curator.changes import ALARM, WARM_UP, Watch, level_changes
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -49,6 +49,17 @@ def test_nothing_is_named_while_it_warms_up(rng: np.random.Generator) -> None:
     watch = Watch(PLAN)
     for number in range(WARM_UP):
         assert watch.add(step(number, rng), float(number)) == ()
+
+
+def test_complete_steps_need_no_time_to_warm_up(rng: np.random.Generator) -> None:
+    watch = Watch(PLAN, warm_up=1)
+    assert watch.add(step(4, rng), 0.0) == ()
+    assert {change.since for change in watch.add(step(2, rng), 1.0)} == {0.0}
+
+
+def test_a_level_changes_where_noise_does_not_explain_it() -> None:
+    assert level_changes([None, (1.0, 0.1), None, (9.0, 0.1)]) == []
+    assert level_changes([(1.0, 0.1), (1.6, 0.1), (2.5, 0.1)]) == [2]
 
 
 def test_steps_without_reports_change_nothing(rng: np.random.Generator) -> None:

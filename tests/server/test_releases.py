@@ -86,6 +86,15 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
         for number in (0, 1):
             files = {file["name"] for file in views.files_of(session, "trips", number)}
             assert {"README.md", "index.html", "model.npz", "synthetic.parquet", "tally-1.json"} <= files
+            card = json.loads(releases.file_of(session, "trips", "scorecard.json", number))
+            assert (card["reports"], card["window"]["window"], card["window"]["before"]) == (
+                80,
+                3 + number,
+                number,
+            )
+            over_time = json.loads(releases.file_of(session, "trips", "series.json", number))
+            assert [one["window"] for one in over_time["windows"]] == [3, 4][: number + 1]
+            assert "due from 1970-01-" in releases.file_of(session, "trips", "README.md", number).decode()
         assert views.files_of(session, "trips") == []
         tally = Tally.from_json(releases.file_of(session, "trips", "tally-1.json", 1))
         assert (tally.window, sum(tally.users)) == (4, 80)

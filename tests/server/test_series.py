@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from ldptrace.curator import Estimates
 from ldptrace.device import Recording, Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.problems import ServerProblem
 from ldptrace.server.registry import find
-from ldptrace.server.series import changes, differs, series, trips_each, with_trip
+from ldptrace.server.series import series
 from ldptrace.server.storage import open_database
-from ldptrace.server.tallies import tallies_of
-from server_kit import opened
+from server_kit import SINGLE, opened, refused
 
 WEEK = 7 * 86_400
 WEST, EAST = [(0.5, 0.5), (0.5, 5.5)], [(5.5, 0.5), (5.5, 5.5)]
@@ -50,25 +49,27 @@ def test_a_change_is_marked_in_its_window(tmp_path: Path) -> None:
     with database.reading() as session:
         campaign = find(session, "trips")
         found = series(session, campaign)
-        estimates = [Estimates.from_tally(*one) for one in tallies_of(session, campaign)]
     assert [one["window"] for one in found["windows"]] == [3, 4, 5]
     assert found["windows"][0]["begin"] == 3 * WEEK
     lines = {line["name"]: line for line in found["lines"]}
-    assert 2 in found["changed"]
     # Every second person has a trip, two of them: one trip for each person.
-    for one in estimates:
-        share, error = with_trip(one) or (0.0, 0.0)
-        assert abs(share - 0.5) < 6 * error + 0.02
-        each, error = trips_each(one) or (0.0, 0.0)
-        assert abs(each - 1.0) < 6 * error + 0.05
-    east = [line for name, line in lines.items() if name.startswith("visits")]
-    assert east
-    assert all(2 in line["changes"] for line in east)
-    assert not differs(estimates[0], estimates[0])
-    assert differs(estimates[1], estimates[2])
+    for name, truth, slack in (("share with a trip", 0.5, 0.02), ("trips per person", 1.0, 0.05)):
+        for value, error in lines[name]["points"]:
+            assert abs(value - truth) < 6 * error + slack
+        assert lines[name]["changes"] == []
+    visits = [line for name, line in lines.items() if name.startswith("visits")]
+    assert visits
+    assert all(line["changes"] == [2] for line in visits)
+    assert {change["window"] for change in found["changes"]} == {5}
+    assert any("(question visits:" in change["text"] for change in found["changes"])
+    # What was before the change is forgotten: the west is empty.
+    assert [one["effective"] for one in found["windows"]] == pytest.approx([600, 1200, 600], rel=0.05)
     database.close_all()
 
 
-def test_what_was_not_asked_has_no_line() -> None:
-    assert changes([None, (1.0, 0.1), None, (9.0, 0.1)]) == []
-    assert changes([(1.0, 0.1), (1.4, 0.1), (2.5, 0.1)]) == [2]
+def test_without_windows_there_is_nothing_over_time(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    opened(database, "trips", SINGLE)
+    with database.reading() as session:
+        refused(ServerProblem.WRONG_STATE, series, session, find(session, "trips"))
+    database.close_all()

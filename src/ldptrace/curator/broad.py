@@ -20,7 +20,10 @@ FEW = 40
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Frequencies with standard errors; `group` says which items of the question each is about."""
+    """Frequencies with standard errors; `group` says which items of the question each is about.
+
+    The errors are those of the randomised answers together with those of who was asked: two steps ask different people.
+    """
 
     estimate: Estimate
     frequencies: Floats
@@ -31,7 +34,10 @@ class Answers:
     def single(estimate: Estimate) -> Answers:
         """Every item by itself."""
         return Answers(
-            estimate, estimate.frequencies, estimate.std_errors, np.arange(len(estimate.frequencies))
+            estimate,
+            estimate.frequencies,
+            np.sqrt(_variances(estimate)),
+            np.arange(len(estimate.frequencies)),
         )
 
     @staticmethod
@@ -48,7 +54,7 @@ class Answers:
         return Answers(
             estimate,
             np.bincount(group, estimate.frequencies).astype(np.float64),
-            np.sqrt(np.bincount(group, estimate.std_errors**2)),
+            np.sqrt(np.bincount(group, _variances(estimate))),
             group,
         )
 
@@ -59,3 +65,9 @@ class Answers:
         if len(items) == 1:
             return first
         return f"{first} to {item_words(self.estimate.question, int(items[-1]))}"
+
+
+def _variances(estimate: Estimate) -> Floats:
+    """Squared errors of shares among people who were drawn by lot."""
+    inside = np.clip(estimate.frequencies, 0.0, 1.0)
+    return estimate.std_errors**2 + inside * (1 - inside) / max(estimate.users, 1)

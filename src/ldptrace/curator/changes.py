@@ -8,10 +8,13 @@ they are is known.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,10 +56,10 @@ class Change:
 
 
 class Watch:
-    """Takes the tallies of steps and names changes; keeps the last few steps only."""
+    """Takes the tallies of steps and names changes, none in the first `warm_up`; keeps the last few steps only."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, warm_up: int = WARM_UP) -> None:
+        self.plan, self._warm_up = plan, warm_up
         self._recent: deque[tuple[float, Tally]] = deque(maxlen=AFTER + BEFORE)
         self._steps = 0
 
@@ -64,7 +67,7 @@ class Watch:
         """One more step, until `time`: what has changed, the clearest question first."""
         self._recent.append((time, tally))
         self._steps += 1
-        if self._steps <= WARM_UP:
+        if self._steps <= self._warm_up:
             return ()
         found: dict[str, tuple[int, Change]] = {}
         for count in range(1, min(AFTER, len(self._recent) - 1) + 1):
@@ -79,6 +82,12 @@ class Watch:
         self._recent.clear()
         self._recent.extend(kept)
         return tuple(change for _, change in ordered)
+
+    def copy(self) -> Watch:
+        """The same steps, to which others are added."""
+        other = copy(self)
+        other._recent = self._recent.copy()
+        return other
 
     @property
     def since_change(self) -> Sums:
@@ -100,6 +109,24 @@ class Watch:
             compared = [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
             changes += _named(compared, earlier[-1][0])
         return changes
+
+
+def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
+    """Places at which a number, given with its standard error, differs from the one before beyond noise.
+
+    >>> level_changes([(0.5, 0.01), (0.51, 0.01), (0.6, 0.01), None])
+    [2]
+    """
+    from scipy.special import ndtri
+
+    many = -float(ndtri(ALARM / 2))
+    return [
+        place
+        for place, (before, here) in enumerate(pairwise(points), 1)
+        if before is not None
+        and here is not None
+        and abs(here[0] - before[0]) > many * math.hypot(before[1], here[1])
+    ]
 
 
 # Item by item, and in blocks of the map.

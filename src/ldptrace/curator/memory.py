@@ -9,13 +9,14 @@ change all the time, so that answers are compared up to a factor.
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.curator.broad import Answers
-from ldptrace.curator.changes import Change, Watch
+from ldptrace.curator.changes import WARM_UP, Change, Watch
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
@@ -57,7 +58,9 @@ class Memory:
     Its size does not depend on how many steps there were.
     """
 
-    def __init__(self, plan: Plan, step: float, remember: Remember = "auto") -> None:
+    def __init__(
+        self, plan: Plan, step: float, remember: Remember = "auto", *, warm_up: int = WARM_UP
+    ) -> None:
         if not (math.isfinite(step) and step > 0):
             raise InputError(f"a step must be a positive number of seconds, got {step!r}")
         self.plan = plan
@@ -72,7 +75,7 @@ class Memory:
         self._misfits = np.zeros(len(self.candidates))
         self._time: float | None = None
         self._step = step
-        self._watch = Watch(plan)
+        self._watch = Watch(plan, warm_up)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
         """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise.
@@ -103,6 +106,12 @@ class Memory:
             self._sums = [self._watch.since_change] * len(self.candidates)
             self._misfits[:] = 0
         return changes
+
+    def copy(self) -> Memory:
+        """The same memory, which goes on by itself."""
+        other = copy(self)
+        other._sums, other._misfits, other._watch = list(self._sums), self._misfits.copy(), self._watch.copy()
+        return other
 
     @property
     def half_life(self) -> float:

@@ -80,3 +80,12 @@ def shown(unix: int) -> str:
     '2027-03-02 00:00 UTC'
     """
     return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def day(unix: int) -> str:
+    """The day of a Unix time, in UTC.
+
+    >>> day(1803945600)
+    '2027-03-02'
+    """
+    return shown(unix)[:10]

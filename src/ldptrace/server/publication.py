@@ -17,7 +17,7 @@ import numpy as np
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
 from ldptrace.engines.local import Local
-from ldptrace.errors import FitWarning
+from ldptrace.errors import FitWarning, InputError
 from ldptrace.methods.release import Release
 from ldptrace.models import MobilityModel, fit_model
 from ldptrace.models.observation import Match
@@ -27,10 +27,11 @@ from ldptrace.products.statement import Operator, Promise, write_statement
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
-from ldptrace.server import travellers
+from ldptrace.server import series, travellers
 from ldptrace.server.readme import readme
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_page import DRAWN, release_page
+from ldptrace.server.remembered import Recalled, recalled
 from ldptrace.server.tallies import estimates_of
 
 # Told how far a release is: a stage and a percentage.
@@ -57,10 +58,18 @@ def write_release(
     out: Path,
     tell: Tell,
 ) -> None:
-    """Estimates, model, synthetic trips in three formats, a scorecard of the fit, and a page, into the folder `out`."""
+    """Estimates, model, synthetic trips in three formats, a scorecard of the fit, and a page, into the folder `out`.
+
+    The tallies are those of all rounds; or those of windows, of which the last one is released and the others are
+    remembered.
+    """
     plan, network = tallies[-1][0], material.network
     tell("estimate", 5)
-    estimates = estimates_of(tallies)
+    windows = [] if plan.standing is None else recalled(tallies)
+    if windows:
+        tallies = tallies[-1:]
+        _text(out / series.FILE, json.dumps(series.over_time(windows)))
+    estimates = windows[-1].now if windows else estimates_of(tallies)
     for part, tally in tallies:
         _text(out / f"plan-{tally.round + 1}.json", part.to_json())
         _text(out / f"tally-{tally.round + 1}.json", tally.to_json())
@@ -70,8 +79,7 @@ def write_release(
     tell("fit the model", 10)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", FitWarning)
-        # How many trips people made says nothing about where they lead.
-        model = fit_model(estimates.without("trips"), public=public, progress=_fitting(tell))
+        model = fit_model(estimates, public=public, progress=_fitting(tell))
     model.save(out / "model.npz")
     tell("sample", 60)
     # Post-processing: the model already holds everything that is known about the reports.
@@ -84,7 +92,7 @@ def write_release(
         draw = release.draw(drawn, np.random.default_rng(seed))
         Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("scorecard", 92)
-    card = {
+    card: dict[str, Any] = {
         "campaign": campaign.name,
         "title": campaign.about.title,
         "reports": reports,
@@ -97,10 +105,11 @@ def write_release(
         "streets": list(network),
         "warnings": [str(one.message) for one in told if issubclass(one.category, FitWarning)],
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
+        "window": _window(windows) if windows else None,
     }
-    _text(out / "scorecard.json", json.dumps(card, indent=1))
     tell("write the profile and the papers", 94)
-    _profile(campaign, model, out)
+    card["notes"] += _profile(campaign, model, public, out)
+    _text(out / "scorecard.json", json.dumps(card, indent=1))
     _papers(campaign, plan, reports, out)
     tell("write the page", 96)
     files = sorted(
@@ -114,12 +123,33 @@ def write_release(
     _text(out / "index.html", release_page(campaign, card, files, some, material.streets))
 
 
-def _profile(campaign: Campaign, model: MobilityModel, out: Path) -> None:
-    """The page for the public, with its numbers."""
-    profile = Profile.of(Sample.of_model(model, count=PROFILED))
+def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
+    """Which window it is, how much of the windows before is remembered, and what changed with it."""
+    last = windows[-1]
+    assert last.plan.standing is not None
+    return {
+        "window": last.tally.window,
+        "from": last.begin,
+        "to": last.begin + last.plan.standing.every,
+        "before": sum(one.plan.id == last.plan.id for one in windows) - 1,
+        "half_life": last.half_life,
+        "effective": round(last.effective),
+        "changes": [series.change_words(change) for change in last.changes],
+    }
+
+
+def _profile(campaign: Campaign, model: MobilityModel, public: RoadNetwork | None, out: Path) -> list[str]:
+    """The page for the public, with its numbers, and the streets where trips follow them; what is missing from it."""
+    sample, notes = Sample.of_model(model, count=PROFILED), []
+    try:
+        profile = Profile.of(sample, roads=public)
+    except InputError as error:
+        notes = [f"The profile is without streets: {error}."]
+        profile = Profile.of(sample)
     title = f"How people move: {campaign.about.title or campaign.name}"
     _text(out / "profile.html", profile_page(profile, title))
     _text(out / "profile.json", json.dumps(profile.document(), indent=1))
+    return notes
 
 
 def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ldptrace.server.about import shown
+from ldptrace.server.about import day, shown
 from ldptrace.server.registry import Campaign
 
 FILES = {
@@ -15,6 +15,7 @@ FILES = {
     "tally-1.json": "how often each answer was named",
     "tally-2.json": "the same for the second round",
     "estimates.json": "unbiased shares with their standard errors",
+    "series.json": "estimates over time, window by window, and what changed",
     "model.npz": "the mobility model: `ldptrace sample model.npz -o FILE --count N` draws more trips",
     "synthetic.parquet": "synthetic trips, one row for each",
     "synthetic.csv": "the same as text, one row for each point",
@@ -33,7 +34,7 @@ FILES = {
 def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
     """The README of a release, in Markdown."""
     about = campaign.about
-    lines = [f"# {about.title}", "", _who(campaign), ""]
+    lines = [f"# {about.title}", "", _who(campaign), "", *(f"{line}\n" for line in window_lines(card))]
     lines += [
         f"{card['reports']:,} devices answered, each with a randomised report. From the counts a model was "
         f"fitted, and {card['trips']:,} synthetic trips were drawn from it. Nobody made any of these trips.",
@@ -55,6 +56,27 @@ def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def window_lines(card: dict[str, Any]) -> list[str]:
+    """Of a window's release: which window, how much of those before is remembered, and what changed with it."""
+    found = card.get("window")
+    if found is None:
+        return []
+    written = day if found["to"] - found["from"] >= 86_400 else shown
+    lines = [f"Answers that were due from {written(found['from'])} to {written(found['to'])}."]
+    if found["before"]:
+        plural = "s" if found["before"] > 1 else ""
+        kept = (
+            "all count the same"
+            if found["half_life"] == "forever"
+            else f"the weight of a report halves in {found['half_life']}"
+        )
+        lines.append(
+            f"The model also remembers {found['before']} window{plural} before: {kept}, which is worth "
+            f"{found['effective']:,} reports."
+        )
+    return lines + [f"Change: {text}" for text in found["changes"]]
 
 
 def _who(campaign: Campaign) -> str:

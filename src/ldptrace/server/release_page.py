@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldptrace.server.about import shown
-from ldptrace.server.readme import FILES
+from ldptrace.server.readme import FILES, window_lines
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_style import STYLE
 from ldptrace.server.streets import STEPS
@@ -44,6 +44,7 @@ def release_page(
 <body>
 <h1>{title}</h1>
 <p class="soft">{_who(campaign)}</p>
+{"".join(f"<p>{escape(line)}</p>" for line in window_lines(card))}
 <p>{card["reports"]:,} devices answered, each with a randomised report. From their counts a model was fitted, and
 {card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
 <figure>{_map(campaign, trips, streets)}

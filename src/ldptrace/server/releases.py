@@ -20,7 +20,7 @@ from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import Campaign, find
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
-from ldptrace.server.tallies import tallies_of, tally_of
+from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
@@ -155,7 +155,7 @@ class Attempt:
             if self._number is None:
                 tallies = tallies_of(session, campaign, whole=True)
             else:
-                tallies = [tally_of(session, campaign, self._number)]
+                tallies = windows_until(session, campaign, self._number)
             material = Material(network_of(session, name), streets_of(session, name))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder)

@@ -1,7 +1,7 @@
 """Estimates over time: one point for each window, with its standard error, and where something has changed.
 
-Windows are compared as samples of people: errors are those of the randomised answers together with those of who was
-asked which question.
+The share of people with a trip and the trips per person are those of each window. Visits of cells are those that are
+remembered (`ldptrace.server.remembered`): they are as sure as several windows make them, and follow a change at once.
 """
 
 from __future__ import annotations
@@ -11,116 +11,95 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.curator import Estimate, Estimates, Tally
-from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.questions.trips import CLASSES
+from ldptrace.curator import Estimates
+from ldptrace.curator.changes import Change, level_changes
+from ldptrace.curator.trips import trips_per_person
+from ldptrace.models.share import SINGLE
+from ldptrace.server.about import day
+from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import Campaign
+from ldptrace.server.remembered import Recalled, recalled_so_far
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tallies_of
 
-# Questions of one item: everybody with a trip names one, so what is missing are people without any.
-ONE_ITEM = ("length", "start", "end")
+FILE = "series.json"
 # Cells whose visits are shown, the busiest of the last window.
 BUSIEST = 12
-# A difference of this many standard errors from the window before is marked: one in a thousand by chance.
-MARKED = 3.3
+Point = tuple[float, float]
 
 
 def series(session: Session, campaign: Campaign) -> dict[str, Any]:
     """What an operator sees over time, of the windows with enough reports."""
-    found = sorted(tallies_of(session, campaign), key=lambda one: _begin(*one))
-    estimates = [Estimates.from_tally(plan, tally) for plan, tally in found]
-    cells = _busiest(estimates[-1])
-    lines: dict[str, list[tuple[float, float] | None]] = {
-        "share with a trip": [with_trip(one) for one in estimates],
-        "trips per person": [trips_each(one) for one in estimates],
-    }
-    for cell in cells:
-        lines[f"visits of cell {cell}"] = [_visits(one, cell) for one in estimates]
+    if campaign.plan.standing is None:
+        raise Refused(
+            ServerProblem.WRONG_STATE, f"campaign {campaign.name} is not standing: it has no windows"
+        )
+    return {"name": campaign.name} | over_time(recalled_so_far(campaign, tallies_of(session, campaign)))
+
+
+def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
+    """The same as plain data: windows, lines with a point for each, and changes in words."""
+    changed = [place for place, one in enumerate(windows) if one.changes]
+    lines = []
+    for name, points in (
+        ("share with a trip", [_with_trip(one) for one in windows]),
+        ("trips per person", [_trips_each(one.own) for one in windows]),
+    ):
+        lines.append((name, points, level_changes(points)))
+    for cell in _busiest(windows[-1].now):
+        lines.append((f"visits of cell {cell}", [_visits(one.now, cell) for one in windows], changed))
     return {
-        "name": campaign.name,
-        "windows": [
-            {"window": tally.window, "begin": _begin(plan, tally), "reports": sum(tally.users)}
-            for plan, tally in found
-        ],
+        "windows": [_window(one) for one in windows],
         "lines": [
-            {"name": name, "points": [_point(point) for point in points], "changes": changes(points)}
-            for name, points in lines.items()
+            {"name": name, "points": [_point(point) for point in points], "changes": places}
+            for name, points, places in lines
             if any(point is not None for point in points)
         ],
-        "changed": [
-            place for place in range(1, len(estimates)) if differs(*estimates[place - 1 : place + 1])
+        "changes": [
+            {"window": windows[place].tally.window, "text": change_words(change)}
+            for place in changed
+            for change in windows[place].changes
         ],
     }
 
 
-def with_trip(estimates: Estimates) -> tuple[float, float] | None:
-    """The share of people with a trip and its standard error: all answers together, weighted by their precision."""
-    parts: list[tuple[float, float]] = []
-    for name in ONE_ITEM:
-        found = estimates.get(name)
-        if found is not None and found.users and found.nulls is not None and found.nulls_error:
-            share = 1 - found.nulls
-            parts.append((share, math.hypot(found.nulls_error, _sampled(share, found.users))))
-    if not parts:
-        return None
-    weights = np.array([error**-2.0 for _, error in parts])
-    return float(weights @ [share for share, _ in parts] / weights.sum()), float(weights.sum() ** -0.5)
+def change_words(change: Change) -> str:
+    """What has changed, for people; the numbers are shares of the devices.
 
-
-def trips_each(estimates: Estimates) -> tuple[float, float] | None:
-    """Trips per person in the time that a window asks about; of the last class its smallest number."""
-    found = estimates.get("trips")
-    if found is None or not found.users:
-        return None
-    ends = (*(end - 1 for end in CLASSES[1:]), CLASSES[-1])
-    middle = np.array([(first + last) / 2 for first, last in zip(CLASSES, ends, strict=True)])
-    mean = float(middle @ found.frequencies)
-    spread = max(float(middle**2 @ found.frequencies) - mean**2, 0.0)
-    return mean, math.sqrt(float(middle**2 @ found.std_errors**2) + spread / found.users)
-
-
-def _sampled(share: float, users: int) -> float:
-    """Standard error of a share among this many people who were drawn by lot.
-
-    >>> _sampled(0.5, 100)
-    0.05
+    >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-9))
+    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance once in 1e+09).'
     """
-    inside = min(max(share, 0.0), 1.0)
-    return math.sqrt(inside * (1 - inside) / users)
+    way = "More" if change.after > change.before else "Less"
+    return (
+        f"{way} {change.where} since {day(round(change.since))} (question {change.question}: "
+        f"{change.before:.3f} before, {change.after:.3f} now; by chance once in {1 / max(change.chance, 1e-99):.0e})."
+    )
 
 
-def changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
-    """Places whose value differs from the one before by more than chance makes likely.
-
-    >>> changes([(0.5, 0.01), (0.51, 0.01), (0.6, 0.01), None])
-    [2]
-    """
-    marked = []
-    for place in range(1, len(points)):
-        before, here = points[place - 1], points[place]
-        if before is None or here is None:
-            continue
-        if abs(here[0] - before[0]) > MARKED * math.hypot(before[1], here[1]):
-            marked.append(place)
-    return marked
+def _window(one: Recalled) -> dict[str, Any]:
+    return {
+        "window": one.tally.window,
+        "begin": one.begin,
+        "reports": sum(one.tally.users),
+        "half_life": one.half_life,
+        "effective": round(one.effective),
+    }
 
 
-def differs(before: Estimates, here: Estimates) -> bool:
-    """Whether the map as a whole has changed: the squared differences of all cells, beyond what noise gives."""
-    one, two = before.get("visits"), here.get("visits")
-    if (
-        one is None
-        or two is None
-        or not one.users
-        or not two.users
-        or len(one.frequencies) != len(two.frequencies)
-    ):
-        return False
-    squares = (one.frequencies - two.frequencies) ** 2 / (_variances(one) + _variances(two))
-    return bool((squares.sum() - len(squares)) / math.sqrt(2 * len(squares)) > MARKED)
+def _with_trip(one: Recalled) -> Point | None:
+    """The share of people with a trip, and its error as one of people who were drawn by lot."""
+    found = one.without_trip
+    if not math.isfinite(found.std_error):
+        return None
+    inside = min(max(found.value, 0.0), 1.0)
+    asked = sum(one.own[name].users for name in SINGLE if name in one.own)
+    return 1 - found.value, math.hypot(found.std_error, math.sqrt(inside * (1 - inside) / asked))
+
+
+def _trips_each(estimates: Estimates) -> Point | None:
+    found = trips_per_person(estimates)
+    return None if found is None else (found.value, found.std_error)
 
 
 def _busiest(estimates: Estimates) -> list[int]:
@@ -131,25 +110,12 @@ def _busiest(estimates: Estimates) -> list[int]:
     return sorted(clear[np.argsort(-found.frequencies[clear])][:BUSIEST].tolist())
 
 
-def _visits(estimates: Estimates, cell: int) -> tuple[float, float] | None:
-    found: Estimate | None = estimates.get("visits")
+def _visits(estimates: Estimates, cell: int) -> Point | None:
+    found = estimates.get("visits")
     if found is None or not found.users or cell >= len(found.frequencies):
         return None
-    return float(found.frequencies[cell]), float(np.sqrt(_variances(found)[cell]))
+    return float(found.frequencies[cell]), float(found.std_errors[cell])
 
 
-def _variances(found: Estimate) -> NDArray[np.float64]:
-    """Squared standard errors of shares among people who were drawn by lot."""
-    inside = np.clip(found.frequencies, 0.0, 1.0)
-    return found.std_errors**2 + inside * (1 - inside) / found.users
-
-
-def _begin(plan: Plan, tally: Tally) -> int:
-    """When a window begins, as Unix time; the number of the round where there are no windows."""
-    if plan.standing is None or tally.window is None:
-        return tally.round
-    return plan.standing.start + tally.window * plan.standing.every
-
-
-def _point(point: tuple[float, float] | None) -> list[float] | None:
+def _point(point: Point | None) -> list[float] | None:
     return None if point is None else [float(f"{value:.5g}") for value in point]

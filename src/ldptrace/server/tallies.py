@@ -25,6 +25,14 @@ class RoundCounts:
     reports: int
     window: int | None = None
 
+    @property
+    def begin(self) -> int:
+        """When a window begins, as Unix time; the number of a round."""
+        standing = self.plan.standing
+        if standing is None or self.window is None:
+            return self.number
+        return standing.start + self.window * standing.every
+
 
 def counts_of(session: Session, name: str) -> list[RoundCounts]:
     """The rounds that were opened."""
@@ -71,6 +79,24 @@ def tally_of(session: Session, campaign: Campaign, number: int) -> tuple[Plan, T
             )
         return entry.plan, _tally(session, campaign.name, entry)
     raise Refused(ServerProblem.NOT_FOUND, f"campaign {campaign.name} has no round {number + 1}")
+
+
+def windows_until(session: Session, campaign: Campaign, number: int) -> list[tuple[Plan, Tally]]:
+    """The closed windows that began before one of them, in the order of their times, and that one at the end.
+
+    Those with too few reports are omitted; the last one is checked as `tally_of` does.
+    """
+    last = tally_of(session, campaign, number)
+    before = [
+        (entry.begin, entry.number, entry)
+        for entry in counts_of(session, campaign.name)
+        if entry.state == "closed" and entry.reports >= campaign.min_reports
+    ]
+    [end] = [(begin, place) for begin, place, _ in before if place == number]
+    earlier = [
+        entry for begin, place, entry in sorted(before, key=lambda one: one[:2]) if (begin, place) < end
+    ]
+    return [*((entry.plan, _tally(session, campaign.name, entry)) for entry in earlier), last]
 
 
 def _too_few(campaign: Campaign, entry: RoundCounts) -> str:

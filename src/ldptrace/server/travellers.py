@@ -32,11 +32,14 @@ BEAT = 1.0
 
 
 def written(trips: Trajectories, plan: Plan) -> bytes:
-    """Some trips as JSON: seconds on the screen, then the first point and steps from point to point."""
+    """Some trips as JSON: seconds on the screen, then the first point and steps from point to point.
+
+    A trip takes as long as the model says, or by its length where it knows no times; a middle one takes `MIDDLE`.
+    """
     x0, y0, x1, y1 = plan.grid.bounds
     across = np.clip(np.rint((trips.x - x0) / (x1 - x0) * STEPS), 0, STEPS).astype(int)
     up = np.clip(np.rint((trips.y - y0) / (y1 - y0) * STEPS), 0, STEPS).astype(int)
-    lines, lengths = [], []
+    lines, durations = [], []
     for start, end in zip(trips.offsets[:-1].tolist(), trips.offsets[1:].tolist(), strict=True):
         if end - start < 2:
             continue
@@ -45,9 +48,10 @@ def written(trips: Trajectories, plan: Plan) -> bytes:
         steps = steps[steps.any(axis=1)]
         if len(steps):
             lines.append([int(across[start]), int(up[start]), *steps.ravel().tolist()])
-            lengths.append(float(np.hypot(*steps.T).sum()))
-    middle = float(np.median(lengths)) if lengths else 1.0
-    seconds = [round(min(max(MIDDLE * length / middle, LEAST), MOST), 1) for length in lengths]
+            length = float(np.hypot(*steps.T).sum())
+            durations.append(length if trips.t is None else float(trips.t[end - 1] - trips.t[start]))
+    middle = max(float(np.median(durations)), 1e-9) if durations else 1.0
+    seconds = [round(min(max(MIDDLE * taken / middle, LEAST), MOST), 1) for taken in durations]
     document = {"format": "ldptrace-travellers", "version": 1, "steps": STEPS}
     return json.dumps(
         document | {"trips": [[s, *line] for s, line in zip(seconds, lines, strict=True)]}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.curator import Estimate, Estimates
+from ldptrace.curator import Estimate, Estimates, Tally
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.lattice import moves
+from ldptrace.protocol.plan import Plan
 from ldptrace.server.registry import Campaign
 from ldptrace.server.releases import folder_of
 from ldptrace.server.storage import Session
@@ -81,7 +82,8 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
 
 def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
     """The map and the lengths with their standard errors; refused below the smallest number of reports."""
-    estimates = estimates_of(tallies_of(session, campaign))
+    tallies = tallies_of(session, campaign)
+    estimates = estimates_of(tallies) if campaign.plan.standing is None else _remembered(campaign, tallies)
     return {
         "name": campaign.name,
         "grid": {
@@ -128,6 +130,13 @@ def files_of(session: Session, name: str, number: int | None = None) -> list[dic
     )
     files = ((file.removeprefix(folder), size) for file, size in found)
     return [{"name": file, "bytes": int(size)} for file, size in files if "/" not in file]
+
+
+def _remembered(campaign: Campaign, tallies: list[tuple[Plan, Tally]]) -> Estimates:
+    # Models take a second to load, which a server that only counts need not spend.
+    from ldptrace.server.remembered import recalled_so_far
+
+    return recalled_so_far(campaign, tallies)[-1].now
 
 
 def _density(estimates: Estimates) -> dict[str, Any] | None:

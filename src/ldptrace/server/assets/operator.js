@@ -121,9 +121,12 @@ async function show() {
   at("live-card").hidden = !(one.state === "published" || one.releases.some((release) => release.state === "done"));
 }
 
+/** Changes when estimates are to be read anew: with every report, but of a standing campaign twice a minute. */
+const moment = (one) => `${one.name} ${one.standing ? Math.floor(performance.now() / 30_000) : one.reports}`;
+
 /** Estimates over time of a standing campaign. */
 async function overTime(one) {
-  const key = `${one.name} ${one.reports}`;
+  const key = moment(one);
   const shown = one.standing !== null && one.enough;
   at("series-card").hidden = !shown || state.series?.name !== one.name;
   if (!shown || state.seriesOf === key) return;
@@ -141,13 +144,15 @@ async function overTime(one) {
 }
 
 function drawSeries() {
-  const { windows, lines, changed } = state.series;
+  const { windows, lines, changes } = state.series;
   const line = lines.find((one) => one.name === at("line").value) ?? lines[0];
   const times = windows.map(({ begin }) => new Date(begin * 1000).toLocaleDateString("en", { month: "short", day: "numeric" }));
   timeline(at("series"), { times, ...line, label: `${line.name} over ${number(windows.length)} windows` });
   const newest = line.points.at(-1);
-  const marked = changed.map((place) => times[place]).join(", ");
-  at("series-note").textContent = `${newest ? `Newest: ${rounded(newest[0])} ± ${rounded(newest[1])}. ` : ""}${marked ? `The map as a whole changed in the windows from ${marked}.` : "The map as a whole did not change beyond noise."}`;
+  const { half_life: half, effective } = windows.at(-1);
+  const kept = half === "forever" ? "all windows count the same" : `the weight of a report halves in ${half}`;
+  at("series-note").textContent = `${newest ? `Newest: ${rounded(newest[0])} ± ${rounded(newest[1])}. ` : ""}Visits are remembered: ${kept}, which is worth ${number(effective)} reports.${changes.length ? "" : " Where people go did not change beyond noise."}`;
+  at("series-changes").replaceChildren(...changes.toReversed().slice(0, 12).map(({ text }) => html("li", {}, text)));
 }
 
 async function toggleLive() {
@@ -220,7 +225,7 @@ function errors(one) {
 
 /** The map, where there are enough reports for one. */
 async function estimates(one) {
-  const key = `${one.name} ${one.reports}`;
+  const key = moment(one);
   if (one.enough && state.seen !== key) {
     const found = await (await ask(`campaigns/${one.name}/estimates`)).json();
     if (state.chosen !== one.name) return;
