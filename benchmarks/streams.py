@@ -25,6 +25,7 @@ from ldptrace.curator.memory import remembered
 from ldptrace.engines.local import Memory
 from ldptrace.errors import FitWarning, PrivacyWarning
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS, StreamReference
+from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads import read_roads
 from ldptrace.streams import Settings, stream
@@ -88,7 +89,12 @@ def main() -> None:
         for start in options.start
     ]
     settings = Settings(
-        TICK, options.step * TICK, remember=remembered(options.remember), presence=options.presence
+        TICK,
+        options.step * TICK,
+        remember=remembered(options.remember),
+        presence=options.presence,
+        grid=6,
+        method=options.method,
     )
     print(f"{data.name}: {len(real):,} trips, {real.sizes.mean():.1f} points; {vars(options)}", flush=True)
     for seed in range(1, options.seeds + 1):
@@ -96,11 +102,8 @@ def main() -> None:
             real,
             1.0,
             bounds=data.bounds,
-            settings=settings,
-            grid=6,
-            public=roads,
-            seed=seed,
-            method=options.method,
+            settings=replace(settings, seed=seed),
+            public=Public.of(roads=roads),
         )
         for step in found.steps:
             said = "; ".join(str(change) for change in step.changes)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,9 +52,21 @@ def test_what_is_wrong_is_said_and_nothing_written(trips: str, tmp_path: Path) -
     assert "--bounds" in error_of(*common)
     assert "a duration is a number with a unit" in error_of(*common, *AREA, "--step", "5")
     assert "auto, forever or a half-life" in error_of(*common, *AREA, "--remember", "long")
-    assert "has no use for --every" in error_of(*common, *AREA, "--method", "retrasyn", "--every", "1h")
+    assert "has no use for every" in error_of(*common, *AREA, "--method", "retrasyn", "--every", "1h")
     assert "every does not apply" in error_of(*common, *AREA, "--presence", "shown", "--every", "1h")
+    lt.write(replace(lt.read(trips), t=None), tmp_path / "timeless.parquet")
+    timeless = (*common[:1], str(tmp_path / "timeless.parquet"), *common[2:], *AREA)
+    assert "these have none" in error_of(*timeless, "--live", str(tmp_path / "live.jsonl"))
+    assert "only one output" in error_of(*common[:2], "-o", "-", *common[4:], *AREA, "--live", "-")
     assert not out.exists()
+    assert not (tmp_path / "live.jsonl").exists()
+
+
+def test_another_method_says_nothing_of_our_presence(trips: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out.parquet")
+    result = run("stream", trips, "-o", out, "--epsilon", "1", "--tick", "60", *AREA, "--method", "lpd")
+    assert result.exception is None, result.output
+    assert "presence" not in result.output.splitlines()[-1]
 
 
 def test_methods_complete() -> None:

@@ -24,7 +24,7 @@ def test_hidden_the_rule_of_standing_plans(rng: np.random.Generator) -> None:
     trips = lines(400, rng, span=4000.0)
     device = rng.integers(0, 60, 400)
     device[:60] = np.arange(60)
-    found = Occasions.hidden(trips, device, 1000.0, 0.0, 4500.0, rng)
+    found = Occasions.hidden(trips, device, 1000.0, (0.0, 4500.0), rng)
     named = found.trip[found.trip >= 0]
     assert len(np.unique(named)) == len(named)
     arrived = arrivals(trips)[named]
@@ -38,7 +38,7 @@ def test_hidden_the_rule_of_standing_plans(rng: np.random.Generator) -> None:
 
 def test_hidden_a_device_without_a_trip_answers_too(rng: np.random.Generator) -> None:
     nobody = Trajectories(np.zeros(2), np.zeros(2), [0, 2, 2, 2], t=np.array([5.0, 9.0]))
-    found = Occasions.hidden(nobody, np.arange(3), 10.0, 0.0, 10.0, rng)
+    found = Occasions.hidden(nobody, np.arange(3), 10.0, (0.0, 10.0), rng)
     assert len(found.time) == 3
     assert (found.trip == -1).sum() >= 2
 
@@ -47,7 +47,7 @@ def test_the_time_of_a_report_does_not_depend_on_trips() -> None:
     trips = lines(100, np.random.default_rng(1))
     other = lines(100, np.random.default_rng(2))
     one, two = (
-        Occasions.hidden(each, np.arange(100), 3600.0, 0.0, 3600.0, np.random.default_rng(7))
+        Occasions.hidden(each, np.arange(100), 3600.0, (0.0, 3600.0), np.random.default_rng(7))
         for each in (trips, other)
     )
     assert one.time.tolist() == two.time.tolist()

@@ -2,22 +2,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from ldptrace.core.area import Area
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, PrivacyWarning
+from ldptrace.io import read
+from ldptrace.methods.public import Public
 from ldptrace.streams import Settings, Streamed, stream
 from stream_kit import BOUNDS, lines
 
 TICK = 30.0
 
 
-def played(trips: Trajectories, **changes: object) -> Streamed:
-    options: dict[str, object] = {"settings": Settings(TICK, 900.0), "grid": 3, "seed": 1} | changes
-    return stream(trips, 2.0, bounds=BOUNDS, **options)  # type: ignore[arg-type]
+def played(trips: Trajectories, step: float | None = 900.0, **changes: object) -> Streamed:
+    """A stream on 3 x 3 cells; changes are those of the settings, or public, live, target."""
+    asked: dict[str, object] = {"grid": 3, "seed": 1}
+    other = {name: changes.pop(name) for name in ("public", "live", "target") if name in changes}
+    settings = Settings(TICK, step, **(asked | changes))  # type: ignore[arg-type]
+    return stream(trips, 2.0, bounds=BOUNDS, settings=settings, **other)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -51,7 +58,7 @@ def test_hidden_trips_are_on_the_clock_of_the_input(rng: np.random.Generator) ->
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_shown_warns_and_leaks(rng: np.random.Generator) -> None:
     with pytest.warns(PrivacyWarning, match="presence shown is not eps-LDP"):
-        found = played(lines(1500, rng), settings=Settings(TICK, 1800.0, presence="shown"))
+        found = played(lines(1500, rng), step=1800.0, presence="shown")
     assert found.trajectories.provenance is not None
     assert "arrival shows" in found.trajectories.provenance["leaks"]
 
@@ -64,7 +71,7 @@ def test_what_is_published_for_a_step_knows_nothing_of_what_comes_later(rng: np.
     assert trips.t is not None
     begin = np.repeat(trips.t[trips.offsets[:-1]], trips.sizes)
     other = replace(trips, x=np.where(begin > 1500, 6000 - trips.x, trips.x))
-    one, two = (played(each, settings=Settings(TICK, 1200.0)).trajectories for each in (trips, other))
+    one, two = (played(each, step=1200.0).trajectories for each in (trips, other))
     assert one.t is not None
     assert two.t is not None
     early = [each.t[each.offsets[:-1]] < trips.t.min() + 1200 for each in (one, two)]
@@ -73,17 +80,65 @@ def test_what_is_published_for_a_step_knows_nothing_of_what_comes_later(rng: np.
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.geojson"])
+def test_a_file_holds_what_memory_would(name: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Step by step where the format allows it; ids go on, and are those of the log."""
+    trips, told = lines(600, rng), list[str]()
+    whole = played(trips, step=1800.0, live=told.append)
+    filed = played(trips, step=1800.0, target=tmp_path / name)
+    assert len(filed.trajectories) == 0
+    assert filed.count == len(whole.trajectories) == whole.count
+    found = read(tmp_path / name)
+    assert found.offsets.tolist() == whole.trajectories.offsets.tolist()
+    assert np.allclose(found.x, whole.trajectories.x, atol=1e-3)
+    assert found.provenance == whole.trajectories.provenance
+    last = json.loads(told[-1])
+    assert found.ids is not None
+    assert set(last["trip"]) <= set(found.ids.tolist())
+    for trip, x in zip(last["trip"], last["x"], strict=True):
+        assert abs(found.x[found.offsets[trip + 1] - 1] - x) < 300.0
+
+
+def test_a_trip_that_was_cut_has_one_device(rng: np.random.Generator) -> None:
+    whole = lines(50, rng)
+    pieces = Trajectories.concat([whole, whole]).take(np.arange(100).reshape(2, 50).T.ravel())
+    cut = replace(pieces, trips=np.repeat(np.arange(50), 2))
+    found = played(cut, step=None, method="retrasyn", options={"window": 10})
+    assert found.trajectories.provenance is not None
+    assert found.trajectories.provenance["users"] == 50
+
+
+def test_routes_that_are_the_input_are_refused(rng: np.random.Generator) -> None:
+    trips = lines(50, rng)
+    with pytest.raises(InputError, match="routes must be public"):
+        played(trips, public=Public.of(routes=trips))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_trips_stay_in_a_public_area(rng: np.random.Generator) -> None:
+    """The southern third of the map is water."""
+    area = Area.of([[[(0, 2000), (6000, 2000), (6000, 6000), (0, 6000)]]])
+    found = played(lines(400, rng), step=1800.0, public=Public.of(area))
+    assert found.trajectories.y.min() >= 2000.0
+    assert found.trajectories.provenance is not None
+    assert any("area" in note for note in found.trajectories.provenance["notes"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
 def test_a_user_is_one_device(rng: np.random.Generator) -> None:
     trips = lines(600, rng)
     owned = replace(trips, extra=pa.table({"who": np.arange(600) % 100}), user="who")
-    found = played(owned, settings=Settings(TICK, 1200.0, every=1800.0))
+    found = played(owned, step=1200.0, every=1800.0)
     assert found.trajectories.provenance is not None
     assert found.trajectories.provenance["unit"] == "user"
+    assert found.trajectories.provenance["users"] == 100
     assert sum(step.reports for step in found.steps) <= 300
 
 
 def test_another_method_of_the_same_face(rng: np.random.Generator) -> None:
-    found = played(lines(200, rng), method="retrasyn", window=10)
+    found = played(lines(200, rng), step=None, method="retrasyn", options={"window": 10})
     assert found.trajectories.provenance is not None
     assert "public" in found.trajectories.provenance["leaks"]
     assert found.steps == ()
@@ -92,18 +147,9 @@ def test_another_method_of_the_same_face(rng: np.random.Generator) -> None:
 def test_misuse_is_refused(rng: np.random.Generator) -> None:
     trips = lines(20, rng)
     assert trips.t is not None
-    with pytest.raises(InputError, match="methods lpa, lpd, retrasyn, single-report"):
-        played(trips, method="magic")
-    with pytest.raises(InputError, match="has no option 'window'"):
-        played(trips, window=3)
+    with pytest.raises(InputError, match="method lpd has no use for live"):
+        played(trips, step=None, method="lpd", live=print)
     with pytest.raises(InputError, match="these have none"):
         played(replace(trips, t=None))
     with pytest.raises(InputError, match="these have none"):
         played(replace(trips, t=trips.t * np.nan))
-    with pytest.raises(InputError, match="tick must be"):
-        Settings(0.0)
-    with pytest.raises(InputError, match="hidden or shown"):
-        Settings(1.0, presence="seen")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="every does not apply"):
-        Settings(1.0, every=10.0, presence="shown")
-    assert Settings(2.0).seconds == 100.0

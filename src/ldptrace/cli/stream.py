@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Self, TextIO
 
 import typer
 
@@ -20,7 +20,7 @@ from ldptrace.cli.common import (
     note,
 )
 from ldptrace.cli.reading import read_input, with_reading
-from ldptrace.cli.synthesize import parse_options, whole_number
+from ldptrace.cli.synthesize import AreaOption, MethodOptions, parse_options, whole_number
 from ldptrace.errors import InputError
 from ldptrace.plugins import STREAMS, installed
 
@@ -78,6 +78,7 @@ def stream(
             help="When devices answer: at random moments, or after each trip, which is not private.",
         ),
     ] = PresenceChoice.hidden,
+    area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
@@ -89,14 +90,13 @@ def stream(
             help="single-report, or one of an installed package, such as retrasyn, lpd or lpa.",
         ),
     ] = "single-report",
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
-    ] = None,
+    option: MethodOptions = None,
     live: Annotated[
         Path | None,
         typer.Option(
-            "--live", metavar="FILE", help="Write positions tick by tick as JSON lines; - is standard output."
+            "--live",
+            metavar="FILE",
+            help="Log of positions, a JSON line for each tick as it comes; - is standard output.",
         ),
     ] = None,
     seed: Annotated[
@@ -114,7 +114,6 @@ def stream(
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered
-    from ldptrace.io.files import write
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.public import Public
     from ldptrace.protocol.durations import seconds_of
@@ -128,64 +127,66 @@ def stream(
     epsilon_fraction(epsilon)
     if reading.bounds is None:
         raise InputError("give the public bounds of the map with --bounds X0,Y0,X1,Y1")
-    cells: int | Literal["auto"] = "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid))
     settings = Settings(
         tick,
         None if step is None else float(seconds_of(step)),
         None if every is None else float(seconds_of(every)),
         remembered(remember),
         presence.value,
+        "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid)),
+        method,
+        seed,
+        parse_options(option or []),
     )
-    given: dict[str, Any] = {"--every": every, "--roads": roads, "--routes": routes, "--live": live}
-    for name, value in given.items():
-        if method != "single-report" and value is not None:
-            raise InputError(f"method {method} has no use for {name}")
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)
-            public = Public.of(None, roads, routes)
-        with stages("play"), _lines(live) as tell:
+            public = Public.of(area, roads, routes)
+        with stages("play and write"), _Log(live) as log:
             found = play(
                 real,
                 epsilon,
                 bounds=reading.bounds,
                 settings=settings,
-                grid=cells,
-                method=method,
-                public=public.ways,
-                seed=seed,
-                live=tell,
-                **parse_options(option or []),
+                public=public,
+                live=None if live is None else log.add,
+                target=output,
+                to=to,
             )
-        with stages("write"):
-            write(found.trajectories, output, format=to)
     for change in found.changes:
         note(f"Change: {change}.")
     for said in found.notes:
         note(said)
-    steps = f" in {count(len(found.steps), 'step')}" if found.steps else ""
+    ours = settings.other is None
+    how = f", presence {presence.value}" if ours else ""
+    steps = f" in {count(len(found.steps), 'step')}" if ours else ""
     note(
-        f"{count(len(found.trajectories), 'synthetic trip')}{steps}, method {method}, presence {presence.value}, "
-        f"epsilon {epsilon:g}: {output}"
+        f"{count(found.count, 'synthetic trip')}{steps}, method {method}{how}, epsilon {epsilon:g}: {output}"
     )
 
 
-class _lines:
-    """Where lines go, one after the other: nowhere, to standard output, or to a file."""
+class _Log:
+    """Lines that go to standard output or to a file as they come; the file begins with the first one.
+
+    Other programs may follow it while it grows, so it is no file that appears all at once.
+    """
 
     def __init__(self, target: Path | None) -> None:
-        self.target = target
+        self._target = target
+        self._file: TextIO | None = None
 
-    def __enter__(self) -> Any:
-        if self.target is None:
-            return None
-        self._file = sys.stdout if str(self.target) == "-" else open(self.target, "w", encoding="utf-8")
-        return self._line
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
-        if self.target is not None and self._file is not sys.stdout:
+        if self._file is not None and self._file is not sys.stdout:
             self._file.close()
 
-    def _line(self, line: str) -> None:
+    def add(self, line: str) -> None:
+        """Write one line, to be seen at once."""
+        if self._file is None:
+            assert self._target is not None
+            is_stdout = str(self._target) == "-"
+            self._file = sys.stdout if is_stdout else self._target.open("w", encoding="utf-8")
         self._file.write(line + "\n")
         self._file.flush()

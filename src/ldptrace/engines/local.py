@@ -275,32 +275,41 @@ class Local(Engine):
                 for part, (start, stop) in enumerate(chunks(draw.count, PART) or [(0, 0)]):
                     write_parquet(draw, start, stop, folder / part_name(part), labels)
             return
-        kind = for_writing(target, format)
-        assert kind.writer is not None
-        with atomic_path(target) as temporary, kind.writer(temporary) as writer:
-            _write(writer, draw, 0, draw.count, labels)
-        if not is_stream(target):
-            write_beside(target, None if kind.holds_promise else labels["provenance"])
+        write_parts(_drawn(draw, 0, draw.count), target, labels, format)
+
+
+def write_parts(
+    parts: Iterable[Trajectories], target: Path, labels: Mapping[str, Any], format: str | None = None
+) -> int:
+    """Write sets one after the other to one file, a few at a time, numbered through; how many trajectories."""
+    kind = for_writing(target, format)
+    assert kind.writer is not None
+    with atomic_path(target) as temporary, kind.writer(temporary) as writer:
+        count = _write(writer, parts, 0, labels)
+    if not is_stream(target):
+        write_beside(target, None if kind.holds_promise else labels["provenance"])
+    return count
 
 
 def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:
     """The trajectories from number `start` to before `stop` as one file."""
     assert start % CHUNK == 0
     with ParquetWriter(path) as writer:
-        _write(writer, draw, start, stop, labels)
+        _write(writer, _drawn(draw, start, stop), start, labels)
 
 
-def _write(writer: Writer, draw: Draw, start: int, stop: int, labels: Mapping[str, Any]) -> None:
-    """The trajectories from number `start` to before `stop`, a few blocks at a time, numbered."""
+def _write(writer: Writer, parts: Iterable[Trajectories], start: int, labels: Mapping[str, Any]) -> int:
+    """Sets, a few at a time, numbered from `start`; the number after the last."""
     group: list[Trajectories] = []
     first = start
-    for piece in _drawn(draw, start, stop):
+    for piece in parts:
         group.append(piece)
         if len(group) == _GROUP or sum(item.points for item in group) >= _DRAWN:
             first = _write_group(writer, group, first, labels)
             group = []
     if group or first == start:
-        _write_group(writer, group, first, labels)
+        first = _write_group(writer, group, first, labels)
+    return first
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:

@@ -1,6 +1,7 @@
 """Standing collections: a model of now from the reports so far, and synthetic travellers that leave as it says."""
 
 from ldptrace.streams.now import Now
-from ldptrace.streams.run import Settings, Streamed, stream
+from ldptrace.streams.run import Step, Streamed, stream
+from ldptrace.streams.settings import Settings
 
-__all__ = ["Now", "Settings", "Streamed", "stream"]
+__all__ = ["Now", "Settings", "Step", "Streamed", "stream"]

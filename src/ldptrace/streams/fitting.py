@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class PathRefit(Refit):
 
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
         self._fit, _ = fit_paths(estimates, observations, self.area, self._fit if self._settled else None)
-        return PathModel.of_fit(self._fit, observations, estimates.plan)
+        return replace(PathModel.of_fit(self._fit, observations, estimates.plan), area=self.area)
 
     @property
     def _settled(self) -> bool:

@@ -38,12 +38,17 @@ class Occasions:
 
     @staticmethod
     def hidden(
-        trips: Trajectories, device: Ints, every: float, start: float, end: float, rng: np.random.Generator
+        trips: Trajectories,
+        device: Ints,
+        every: float,
+        span: tuple[float, float],
+        rng: np.random.Generator,
     ) -> Occasions:
-        """Every device answers each of its windows that ends by `end`; `device` numbers the device of each trip.
+        """Every device answers each of its windows that ends within a span; `device` numbers the device of each trip.
 
-        All devices are there from `start` on, those of empty trajectories too.
+        All devices are there from the beginning of the span on, those of empty trajectories too.
         """
+        start, end = span
         devices = int(device.max()) + 1 if len(device) else 0
         phase = rng.random(devices) * every
         windows = np.floor((end - start - phase) / every).astype(np.int64) + 1

@@ -9,7 +9,8 @@ from ldptrace import plugins
 from ldptrace.errors import InputError
 from ldptrace.methods import method, names
 from ldptrace.plugins import StreamMethod
-from ldptrace.streams.run import SHOWN, Presence
+from ldptrace.streams.promise import SHOWN
+from ldptrace.streams.settings import Presence
 
 Kind = Literal["method", "stream", "reference"]
 

@@ -27,9 +27,11 @@ from ldptrace.evaluation.streets import StreetMap
 from ldptrace.evaluation.values import References
 from ldptrace.io import read, write
 from ldptrace.io.atomic import atomic_path
+from ldptrace.methods.public import Public
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.streams.run import DEFAULT, Settings, stream
+from ldptrace.streams import Settings, stream
+from ldptrace.streams.settings import DEFAULT
 from ldptrace.synthesis import synthesize
 from ldptrace_lab.compare.contestants import STANDING, Contestant
 from ldptrace_lab.plugged import fingerprint
@@ -199,12 +201,15 @@ class Bench:
             self.real,
             epsilon,
             bounds=question.bounds,
-            settings=Settings(question.tick, presence=STANDING.get(who.method, "hidden")),
-            # Other people's methods have the cells of their papers.
-            grid=METRIC_GRID if question.grid == "auto" and not own else question.grid,
-            method=DEFAULT if own else who.method,
-            public=roads,
-            seed=seed,
+            settings=Settings(
+                question.tick,
+                presence=STANDING.get(who.method, "hidden"),
+                # Other people's methods have the cells of their papers.
+                grid=METRIC_GRID if question.grid == "auto" and not own else question.grid,
+                method=DEFAULT if own else who.method,
+                seed=seed,
+            ),
+            public=Public.of(roads=roads),
         ).trajectories
 
     def _control(self, name: str, rng: np.random.Generator) -> Trajectories:

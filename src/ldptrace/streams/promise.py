@@ -1,0 +1,65 @@
+"""What is promised about the trips of a stream, in words and as plain data for files."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.methods.public import Public
+from ldptrace.protocol.exact import decimal_text, epsilon_fraction
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.words import explain
+from ldptrace.simulation.streams import EXPERIMENT
+from ldptrace.streams.occasions import arrivals
+from ldptrace.streams.settings import Settings
+
+SHOWN = "a report is sent when a trip has ended, so that its arrival shows that there was one, and when"
+
+
+def notes_of(settings: Settings, trips: Trajectories, every: float, public: Public) -> list[str]:
+    """How often a device answers, whose the promise is, and what is public."""
+    notes = []
+    if settings.presence == "hidden":
+        assert trips.t is not None
+        span = float(arrivals(trips)[trips.sizes > 0].max() - trips.t.min())
+        answers = max(1, math.ceil(span / every))
+        notes.append(
+            f"Every device answers once in {every:g} s, at a moment of its own that does not depend on its trips; "
+            f"epsilon holds for each answer, of which there are at most {answers} here."
+        )
+    if _of_users(settings, trips):
+        return notes + public.notes
+    return [
+        *notes,
+        "The unit is the trip: a person with several trips gives away epsilon for each.",
+        *public.notes,
+    ]
+
+
+def promise_of(
+    epsilon: float, settings: Settings, trips: Trajectories, plan: Plan | None, notes: list[str], users: int
+) -> dict[str, Any]:
+    """What was promised to `users` devices; `plan` is None for another method, which says what is public."""
+    if settings.other is not None:
+        leaks: str | None = settings.other.public
+    else:
+        leaks = SHOWN if settings.presence == "shown" else None
+    return {
+        "method": settings.method,
+        "epsilon": decimal_text(epsilon_fraction(epsilon)),
+        "leaks": leaks,
+        "unit": "user" if plan is not None and _of_users(settings, trips) else "trip",
+        "users": users,
+        "experiment": None if settings.seed is None else EXPERIMENT,
+        "sample_seed": None,
+        "notes": notes,
+        "explanation": [] if plan is None else explain(plan),
+        "plan": None if plan is None else plan.document(),
+        "plan_id": None if plan is None else plan.id,
+    }
+
+
+def _of_users(settings: Settings, trips: Trajectories) -> bool:
+    """Whether a device is a user's, who may have several trips."""
+    return trips.user is not None and settings.presence == "hidden"

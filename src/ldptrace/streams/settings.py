@@ -1,0 +1,75 @@
+"""What is asked of a stream, checked before anything is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ldptrace.curator.memory import Remember
+from ldptrace.errors import InputError
+from ldptrace.plugins import STREAMS, StreamMethod, installed, load
+
+Presence = Literal["hidden", "shown"]
+DEFAULT = "single-report"
+# Ticks of a step.
+STEP = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """How a stream is played: durations in seconds.
+
+    A model is fitted every `step` (None: 50 ticks). Devices answer once in `every` (None: once, in the whole input).
+    The devices draw from the operating system; with a `seed` they repeat the same draws, for experiments. `options` are
+    those of another `method`, which has no use for the settings of ours.
+    """
+
+    tick: float
+    step: float | None = None
+    every: float | None = None
+    remember: Remember = "auto"
+    presence: Presence = "hidden"
+    grid: int | Literal["auto"] = "auto"
+    method: str = DEFAULT
+    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("tick", "step", "every"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise InputError(f"{name} must be a positive number of seconds, got {value!r}")
+        if self.presence not in ("hidden", "shown"):
+            raise InputError(f"presence is hidden or shown, got {self.presence!r}")
+        if self.presence == "shown" and self.every is not None:
+            raise InputError("with presence shown a device reports after every trip: every does not apply")
+        if self.other is not None:
+            for name in ("step", "every", "remember", "presence"):
+                if getattr(self, name) != getattr(Settings, name):
+                    raise InputError(f"method {self.method} has no use for {name}")
+        known = {} if self.other is None else self.other.options
+        for name in sorted(set(self.options) - set(known)):
+            raise InputError(f"method {self.method} has no option {name!r}; it has {sorted(known)}")
+
+    @property
+    def seconds(self) -> float:
+        """The length of a step."""
+        return STEP * self.tick if self.step is None else self.step
+
+    @property
+    def other(self) -> StreamMethod | None:
+        """The method of an installed package, where it is not ours."""
+        return None if self.method == DEFAULT else other_method(self.method)
+
+
+def other_method(name: str) -> StreamMethod:
+    """The stream method of that name, of an installed package."""
+    known = installed(STREAMS)
+    if name not in known:
+        raise InputError(f"a stream has the methods {', '.join(sorted([DEFAULT, *known]))}, got {name!r}")
+    found = load(known[name])
+    if not isinstance(found, StreamMethod):
+        raise InputError(f"{name} is no method for streams but a {type(found).__name__}")
+    return found
