@@ -1,7 +1,8 @@
 """Trips matched to streets, simply and fast: every piece of a line goes to the street that lies best under it.
 
-A street is a line between two nodes, whichever way it is travelled. The index is a lattice of buckets; a piece of a
-trip looks for streets in the nine buckets around it.
+A street is a line between two nodes, whichever way it is travelled. The index is a lattice of buckets, each with the
+straight pieces of streets within reach of any of its points, so a piece of a trip looks into one bucket. Most pieces of
+a trip go on along the street of the one before, and then no other street is looked at.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ Ints = NDArray[np.int64]
 # whose unit may be any, it is this many units and at most this part of a usual street.
 TOLERANCE = 25.0
 PART_OF_STREET = 0.25
+# A street may lie under a point up to this many tolerances away; the street that a trip is on counts as nearer by this
+# part of that reach.
+REACH, FAVOUR = 2.0, 0.1
 _MOST_BUCKETS = 2_000_000
 _CHUNK = 512
 
@@ -70,10 +74,10 @@ class StreetIndex:
     back: Ints
     tolerance: float
     scale: tuple[float, float]
-    # Ends of the straight pieces of all streets in scaled units, the street of each, and where on it each begins.
+    # Of each straight piece of all streets: where it begins in scaled units, its direction, its length, and how far
+    # along its street it begins; then its street.
     pieces: Floats
     street: NDArray[np.int32]
-    begins: Floats
     # Of each street: its two nodes and its length along its line.
     ends: Ints
     length: Floats
@@ -98,13 +102,14 @@ class StreetIndex:
         inner = np.ones(len(x), dtype=bool)
         inner[offsets[1:] - 1] = False
         here = np.flatnonzero(inner)
-        pieces = np.stack((x[here], y[here], x[here + 1], y[here + 1]))
         street = np.repeat(np.arange(len(once), dtype=np.int32), np.diff(offsets) - 1)
-        steps = np.hypot(pieces[2] - pieces[0], pieces[3] - pieces[1])
-        length = np.zeros(len(once))
-        np.add.at(length, street, steps)
+        dx, dy = x[here + 1] - x[here], y[here + 1] - y[here]
+        steps = np.hypot(dx, dy)
+        length = np.bincount(street, steps, len(once)).astype(np.float64)
         before = np.cumsum(steps) - steps
         begins = before - before[np.searchsorted(street, street)]
+        some = np.where(steps > 0, steps, 1.0)
+        pieces = np.stack((x[here], y[here], dx / some, dy / some, steps, begins), axis=1)
         ends = np.stack((roads.source[once], roads.target[once])).astype(np.int64)
         both = ends.ravel()
         order = np.argsort(both, kind="stable")
@@ -112,13 +117,12 @@ class StreetIndex:
         tolerance = TOLERANCE
         if not roads.is_geographic:
             tolerance = min(TOLERANCE, PART_OF_STREET * float(np.median(length)))
-        low_x, low_y = float(x.min()), float(y.min())
-        wide, high = float(np.ptp(x)), float(np.ptp(y))
-        # A bucket is so wide that nine of them hold whatever lies within twice the tolerance.
-        width = max(2.7 * tolerance, math.sqrt(wide * high / _MOST_BUCKETS), max(wide, high) / _MOST_BUCKETS)
-        frame = np.array([low_x, low_y, width])
+        reach = REACH * tolerance
+        wide, high = float(np.ptp(x)) + 2 * reach, float(np.ptp(y)) + 2 * reach
+        width = max(reach, math.sqrt(wide * high / _MOST_BUCKETS), max(wide, high) / _MOST_BUCKETS)
+        frame = np.array([float(x.min()) - reach, float(y.min()) - reach, width])
         shape = (int(wide / width) + 1, int(high / width) + 1)
-        first, held = _buckets(pieces, frame, shape)
+        first, held = _buckets(pieces, frame, shape, reach)
         return cls(
             once,
             np.where(back[once] < 0, once, back[once]),
@@ -126,7 +130,6 @@ class StreetIndex:
             scale,
             pieces,
             street,
-            begins,
             ends,
             length,
             np.bincount(both, minlength=roads.nodes) >= 3,
@@ -142,13 +145,13 @@ class StreetIndex:
         """What every trip did on the streets, a few hundred trips at a time."""
         x, y = trips.x * self.scale[0], trips.y * self.scale[1]
         t = np.zeros(1) if trips.t is None else trips.t
-        index = (self.pieces, self.street, self.begins, self.ends, self.length, self.frame, self.shape)
+        index = (self.pieces, self.street, np.append(self.frame, self.shape), self.first, self.held)
+        nodes = (self.ends, self.length, self.at_first, self.at_node)
 
         def work(_: int, start: int, stop: int) -> Followed:
             (way, on, fixes, fixes_on), lengths, passes, entered = _follow(
-                x, y, t, trips.offsets, start, stop, self.tolerance, *index,
-                self.first, self.held, self.at_first, self.at_node,
-            )  # fmt: skip
+                x, y, t, trips.offsets, start, stop, self.tolerance, *index, *nodes
+            )
             trip, street, forward, joined = passes
             return Followed(
                 way, on, fixes, fixes_on, lengths, trip, street, forward.astype(np.bool_), joined, entered
@@ -161,153 +164,218 @@ class StreetIndex:
         return np.where(found.forward, self.along[found.street], self.back[found.street])
 
 
-def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int]) -> tuple[Ints, NDArray[np.int32]]:
+def _buckets(
+    pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float
+) -> tuple[Ints, NDArray[np.int32]]:
     """First piece of each bucket, and the pieces of all buckets one after the other."""
-    sizes = np.zeros(shape[0] * shape[1] + 1, dtype=np.int64)
-    _fill(pieces, frame, shape, sizes, np.empty(0, dtype=np.int32))
-    first = ragged.offsets_of(sizes[:-1])
+    sizes = np.zeros(shape[0] * shape[1], dtype=np.int64)
+    _fill(pieces, frame, shape, reach, sizes, np.empty(0, dtype=np.int32))
+    first = ragged.offsets_of(sizes)
     held = np.empty(first[-1], dtype=np.int32)
-    _fill(pieces, frame, shape, first[:-1].copy(), held)
+    _fill(pieces, frame, shape, reach, first[:-1].copy(), held)
     return first, held
 
 
 @kernel
-def _fill(pieces, frame, shape, place, held):  # type: ignore[no-untyped-def]
-    """Count the pieces per bucket, or put them there if `held` has room; a long piece is in every bucket it passes."""
-    for piece in range(pieces.shape[1]):
-        ax, ay = (pieces[0, piece] - frame[0]) / frame[2], (pieces[1, piece] - frame[1]) / frame[2]
-        bx, by = (pieces[2, piece] - frame[0]) / frame[2], (pieces[3, piece] - frame[1]) / frame[2]
-        steps = int(4.0 * max(abs(bx - ax), abs(by - ay))) + 1
-        last = -1
-        for step in range(steps + 1):
-            share = step / steps
-            i = min(max(int(ax + share * (bx - ax)), 0), shape[0] - 1)
-            j = min(max(int(ay + share * (by - ay)), 0), shape[1] - 1)
-            bucket = i * shape[1] + j
-            if bucket != last:
+def _fill(pieces, frame, shape, reach, place, held):  # type: ignore[no-untyped-def]
+    """Count the pieces per bucket, or put them there if `held` has room.
+
+    Column by column of buckets: the part of a piece that is within reach of the column, and then the buckets within
+    reach of that part.
+    """
+    wide, far = frame[2], reach / frame[2]
+    for piece in range(len(pieces)):
+        ax, ay = (pieces[piece, 0] - frame[0]) / wide, (pieces[piece, 1] - frame[1]) / wide
+        dx, dy = pieces[piece, 2] * pieces[piece, 4] / wide, pieces[piece, 3] * pieces[piece, 4] / wide
+        left, right = min(ax, ax + dx) - far, max(ax, ax + dx) + far
+        for i in range(max(int(left), 0), min(int(right), shape[0] - 1) + 1):
+            low, high = 0.0, 1.0
+            if dx != 0.0:
+                one, other = (i - far - ax) / dx, (i + 1 + far - ax) / dx
+                low, high = max(min(one, other), 0.0), min(max(one, other), 1.0)
+            bottom = min(ay + low * dy, ay + high * dy) - far
+            top = max(ay + low * dy, ay + high * dy) + far
+            for j in range(max(int(bottom), 0), min(int(top), shape[1] - 1) + 1):
+                bucket = i * shape[1] + j
                 if len(held):
                     held[place[bucket]] = piece
                 place[bucket] += 1
-                last = bucket
 
 
-@kernel
-def _best(px, py, hx, hy, old, reach, pieces, street, begins, frame, shape, first, held):  # type: ignore[no-untyped-def]
-    """Street that lies best under a point with a heading, how far it is, and where on it the point is; -1: none.
+@kernel(error_model="numpy")
+def _foot(px, py, pieces, piece):  # type: ignore[no-untyped-def]
+    """The squared distance of a point from a piece, and how far along the piece the nearest point is."""
+    ax, ay, ux, uy = pieces[piece, 0], pieces[piece, 1], pieces[piece, 2], pieces[piece, 3]
+    along = min(max((px - ax) * ux + (py - ay) * uy, 0.0), pieces[piece, 4])
+    gx, gy = ax + along * ux - px, ay + along * uy - py
+    return gx * gx + gy * gy, along
 
-    Far away and across count against a street; the one that the trip was on is favoured a little.
+
+@kernel(error_model="numpy")
+def _across(hx, hy, pieces, piece):  # type: ignore[no-untyped-def]
+    """How much a piece lies across a heading: 0 along it, either way, 1 at a right angle."""
+    if pieces[piece, 4] == 0.0:
+        return 0.0
+    return 1.0 - abs(hx * pieces[piece, 2] + hy * pieces[piece, 3])
+
+
+@kernel(error_model="numpy")
+def _is_near(px, py, distance, on, pieces, lattice, first, held):  # type: ignore[no-untyped-def]
+    """Whether any street is within a distance, which is at most the reach; the piece `on` is looked at before all."""
+    if on >= 0 and _foot(px, py, pieces, on)[0] <= distance * distance:
+        return True
+    i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])
+    if i < 0 or j < 0 or i >= lattice[3] or j >= lattice[4]:
+        return False
+    bucket = int(i * lattice[4] + j)
+    for entry in range(first[bucket], first[bucket + 1]):
+        if _foot(px, py, pieces, held[entry])[0] <= distance * distance:
+            return True
+    return False
+
+
+@kernel(error_model="numpy")
+def _best(px, py, hx, hy, old, reach, pieces, street, lattice, first, held):  # type: ignore[no-untyped-def]
+    """Piece of a street that lies best under a point with a heading, how far along it the point is, and how far the
+    nearest street is.
+
+    Far away and across count against a street; the one that the trip was on is favoured a little. -1: none in reach.
     """
-    found, away, at, least = -1, math.inf, 0.0, math.inf
-    nearest = math.inf
-    ci = math.floor((px - frame[0]) / frame[2])
-    cj = math.floor((py - frame[1]) / frame[2])
-    for i in range(max(ci - 1, 0), min(ci + 2, shape[0])):
-        for j in range(max(cj - 1, 0), min(cj + 2, shape[1])):
-            for entry in range(first[i * shape[1] + j], first[i * shape[1] + j + 1]):
-                piece = held[entry]
-                ax, ay = pieces[0, piece], pieces[1, piece]
-                dx, dy = pieces[2, piece] - ax, pieces[3, piece] - ay
-                size = dx * dx + dy * dy
-                share = ((px - ax) * dx + (py - ay) * dy) / size if size > 0.0 else 0.0
-                share = min(max(share, 0.0), 1.0)
-                gx, gy = ax + share * dx - px, ay + share * dy - py
-                gap = math.sqrt(gx * gx + gy * gy)
-                nearest = min(nearest, gap)
-                if gap > reach:
-                    continue
-                cost = gap
-                long = math.sqrt(size)
-                if long > 0.0 and (hx != 0.0 or hy != 0.0):
-                    cost += reach * (1.0 - abs(hx * dx + hy * dy) / long)
-                if street[piece] == old:
-                    cost -= 0.1 * reach
-                if cost < least:
-                    least, found, away = cost, street[piece], gap
-                    at = begins[piece] + share * long
-    return found, away, at, nearest
+    found, at, least, nearest = -1, 0.0, math.inf, math.inf
+    i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])
+    if i < 0 or j < 0 or i >= lattice[3] or j >= lattice[4]:
+        return found, at, nearest
+    bucket = int(i * lattice[4] + j)
+    for entry in range(first[bucket], first[bucket + 1]):
+        piece = held[entry]
+        square, along = _foot(px, py, pieces, piece)
+        if square > reach * reach:
+            continue
+        gap = math.sqrt(square)
+        nearest = min(nearest, gap)
+        cost = gap + reach * _across(hx, hy, pieces, piece)
+        if street[piece] == old:
+            cost -= FAVOUR * reach
+        if cost < least:
+            least, found, at = cost, piece, along
+    return found, at, nearest
 
 
-@kernel
+@kernel(error_model="numpy")
+def _ahead(x, y, dx, dy, part, parts, hx, hy, on, reach, pieces):  # type: ignore[no-untyped-def]
+    """The last of the parts of a straight step, from `part` on, that surely go on along the piece `on`, and how far
+    along it the first and the last of them are; less than `part`: not even the first does.
+
+    The cost of the street that a trip is on is negative within its favour, that of any other street never is. Along a
+    straight line the distance from a piece is convex: where it is small at two points, it is small between them.
+    """
+    most = reach * (FAVOUR - _across(hx, hy, pieces, on))
+    if most <= 0.0:
+        return part - 1, 0.0, 0.0
+    share = (part + 0.5) / parts
+    square, begin = _foot(x + share * dx, y + share * dy, pieces, on)
+    if square >= most * most:
+        return part - 1, 0.0, 0.0
+    # As far as the step, or else as the piece goes.
+    forward = dx * pieces[on, 2] + dy * pieces[on, 3]
+    rest = pieces[on, 4] - begin if forward > 0.0 else begin
+    for last in (parts - 1, part + int(rest / abs(forward) * parts)):
+        if part < last < parts:
+            share = (last + 0.5) / parts
+            square, end = _foot(x + share * dx, y + share * dy, pieces, on)
+            if square < most * most:
+                return last, begin, end
+    return part, begin, begin
+
+
+@kernel(error_model="numpy")
 def _follow(  # type: ignore[no-untyped-def]
-    x, y, t, offsets, start, stop, tolerance, pieces, street, begins, ends, length, frame, shape,
-    first, held, at_first, at_node,
+    x, y, t, offsets, start, stop, tolerance, pieces, street, lattice, first, held, ends, length, at_first, at_node
 ):  # fmt: skip
     """Totals, lengths of the trips, and the passes: rows trip, street, forward, joined, with the time of each."""
-    way = on = fixes = fixes_on = 0.0
-    reach = 2.0 * tolerance
+    way = way_on = fixes = fixes_on = 0.0
+    reach = REACH * tolerance
     timed = len(t) == len(x)
     passes, entered = np.empty((4, 1024), dtype=np.int64), np.empty(1024)
     filled = 0
     lengths = np.zeros(stop - start)
     for k in range(start, stop):
-        # The street the trip is on, where on it, and a street that may follow, seen once so far.
-        old, place, waiting = -1, 0.0, -1
+        # The street the trip is on, its piece, where on it, and a street that may follow, seen once so far.
+        old, on, place, waiting = -1, -1, 0.0, -1
         total = 0.0
         for p in range(offsets[k], offsets[k + 1]):
-            _, _, _, nearest = _best(
-                x[p], y[p], 0.0, 0.0, -1, reach, pieces, street, begins, frame, shape, first, held
-            )
             fixes += 1.0
-            fixes_on += nearest <= tolerance
+            fixes_on += _is_near(x[p], y[p], tolerance, on, pieces, lattice, first, held)
             if p + 1 == offsets[k + 1]:
                 break
             dx, dy = x[p + 1] - x[p], y[p + 1] - y[p]
             step = math.sqrt(dx * dx + dy * dy)
             if step == 0.0:
                 continue
+            hx, hy = dx / step, dy / step
             parts = int(step / tolerance) + 1
-            for part in range(parts):
+            part = -1
+            while part + 1 < parts:
+                part += 1
+                if old >= 0 and waiting < 0:
+                    last, begin, end = _ahead(x[p], y[p], dx, dy, part, parts, hx, hy, on, reach, pieces)
+                    if last >= part:
+                        begin, end = begin + pieces[on, 5], end + pieces[on, 5]
+                        total += abs(begin - place) + abs(end - begin)
+                        if end != begin or begin != place:
+                            passes[2, filled - 1] = end > begin or (end == begin and begin > place)
+                        way += step * (last + 1 - part) / parts
+                        way_on += step * (last + 1 - part) / parts
+                        place, part = end, last
+                        continue
                 share = (part + 0.5) / parts
                 px, py = x[p] + share * dx, y[p] + share * dy
-                clock = t[p] + share * (t[p + 1] - t[p]) if timed else 0.0
-                new, _away, at, nearest = _best(
-                    px, py, dx / step, dy / step, old, reach, pieces, street, begins, frame, shape, first, held
-                )  # fmt: skip
+                piece, along, nearest = _best(
+                    px, py, hx, hy, old, reach, pieces, street, lattice, first, held
+                )
                 way += step / parts
-                on += step / parts * (nearest <= tolerance)
-                if new < 0:
+                way_on += step / parts * (nearest <= tolerance)
+                if piece < 0:
                     total += step / parts
                     waiting = -1
                     continue
-                if old >= 0 and new == old:
+                new, at = street[piece], pieces[piece, 5] + along
+                if new == old:
                     total += abs(at - place)
                     if at != place:
                         passes[2, filled - 1] = at > place
-                    place, waiting = at, -1
+                    on, place, waiting = piece, at, -1
                     continue
                 if old >= 0 and new != waiting:
                     # One look at another street is a crossing; two are a turn.
                     waiting = new
                     continue
+                clock = t[p] + share * (t[p + 1] - t[p]) if timed else 0.0
                 if filled + 2 > passes.shape[1]:
                     passes, entered = _larger(passes), _longer(entered)
-                if old < 0:
-                    passes[0, filled], passes[1, filled], passes[2, filled], passes[3, filled] = k, new, 1, -1
-                    entered[filled] = clock
-                    filled += 1
-                    old, place = new, at
-                    continue
-                node, between, last = _link(old, new, ends, at_first, at_node)
-                if node < 0:
-                    total += step / parts
-                else:
-                    total += abs(place - (0.0 if ends[0, old] == node else length[old]))
-                    passes[2, filled - 1] = ends[1, old] == node
-                    if between >= 0:
-                        total += length[between]
-                        passes[0, filled], passes[1, filled], passes[3, filled] = k, between, node
-                        passes[2, filled] = ends[1, between] == last
-                        entered[filled] = clock
-                        filled += 1
-                        node = last
-                    total += abs(at - (0.0 if ends[0, new] == node else length[new]))
+                node = -1
+                if old >= 0:
+                    node, between, other = _link(old, new, ends, at_first, at_node)
+                    if node < 0:
+                        total += step / parts
+                    else:
+                        total += abs(place - (0.0 if ends[0, old] == node else length[old]))
+                        passes[2, filled - 1] = ends[1, old] == node
+                        if between >= 0:
+                            total += length[between]
+                            passes[0, filled], passes[1, filled], passes[3, filled] = k, between, node
+                            passes[2, filled] = ends[1, between] == other
+                            entered[filled] = clock
+                            filled += 1
+                            node = other
+                        total += abs(at - (0.0 if ends[0, new] == node else length[new]))
                 passes[0, filled], passes[1, filled], passes[3, filled] = k, new, node
                 passes[2, filled] = node < 0 or ends[0, new] == node
                 entered[filled] = clock
                 filled += 1
-                old, place, waiting = new, at, -1
+                old, on, place, waiting = new, piece, at, -1
         lengths[k - start] = total
-    return (way, on, fixes, fixes_on), lengths, passes[:, :filled], entered[:filled]
+    return (way, way_on, fixes, fixes_on), lengths, passes[:, :filled], entered[:filled]
 
 
 @kernel
