@@ -159,13 +159,15 @@ def _show(found: Comparison, out: Path) -> None:
     from rich.console import Console
 
     from ldptrace_lab.compare.page import write
-    from ldptrace_lab.compare.tables import tables, terminal
+    from ldptrace_lab.compare.tables import tables, terminal, trusted
 
     written = write(found, out)
     # A table in a file is not folded to the width of a terminal.
     screen = Console() if sys.stdout.isatty() else Console(width=240)
     for table in tables(found):
         screen.print(terminal(table), "")
+    for sentence in trusted(found):
+        screen.print(sentence, markup=False)
     for sentence in found.failures:
         note(f"failed: {sentence}")
     note(f"to look at: {written[-1]}; numbers: {', '.join(path.name for path in written[:-1])}")

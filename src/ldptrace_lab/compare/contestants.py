@@ -37,6 +37,11 @@ class Contestant:
     with_map: bool = False
 
     @property
+    def local(self) -> bool:
+        """Whether nobody has to be trusted; what is no method has nothing to trust."""
+        return self.trust in (LOCAL, "")
+
+    @property
     def method(self) -> str:
         """The name of its method."""
         return self.name.removesuffix(WITH_MAP)

@@ -31,6 +31,8 @@ SHORT = {
     "pattern_f1": "F1",
     "pattern_error": "pattern",
 }
+# Behind the name of a method that is not local for a whole trip.
+MARK = "†"
 Place = tuple[Contestant, float | None, str]
 
 
@@ -61,6 +63,13 @@ class Line:
     epsilon: str
     entries: tuple[Entry, ...]
     reference: bool
+    # Whether somebody must be trusted, or something taken as public, that local privacy does not need.
+    trusting: bool = False
+
+    @property
+    def name(self) -> str:
+        """With a mark that `trusted` explains."""
+        return f"{self.method} {MARK}" if self.trusting else self.method
 
 
 @dataclass(frozen=True)
@@ -102,7 +111,7 @@ def _table(found: Comparison, data: str, part: str) -> Table | None:
             entries = tuple(_entry(by_place, (who, epsilon, metric.name)) for metric in metrics)
             if any(entry.mean is not None for entry in entries):
                 text = "" if epsilon is None else f"{epsilon:g}"
-                lines.append(Line(who.name, text, entries, who.kind == "reference"))
+                lines.append(Line(who.name, text, entries, who.kind == "reference", not who.local))
     columns = tuple(SHORT.get(metric.name, metric.title) for metric in metrics)
     arrows = tuple("↓" if metric.goal == "min" else "↑" for metric in metrics)
     return Table(data, part, columns, arrows, tuple(lines))
@@ -131,6 +140,11 @@ def _short(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
+def trusted(found: Comparison) -> list[str]:
+    """What the mark behind a name stands for: a sentence for each method that has it."""
+    return [f"{MARK} {who.name}: {who.trust}" for who in found.contestants if not who.local]
+
+
 def markdown(found: Comparison) -> str:
     """All tables as Markdown."""
     parts = []
@@ -141,8 +155,10 @@ def markdown(found: Comparison) -> str:
         parts.append("|---|--:|" + "--:|" * len(head))
         for line in table.lines:
             cells = [f"**{entry.text}**" if entry.best else entry.text for entry in line.entries]
-            parts.append(f"| {line.method} | {line.epsilon} | " + " | ".join(cells) + " |")
+            parts.append(f"| {line.name} | {line.epsilon} | " + " | ".join(cells) + " |")
         parts.append("")
+    for sentence in trusted(found):
+        parts += [sentence, ""]
     return "\n".join(parts)
 
 
@@ -161,8 +177,10 @@ def latex(found: Comparison) -> str:
         ]
         for line in table.lines:
             cells = [_tex(entry) for entry in line.entries]
-            parts.append(" & ".join([tex_escaped(line.method), line.epsilon, *cells]) + r" \\")
+            name = tex_escaped(line.method) + (r" $\dagger$" if line.trusting else "")
+            parts.append(" & ".join([name, line.epsilon, *cells]) + r" \\")
         parts += [r"\bottomrule", r"\end{tabular}", ""]
+    parts += [f"% {sentence}" for sentence in trusted(found)]
     return "\n".join(parts)
 
 
@@ -201,5 +219,5 @@ def terminal(table: Table) -> RichTable:
         shown.add_column(f"{name} {arrow}", justify="right")
     for line in table.lines:
         cells = [f"{entry.text}*" if entry.best else entry.text for entry in line.entries]
-        shown.add_row(line.method, line.epsilon, *cells, style="dim" if line.reference else "")
+        shown.add_row(line.name, line.epsilon, *cells, style="dim" if line.reference else "")
     return shown

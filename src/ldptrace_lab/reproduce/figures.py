@@ -12,7 +12,7 @@ import numpy as np
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace_lab.reproduce.experiments import Experiment
 from ldptrace_lab.reproduce.results import PUBLISHED, Row
-from ldptrace_lab.reproduce.tables import COLOURS, TITLES, UNITS
+from ldptrace_lab.reproduce.tables import TITLES, UNITS, family
 from ldptrace_lab.reproduce.tables import colour as colour_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _line(axis: Axes, points: list[Row], size: float) -> None:
             x, mean, "D--", color=colour, markerfacecolor="white", linewidth=1, markersize=4, label=label
         )
         return
-    marker = MARKERS[_family(points[0].method) % len(MARKERS)]
+    marker = MARKERS[family(points[0].method) % len(MARKERS)]
     axis.plot(x, mean, color=colour, marker=marker, linewidth=1.3, markersize=size, alpha=0.9, label=label)
     spread = np.array([row.std or 0.0 for row in points])
     axis.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
@@ -90,7 +90,7 @@ def _bars(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     metrics = [name for name in experiment.metrics if any(row.metric == name for row in rows)]
     series = _different((row.source, row.method) for row in rows)
     # A published bar stands right of the measured one that it belongs to.
-    series.sort(key=lambda pair: (_family(pair[1]), pair[0] == PUBLISHED))
+    series.sort(key=lambda pair: (family(pair[1]), pair[0] == PUBLISHED))
     columns = 3 if len(metrics) > 1 else 1
     figure, axes = _panels(math.ceil(len(metrics) / columns), columns)
     for panel, axis in enumerate(axes.flat):
@@ -159,7 +159,7 @@ def _dots(axis: Axes, own: list[Row | None], number: int, count: int) -> None:
 def legend(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """What each colour stands for, and whether it is a value that the paper prints."""
     series = _different((row.source, row.method) for row in rows)
-    series.sort(key=lambda pair: (_family(pair[1]), pair[0] == PUBLISHED))
+    series.sort(key=lambda pair: (family(pair[1]), pair[0] == PUBLISHED))
     first = {(row.source, row.method): row for row in reversed(rows)}
     return [
         {
@@ -218,10 +218,6 @@ def _legend(figure: Figure, axes: Any) -> None:
 def _label(row: Row) -> str:
     name = TITLES.get(row.method, row.method)
     return f"{name}, published" if row.source == PUBLISHED else name
-
-
-def _family(method: str) -> int:
-    return list(COLOURS).index(method) if method in COLOURS else len(COLOURS)
 
 
 def _different(values: Any) -> list[Any]:

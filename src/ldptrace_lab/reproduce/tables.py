@@ -6,14 +6,15 @@ A table has one line per data set, place on the axis and metric, and one column 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from rich.table import Table
 
 from ldptrace.evaluation.metrics import METRICS
 from ldptrace.methods import method as method_of
+from ldptrace_lab.plugged import others
 from ldptrace_lab.reproduce import published
 from ldptrace_lab.reproduce.bench import FLOOR, WALKS
 from ldptrace_lab.reproduce.central import NAME as CENTRAL
@@ -54,9 +55,16 @@ COLOURS = {
 FURTHER = ("#6a3d9a", "#b15928", "#e7298a", "#1a9850")
 
 
+@cache
+def family(method: str) -> int:
+    """Where a method stands among all: those of other packages after ours."""
+    known = (*COLOURS, *others())
+    return known.index(method) if method in known else len(known)
+
+
 def colour(method: str) -> str:
-    """The same in every plot, for methods that nobody here knows, too."""
-    return COLOURS.get(method) or FURTHER[zlib.crc32(method.encode()) % len(FURTHER)]
+    """The same in every plot, and of four methods of other packages each has its own."""
+    return COLOURS.get(method) or FURTHER[(family(method) - len(COLOURS)) % len(FURTHER)]
 
 
 UNITS = {

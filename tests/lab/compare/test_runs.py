@@ -65,6 +65,9 @@ def test_what_is_undefined_stays_undefined(question: Question, tmp_path: Path) -
 @pytest.mark.counted
 def test_a_fresh_sample_is_better_than_a_method(question: Question) -> None:
     fresh = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 1))
+    again = bench(question).run(RunKey(contestant("fresh-sample", has_map=False), None, 2))
+    assert again.values["trip_error"] != fresh.values["trip_error"]
+    assert "fine_density_error_24" not in again.values
     noisy = bench(question).run(PAPER)
     assert fresh.values["density_error"] < noisy.values["density_error"]
     assert fresh.values["fine_density_error_24"] < noisy.values["fine_density_error_24"]

@@ -51,12 +51,14 @@ def test_one_table_for_each_family_of_metrics(found: Comparison) -> None:
 def test_markdown(found: Comparison) -> None:
     text = markdown(found)
     assert "### square: the paper's nine metrics" in text
-    assert "| adatrace | 1 | **.0050 ±.0005** | **.9000** |" in text
+    assert "| adatrace † | 1 | **.0050 ±.0005** | **.9000** |" in text
+    assert "| paper | 1 |" in text
+    assert text.count("† adatrace: needs a trusted curator") == 1
 
 
 def test_latex(found: Comparison) -> None:
     text = latex(found)
-    assert r"adatrace & 1 & \textbf{.0050} {\scriptsize$\pm$.0005} & \textbf{.9000} \\" in text
+    assert r"adatrace $\dagger$ & 1 & \textbf{.0050} {\scriptsize$\pm$.0005} & \textbf{.9000} \\" in text
     assert "fresh-sample &  & .0001 & --" in text
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
 
