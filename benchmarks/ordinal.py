@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.data import generated
 from ldptrace.evaluation.divergence import jensen_shannon as jsd
-from ldptrace.models.smooth import Seen, circle, smooth
+from ldptrace.models.ordinal import Answers, circle, fit_ordinal
 from ldptrace.models.time import DAY_PROFILE
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.randomizers import PrivSet
@@ -87,8 +87,10 @@ def harmonic_marks(epsilon: float) -> Floats:
     return found
 
 
-def estimate(seen: Seen, truth: Floats) -> float:
-    return float(jsd(smooth(DAY_PROFILE, [seen], circle(HOURS, np.log(DAY_PROFILE))).probabilities, truth))
+def estimate(seen: Answers, truth: Floats) -> float:
+    return float(
+        jsd(fit_ordinal(DAY_PROFILE, [seen], circle(HOURS, np.log(DAY_PROFILE))).probabilities, truth)
+    )
 
 
 def by_sets(reach: int) -> Callable[[Floats, int, float, np.random.Generator], float]:
@@ -103,7 +105,7 @@ def by_sets(reach: int) -> Callable[[Floats, int, float, np.random.Generator], f
         ]
         variances = sets.variance(users, np.clip(held, 0, users)) / users**2
         response = sum(np.roll(np.eye(HOURS), apart, axis=0) for apart in near)
-        return estimate(Seen(held / users, variances, response), truth)
+        return estimate(Answers(held / users, variances, response), truth)
 
     return run
 
@@ -112,7 +114,7 @@ def by_marks(marks: Floats) -> Callable[[Floats, int, float, np.random.Generator
     def run(truth: Floats, users: int, epsilon: float, rng: np.random.Generator) -> float:
         matrix = channel(marks, epsilon)
         named = rng.multinomial(users, matrix @ truth) / users
-        return estimate(Seen(named, np.maximum(named * (1 - named), 1e-6) / users, matrix), truth)
+        return estimate(Answers(named, np.maximum(named * (1 - named), 1e-6) / users, matrix), truth)
 
     return run
 

@@ -17,8 +17,8 @@ from ldptrace.evaluation.divergence import count_divergence, jensen_shannon
 from ldptrace.generators import city
 from ldptrace.io import read, write
 from ldptrace.models import Calendar, PathModel, TimedModel, fit_model, load_model
-from ldptrace.models.chances import Chances
 from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, TimeModel, _directions
+from ldptrace.models.time_draws import TimeDraws
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Departure, Tides
@@ -350,7 +350,7 @@ def test_nobody_is_much_faster_than_the_streets_allow(
     on_streets = replace(drawn, t=clock - np.repeat(clock[drawn.offsets[:-1]], drawn.sizes))
     time = TimeModel.fit(exact(PLAN, trips, 0.001), on_streets, GRID)
     assert time.free is not None
-    timing = Timing.of(time.timed(drawn, GRID, Chances.drawn(len(drawn), rng), seconds=free))
+    timing = Timing.of(time.timed(drawn, GRID, TimeDraws.drawn(len(drawn), rng), seconds=free))
     speeds, moving = 3.6 * timing.ways(1, 1) / timing.seconds, timing.ways(1, 1) > 0
     haste = 1.25 * max(1.0, time.middle / float(np.median(time.free))) * (1 + 1e-6)
     assert np.all(speeds[moving & ~fast] <= 30 * haste)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldptrace.models.timed import TimedModel
+from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.streams.now import Now

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
     from ldptrace.models.routes.model import RouteModel
+    from ldptrace.models.space_time import TimedModel
     from ldptrace.models.time import Calendar
-    from ldptrace.models.timed import TimedModel
     from ldptrace.roads.library import Library
     from ldptrace.roads.network import RoadNetwork
     from ldptrace.roads.routes import Routes
@@ -35,7 +35,7 @@ _HOME = {
     "MobilityModel": "ldptrace.models.base",
     "PathModel": "ldptrace.models.path.model",
     "RouteModel": "ldptrace.models.routes.model",
-    "TimedModel": "ldptrace.models.timed",
+    "TimedModel": "ldptrace.models.space_time",
 }
 
 
@@ -58,7 +58,7 @@ def fit_model(
     estimates = estimates.without(Trips.name)
     where = estimates.without(*TIME_QUESTIONS)
     if len(where) < len(estimates):
-        from ldptrace.models.timed import TimedModel
+        from ldptrace.models.space_time import TimedModel
 
         space = fit_model(where, area, public, rng=rng, library=library, progress=progress)
         return TimedModel.fit(space, estimates)

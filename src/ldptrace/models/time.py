@@ -18,9 +18,9 @@ from ldptrace.core.timing import Timing, times_along
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match, Observation, match_table
-from ldptrace.models.smooth import Bend, Seen, Smooth, circle, line, smooth
+from ldptrace.models.ordinal import Answers, Bend, OrdinalFit, circle, fit_ordinal, line
+from ldptrace.models.time_draws import TimeDraws
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.questions import TIME_QUESTIONS, Departure, Pace, Question, Tides
 from ldptrace.protocol.questions.pace import edge
@@ -134,7 +134,7 @@ class TimeModel:
         self,
         trips: Trajectories,
         grid: Grid,
-        chances: Chances,
+        when: TimeDraws,
         *,
         seconds: Floats | None = None,
         calendar: Calendar | None = None,
@@ -150,9 +150,9 @@ class TimeModel:
         free = None
         if seconds is not None and self.free is not None:
             free = _free_speeds(lengths, _passed(trips, seconds), float(np.median(self.free)))
-        taken = 3600 * lengths / self._speed_of(lengths, free, chances.speed)
-        day, hour = np.divmod(self.hour_of(trips, grid, chances.hour), HOURS)
-        departure = 3600 * (hour + chances.minute)
+        taken = 3600 * lengths / self._speed_of(lengths, free, when.speed)
+        day, hour = np.divmod(self.hour_of(trips, grid, when.hour), HOURS)
+        departure = 3600 * (hour + when.minute)
         steps = _steps(trips, self.pace) if seconds is None else seconds
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
@@ -264,16 +264,16 @@ class TimeModel:
         return TimeModel(hours, speeds, lengths, int(header["centre"]), pace, free, words, matches, draws)
 
 
-def _seen(estimate: Estimate, response: Floats | None = None) -> Seen:
+def _seen(estimate: Estimate, response: Floats | None = None) -> Answers:
     """The answers of those who have one: where more are empty than noise explains, the rest stands for all."""
     given, most = 1.0, estimate.question.capacity
     if estimate.nulls is not None and not isinstance(estimate.question, Tides):
         error = most * float(estimate.std_errors.max())
         given = 1.0 - estimate.nulls / most if NULLS * error < estimate.nulls < 0.95 * most else 1.0
-    return Seen(estimate.frequencies / given, (estimate.std_errors / given) ** 2, response)
+    return Answers(estimate.frequencies / given, (estimate.std_errors / given) ** 2, response)
 
 
-def _departures(estimate: Estimate | None) -> tuple[Smooth, Match | None]:
+def _departures(estimate: Estimate | None) -> tuple[OrdinalFit, Match | None]:
     days = estimate.question.days if estimate is not None and isinstance(estimate.question, Departure) else 1
     bends = circle(HOURS, np.log(DAY_PROFILE))
     if days > 1:
@@ -285,7 +285,7 @@ def _departures(estimate: Estimate | None) -> tuple[Smooth, Match | None]:
     return _matched(estimate, np.tile(DAY_PROFILE, days) / days, bends)
 
 
-def _speeds(estimate: Estimate | None) -> tuple[Pace, Smooth, Match | None]:
+def _speeds(estimate: Estimate | None) -> tuple[Pace, OrdinalFit, Match | None]:
     from scipy.special import ndtr
 
     question = None if estimate is None else estimate.question
@@ -297,7 +297,7 @@ def _speeds(estimate: Estimate | None) -> tuple[Pace, Smooth, Match | None]:
     return pace, found, match
 
 
-def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tuple[Smooth, Match | None]:
+def _tides(estimate: Estimate | None, hours: Floats, directions: Floats) -> tuple[OrdinalFit, Match | None]:
     """Parts of the day by direction: independent of each other, unless the answers say otherwise."""
     day = hours.reshape(-1, HOURS).sum(axis=0)
     parts = np.bincount(PART_OF_HOUR, weights=day, minlength=len(PARTS))
@@ -337,11 +337,11 @@ def _nearby(question: Question) -> Floats | None:
 
 def _matched(
     estimate: Estimate | None, profile: Floats, bends: list[Bend], response: Floats | None = None
-) -> tuple[Smooth, Match | None]:
+) -> tuple[OrdinalFit, Match | None]:
     if estimate is None or estimate.users == 0:
-        return smooth(profile, [], bends), None
+        return fit_ordinal(profile, [], bends), None
     seen = _seen(estimate, _nearby(estimate.question) if response is None else response)
-    found = smooth(profile, [seen], bends)
+    found = fit_ordinal(profile, [seen], bends)
     observed = replace(Observation.of(estimate), frequencies=seen.frequencies, variances=seen.variances)
     return found, Match.of(observed, seen.expected(found.probabilities))
 

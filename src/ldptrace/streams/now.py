@@ -16,7 +16,7 @@ from ldptrace.curator.tally import Tally
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.path.model import observed
 from ldptrace.models.share import first_guess
-from ldptrace.models.timed import TimedModel
+from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.roads.network import RoadNetwork

@@ -23,7 +23,7 @@ STIFF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Answers:
     """Answers with their variances; `response` holds the answer of each class in its columns (None: itself)."""
 
     frequencies: Floats
@@ -46,7 +46,7 @@ class Bend:
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth:
+class OrdinalFit:
     """The fitted distribution, the bend that explains the answers best, and its weight among all bends.
 
     `ratios` are distributions that the answers allow under that bend as well, over the fitted one: a row for each.
@@ -58,11 +58,11 @@ class Smooth:
     ratios: Floats | None = None
 
 
-def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smooth:
+def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend]) -> OrdinalFit:
     """The mean over the bends, by their marginal likelihood, of the most probable distribution under each.
 
     >>> flat = np.full(24, 1 / 24)
-    >>> quiet = smooth(flat, [Seen(np.eye(24)[0], np.full(24, 9.0))], circle(24))
+    >>> quiet = fit_ordinal(flat, [Answers(np.eye(24)[0], np.full(24, 9.0))], circle(24))
     >>> bool(np.abs(quiet.probabilities - flat).max() < 0.002)
     True
     """
@@ -71,7 +71,7 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
     known = [part for part in seen if np.isfinite(part.variances).all()]
     first = profile / profile.sum()
     if not known:
-        return Smooth(first, bends[0], 1.0)
+        return OrdinalFit(first, bends[0], 1.0)
     # Not before: a command loads this to know a model by its kind, and that searches for libraries.
     from ldptrace.models.linear import one_thread
 
@@ -82,7 +82,7 @@ def smooth(profile: Floats, seen: Sequence[Seen], bends: Sequence[Bend]) -> Smoo
     weights /= weights.sum()
     best = int(np.argmax(weights))
     mean: Floats = weights @ np.array([probabilities for probabilities, *_ in found])
-    return Smooth(mean, bends[best], float(weights[best]), _ratios(found[best][0], found[best][2]))
+    return OrdinalFit(mean, bends[best], float(weights[best]), _ratios(found[best][0], found[best][2]))
 
 
 def _ratios(probabilities: Floats, root: Floats) -> Floats:
@@ -92,12 +92,12 @@ def _ratios(probabilities: Floats, root: Floats) -> Floats:
     return np.asarray(ratios / (ratios @ probabilities)[:, None])
 
 
-def _misfit(part: Seen, probabilities: Floats) -> Floats:
+def _misfit(part: Answers, probabilities: Floats) -> Floats:
     return (part.frequencies - part.expected(probabilities)) / np.sqrt(part.variances)
 
 
 def _most_probable(
-    log_profile: Floats, seen: Sequence[Seen], covariance: Floats
+    log_profile: Floats, seen: Sequence[Answers], covariance: Floats
 ) -> tuple[Floats, float, Floats]:
     """Mode by Gauss-Newton, its log-evidence by Laplace's approximation, up to a constant of the answers, and a root of
     the covariance of the logarithms around it."""

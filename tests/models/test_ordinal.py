@@ -7,24 +7,24 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.evaluation.divergence import jensen_shannon
-from ldptrace.models.smooth import Bend, Seen, circle, line, smooth
+from ldptrace.models.ordinal import Answers, Bend, circle, fit_ordinal, line
 from ldptrace.models.time import DAY_PROFILE
 
 BENDS = circle(24, np.log(DAY_PROFILE))
 NIGHT = np.roll(DAY_PROFILE, 12)
 
 
-def answers(truth: np.ndarray, error: float, rng: np.random.Generator) -> Seen:
-    return Seen(truth + error * rng.standard_normal(24), np.full(24, error**2))
+def answers(truth: np.ndarray, error: float, rng: np.random.Generator) -> Answers:
+    return Answers(truth + error * rng.standard_normal(24), np.full(24, error**2))
 
 
 def test_without_answers_it_is_the_profile() -> None:
-    for seen in ([], [Seen(np.zeros(24), np.full(24, np.inf))]):
-        assert np.allclose(smooth(DAY_PROFILE, seen, BENDS).probabilities, DAY_PROFILE)
+    for seen in ([], [Answers(np.zeros(24), np.full(24, np.inf))]):
+        assert np.allclose(fit_ordinal(DAY_PROFILE, seen, BENDS).probabilities, DAY_PROFILE)
 
 
 def test_precise_answers_are_followed_wherever_they_lead(rng: np.random.Generator) -> None:
-    found = smooth(DAY_PROFILE, [answers(NIGHT, 1e-4, rng)], BENDS)
+    found = fit_ordinal(DAY_PROFILE, [answers(NIGHT, 1e-4, rng)], BENDS)
     assert jensen_shannon(found.probabilities, NIGHT) < 1e-4
     assert jensen_shannon(DAY_PROFILE, NIGHT) > 0.1
 
@@ -34,7 +34,7 @@ def test_precise_answers_are_followed_wherever_they_lead(rng: np.random.Generato
 def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
     """Standard errors four times the mean share of an hour: the profile stays, in every one of many draws."""
     for _ in range(10):
-        found = smooth(DAY_PROFILE, [answers(DAY_PROFILE, 0.16, rng)], BENDS)
+        found = fit_ordinal(DAY_PROFILE, [answers(DAY_PROFILE, 0.16, rng)], BENDS)
         assert jensen_shannon(found.probabilities, DAY_PROFILE) < 0.02
 
 
@@ -42,7 +42,7 @@ def test_noise_alone_bends_nothing_much(rng: np.random.Generator) -> None:
 def test_more_answers_are_closer(rng: np.random.Generator) -> None:
     errors = []
     for noise in (0.03, 0.01, 0.003):
-        found = [smooth(DAY_PROFILE, [answers(NIGHT, noise, rng)], BENDS) for _ in range(3)]
+        found = [fit_ordinal(DAY_PROFILE, [answers(NIGHT, noise, rng)], BENDS) for _ in range(3)]
         errors.append(np.mean([jensen_shannon(one.probabilities, NIGHT) for one in found]))
     assert errors[0] > errors[1] > errors[2]
 
@@ -50,7 +50,7 @@ def test_more_answers_are_closer(rng: np.random.Generator) -> None:
 def test_answers_of_neighbouring_classes_together() -> None:
     """Every answer is the sum of three hours: still the day comes out."""
     near = sum(np.roll(np.eye(24), k, axis=0) for k in (-1, 0, 1))
-    found = smooth(DAY_PROFILE, [Seen(near @ NIGHT, np.full(24, 1e-8), near)], BENDS)
+    found = fit_ordinal(DAY_PROFILE, [Answers(near @ NIGHT, np.full(24, 1e-8), near)], BENDS)
     assert jensen_shannon(found.probabilities, NIGHT) < 1e-4
 
 
@@ -60,7 +60,7 @@ def test_a_bell_can_move_and_narrow() -> None:
         np.exp(-0.5 * ((places - middle) / spread) ** 2) for middle, spread in ((0, 0.6), (0.8, 0.2))
     )
     narrow /= narrow.sum()
-    found = smooth(wide, [Seen(narrow, np.full(26, 1e-7))], line(places))
+    found = fit_ordinal(wide, [Answers(narrow, np.full(26, 1e-7))], line(places))
     assert jensen_shannon(found.probabilities, narrow) < 1e-3
 
 
@@ -68,7 +68,10 @@ def test_it_is_the_posterior_mode_of_a_gaussian_on_the_log_scale() -> None:
     """Against plain minimisation over the logarithms."""
     from scipy.optimize import minimize
 
-    profile, seen = np.array([0.5, 0.3, 0.2]), Seen(np.array([0.2, 0.5, 0.3]), np.array([0.01, 0.02, 0.03]))
+    profile, seen = (
+        np.array([0.5, 0.3, 0.2]),
+        Answers(np.array([0.2, 0.5, 0.3]), np.array([0.01, 0.02, 0.03])),
+    )
     covariance = np.array([[0.5, 0.2, 0.0], [0.2, 0.4, 0.1], [0.0, 0.1, 0.3]])
 
     def cost(bend: np.ndarray) -> float:
@@ -78,10 +81,10 @@ def test_it_is_the_posterior_mode_of_a_gaussian_on_the_log_scale() -> None:
 
     bend = minimize(cost, np.zeros(3), tol=1e-12).x
     wanted = profile * np.exp(bend) / (profile * np.exp(bend)).sum()
-    found = smooth(profile, [seen], [Bend(covariance, "")])
+    found = fit_ordinal(profile, [seen], [Bend(covariance, "")])
     assert np.allclose(found.probabilities, wanted, atol=1e-5)
 
 
 def test_a_profile_with_holes_is_refused() -> None:
     with pytest.raises(InputError, match="positive"):
-        smooth(np.array([1.0, 0.0]), [], [Bend(np.eye(2), "")])
+        fit_ordinal(np.array([1.0, 0.0]), [], [Bend(np.eye(2), "")])

@@ -13,11 +13,11 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
-from ldptrace.models.chances import Chances
 from ldptrace.models.observation import Match
 from ldptrace.models.replicates import normal
 from ldptrace.models.share import Share
 from ldptrace.models.time import PILOT, Calendar, TimeModel
+from ldptrace.models.time_draws import TimeDraws
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS
@@ -86,25 +86,25 @@ class TimedModel(MobilityModel):
     ) -> Part:
         how = {"timed": True} if _knows_seconds(self.space) else {}
         drawn = self.space.block(count, rng, spacing=spacing, **how)
-        chances = Chances.drawn(count, rng)
-        return lambda start, stop: self._timed(drawn(start, stop), chances.part(start, stop), interval)
+        when = TimeDraws.drawn(count, rng)
+        return lambda start, stop: self._timed(drawn(start, stop), when.part(start, stop), interval)
 
     def replicated(
         self, count: int, rng: np.random.Generator
     ) -> tuple[Trajectories, NDArray[np.float32] | None]:
         how = {"timed": True} if _knows_seconds(self.space) else {}
         drawn, ratios = self.space.replicated(count, rng, **how)
-        chances = Chances.drawn(len(drawn), rng)
-        trips = self._timed(drawn, chances, None)
+        when = TimeDraws.drawn(len(drawn), rng)
+        trips = self._timed(drawn, when, None)
         if ratios is None or self.time.draws is None:
             return trips, ratios
-        hours = self.time.hour_of(drawn, self.grid, chances.hour)
+        hours = self.time.hour_of(drawn, self.grid, when.hour)
         return trips, normal(ratios * self.time.draws[:, hours])
 
-    def _timed(self, drawn: Trajectories, chances: Chances, interval: float | None) -> Trajectories:
+    def _timed(self, drawn: Trajectories, when: TimeDraws, interval: float | None) -> Trajectories:
         # Times of free roads say where a trip is fast and where it is slow.
         seconds = None if drawn.t is None else np.diff(drawn.t, prepend=0.0)
-        trips = self.time.timed(drawn, self.grid, chances, seconds=seconds, calendar=self.calendar)
+        trips = self.time.timed(drawn, self.grid, when, seconds=seconds, calendar=self.calendar)
         return trips if interval is None else every(trips, interval)
 
     def explain(self) -> str:
