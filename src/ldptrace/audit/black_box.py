@@ -15,11 +15,11 @@ from itertools import combinations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from ldptrace.audit.system import Messages, OwnWitness
 from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
+from ldptrace.core.arrays import Floats
 from ldptrace.device import Recording
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.plan import Plan
@@ -35,7 +35,6 @@ INPUTS, LIFELIKE = 6, 2
 # Points of a trajectory that is answered thousands of times.
 LONGEST = 200
 
-Floats = NDArray[np.float64]
 Answer = tuple[tuple[int, ...], ...]
 
 

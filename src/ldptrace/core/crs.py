@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.protocol.units import GEOGRAPHIC
-
-Floats = NDArray[np.float64]
 
 # The mean radius of the earth in metres.
 EARTH_RADIUS = 6_371_008.8

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.ragged import Mask
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
@@ -156,7 +157,7 @@ def _cut(
     )
 
 
-def _names_of_pieces(trajectories: Trajectories, owner: ragged.Ints) -> dict[str, Any]:
+def _names_of_pieces(trajectories: Trajectories, owner: Ints) -> dict[str, Any]:
     trips = owner if trajectories.trips is None else trajectories.trips[owner]
     return {"ids": None, "extra": trajectories.pieces_of(owner), "trips": trips}
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.area import Land
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
-Floats = NDArray[np.float64]
 Style = Literal["uniform", "neighbours"]
 STYLES: tuple[Style, ...] = ("uniform", "neighbours")
 

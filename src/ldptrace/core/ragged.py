@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Ints = NDArray[np.int64]
+from ldptrace.core.arrays import Ints
+
 Mask = NDArray[np.bool_]
 
 

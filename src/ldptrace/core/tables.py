@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Columns, Names, find_columns
 from ldptrace.core.timestamps import Times, read_times
@@ -27,9 +28,6 @@ from ldptrace.core.values import (
     split_ids,
 )
 from ldptrace.errors import FormatError, InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Seconds that are added to the times of a trajectory.
 START = "t0"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import LocalPlane
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WIDTH = 280
 # What a glance takes in, and a notebook can hold.

@@ -10,14 +10,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-Floats = NDArray[np.float64]
 
 DAY = 86_400.0
 # Times below this are of the local day (a trip may pass midnight); the others count from 1970.

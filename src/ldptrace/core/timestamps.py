@@ -7,12 +7,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.times import DAY, epoch_unit, to_utc
-
-Floats = NDArray[np.float64]
 
 # Beside ISO 8601; those that could be read either way are tried in pairs (day first, month first).
 PATTERNS = (

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.trips import LAST_CLOCK
 
-Floats = NDArray[np.float64]
 # Least time between two points of a synthetic trip, in seconds: file formats keep that much.
 SHORTEST = 0.001
 

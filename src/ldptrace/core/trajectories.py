@@ -8,9 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import column_of, pc
 from ldptrace.core.columns import Names
 from ldptrace.core.crs import is_geographic
@@ -18,8 +19,6 @@ from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
 from ldptrace.errors import InputError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 ID = "traj_id"
 # The column that says what a piece was cut from.
 WHOLE = "whole_id"

@@ -6,16 +6,13 @@ from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.crs import WGS84
 from ldptrace.core.timestamps import NUMBER
 from ldptrace.errors import FormatError, InputError, NothingUsable
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 WKT_POINT = (

@@ -10,11 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import pc
 
 Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 POINT, LINE, MULTI_POINT, MULTI_LINE = 1, 2, 4, 5
 # Bytes of the byte order and the kind, of a count, and of a coordinate.

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimate
 from ldptrace.protocol.words import item_words
-
-Floats = NDArray[np.float64]
 
 # Blocks along one side of the map, by default.
 BLOCKS = 3

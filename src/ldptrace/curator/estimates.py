@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.nulls import nulls_error
 from ldptrace.curator.sums import Sums
 from ldptrace.curator.tally import Tally
@@ -19,7 +19,6 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
 from ldptrace.protocol.round import Ask
 
-Floats = NDArray[np.float64]
 FORMAT = "ldptrace-estimates"
 VERSION = 1
 

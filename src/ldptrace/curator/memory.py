@@ -13,8 +13,8 @@ from copy import copy
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.broad import Answers
 from ldptrace.curator.changes import WARM_UP, Change, Watch
 from ldptrace.curator.estimates import Estimates
@@ -24,7 +24,6 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.durations import duration_text, seconds_of
 from ldptrace.protocol.plan import Plan
 
-Floats = NDArray[np.float64]
 Remember = float | Literal["auto", "forever"]
 # Candidates for the half-life, in steps.
 STEPS = (1, 2, 4, 8, 16, 32)

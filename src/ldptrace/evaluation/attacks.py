@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
@@ -21,9 +21,6 @@ from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.warping import count_near, largest_distance
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 KAPPAS = tuple(range(2, 11))
 # As in AdaTrace, which the paper follows: the 200 trajectories farthest from their 50th neighbour.

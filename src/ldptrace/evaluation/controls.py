@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -22,8 +23,6 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
-
-Ints = NDArray[np.int64]
 
 MAP_ALONE, PLAIN_ROUTING = "map_alone", "plain_routing"
 CONTROLS = {MAP_ALONE: "the map alone", PLAIN_ROUTING: "plain routing"}

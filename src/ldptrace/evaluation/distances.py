@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 
-Floats = NDArray[np.float64]
 # Up to this many points all pairs are cheaper than finding those that can be an end.
 FEW = 24
 

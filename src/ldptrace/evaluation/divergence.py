@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from ldptrace.core.arrays import Floats
+
 BUCKETS = 20
 MAX_JSD = float(np.log(2.0))
 _SMOOTHING = 1e-8

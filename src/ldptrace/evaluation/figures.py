@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
 from ldptrace.evaluation.measured import Measured
@@ -19,9 +19,6 @@ from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAP_BLOCKS, FLOW_BLOCKS, TRIP_BLOCKS = 32, 10, 6
 SAMPLES, SAMPLE_POINTS = 300, 400

@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.evaluation.divergence import BUCKETS, MAX_JSD, count_divergence
 from ldptrace.evaluation.metrics import Level, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
 from ldptrace.evaluation.streets import StreetUse, junction_divergence, turn_divergence
 from ldptrace.evaluation.traces import FINE, HOURS, LOWEST, PER_DOUBLING, Traces, coarser
 
-Floats = NDArray[np.float64]
 Kind = Literal["min", "max"]
 
 SIDES = (24, 96, FINE)

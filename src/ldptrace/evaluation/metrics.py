@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, table_divergence
 from ldptrace.evaluation.patterns import TOP
@@ -22,8 +22,6 @@ from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
 from ldptrace.evaluation.summary import Beside, Summary
 from ldptrace.protocol.grid import Grid
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Level = Literal["global", "trajectory", "semantic", "street", "time", "stream"]
 
 

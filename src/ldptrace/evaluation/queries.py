@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 QUERIES = 200
 FRACTION = 1 / 9

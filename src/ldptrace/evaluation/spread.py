@@ -6,13 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.divergence import BUCKETS, Scale
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Share of the values that a drawing leaves out: rare exceptions.
 RARE = 0.005

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import child
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -35,9 +35,6 @@ from ldptrace.evaluation.streams import (
     windows,
 )
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HOTTEST = 10
 # Maps of a stream over time.

@@ -11,18 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale, travel_distances
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # RetraSyn's: ticks of a window, random windows, squares of a third of each side, cells of a pattern.
 WINDOW, WINDOWS = 20, 100

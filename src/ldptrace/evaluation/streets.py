@@ -11,13 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import table_divergence
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
 from ldptrace.roads.matching import Followed, StreetIndex
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Trips of a set that are matched, fewer of those that are long: looks for a street, one for every tolerance of way.
 MATCHED, LOOKS = 5_000, 3_000_000

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import child
 from ldptrace.core.paths import CellPaths, direction_of
@@ -27,9 +28,6 @@ from ldptrace.evaluation.divergence import Scale
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
 from ldptrace.evaluation.spread import Spread, padded_sum, quantile
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

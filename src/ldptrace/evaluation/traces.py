@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
 
 # Fine cells per side of the map; coarser lattices of 96, 48, 24 and 12 are sums of them.
 FINE = 192

@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 
-Ints = NDArray[np.int64]
 _CHUNK = 2048
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import find_columns
 from ldptrace.errors import FormatError, InputError
@@ -24,7 +24,6 @@ from ldptrace.io.owners import Owners
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
 
-Ints = NDArray[np.int64]
 Tables = Callable[[], Iterator[pa.Table]]
 
 ROW = "ldptrace:row"

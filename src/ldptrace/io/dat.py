@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ldptrace.core.trajectories import Ints, Trajectories
+from ldptrace.core.arrays import Ints
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading

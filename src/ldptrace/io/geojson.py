@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
 from ldptrace.core.timestamps import Times, read_times
-from ldptrace.core.trajectories import Floats, Ints, Trajectories
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google

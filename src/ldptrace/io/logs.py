@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.crs import WGS84
-from ldptrace.core.trajectories import Ints, Trajectories
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, naming
 from ldptrace.io.modes import geolife_modes

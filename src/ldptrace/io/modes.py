@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.trajectories import Floats, Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.errors import FormatError
 from ldptrace.io.account import naming
 from ldptrace.io.text import read_bytes

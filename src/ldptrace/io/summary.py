@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import step_lengths
 from ldptrace.core.times import DAY, iso
-from ldptrace.core.trajectories import Floats, Ints, Trajectories
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.io.clean import FASTEST
 

@@ -14,11 +14,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
-
-Floats = NDArray[np.float64]
 
 CLIMBS = 4
 # How far the variance of a component may be from its first guess: standard deviation of its logarithm.

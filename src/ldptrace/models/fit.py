@@ -14,16 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import Observation
 from ldptrace.models.presence import COMPONENT, SPREAD, Travelling, travelling, with_presence
 from ldptrace.models.prior import Prior
 from ldptrace.models.share import Share, first_guess
 from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 10
 # Rounds in which the variances of the prior's components are learned, and where a fit goes on from a similar one.

@@ -15,17 +15,14 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.evidence import Spread, climbed
 from ldptrace.models.observation import Observation
 from ldptrace.models.preconditioner import Preconditioner
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
 PRODUCTS, LEFT_OVER = 40, 0.01

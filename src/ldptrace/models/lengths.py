@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimate
-
-Floats = NDArray[np.float64]
 
 _MEANS = 60
 _SHAPES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-Floats = NDArray[np.float64]
+from ldptrace.core.arrays import Floats
+
 # Rows up to which matrices are arrays.
 SMALL = 600
 # Rows up to which a triangle is inverted as if it were any matrix.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
@@ -22,8 +23,6 @@ from ldptrace.models.share import Share, first_guess
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

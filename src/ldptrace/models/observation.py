@@ -8,12 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FitWarning, InputError
 
-Floats = NDArray[np.float64]
 # False-alarm probability of the warning that a fit is poor.
 ALARM = 1e-6
 

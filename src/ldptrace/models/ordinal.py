@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.models.observation import REPLICATES
 
-Floats = NDArray[np.float64]
 STEPS = 60
 # Directions in which a covariance bends less than this, as a standard deviation, are omitted: no answer can see them.
 STIFF = 1e-3

@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.linear import Root
 
-Floats = NDArray[np.float64]
 # Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
 # from nothing beside the largest square of a row.
 Halves = NDArray[np.float32]

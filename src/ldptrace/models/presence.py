@@ -15,10 +15,9 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.solver import JacobianProducts, LargePredictor, Model, SmallPredictor
-
-Floats = NDArray[np.float64]
 
 # Standard deviation of log t around its first guess: weak, a factor of twenty either way.
 SPREAD = 3.0

@@ -12,12 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.linear import SMALL, Root
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 # Blocks of fewer potentials are made one: a loop over them would cost more than the zeros between them.
 _LEAST = 64
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.fit import Fit, solver_at
 from ldptrace.models.linear import one_thread
@@ -20,7 +21,6 @@ from ldptrace.models.observation import REPLICATES, Observation
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import LargePredictor
 
-Floats = NDArray[np.float64]
 Ratios = NDArray[np.float32]
 
 

@@ -14,12 +14,11 @@ from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.evidence import condensed, likely_variances
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior, PriorRoot
-
-Floats = NDArray[np.float64]
 
 # Steps of the potentials with the same derivatives; they go on until no answer moves by more standard errors than this.
 CHORDS, SMALL = 3, 0.1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import running
 from ldptrace.core.times import DAY, to_utc, zone
@@ -26,7 +27,6 @@ from ldptrace.protocol.questions import TIME_QUESTIONS, Departure, Pace, Questio
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.questions.tides import PART_OF_HOUR, PARTS
 
-Floats = NDArray[np.float64]
 HOURS = 24
 # Departures per hour of a working day, in per cent, as national travel surveys find them: two rush hours, quiet nights.
 _MORNING = (0.4, 0.2, 0.15, 0.2, 0.5, 1.5, 3.7, 7.5, 7.6, 5.2, 5.1, 5.5)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
@@ -23,9 +24,6 @@ from ldptrace.products.sample import Sample
 from ldptrace.products.zones import needed
 from ldptrace.roads.matching import Followed, StreetIndex
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXTENSIONS = (".gpkg", ".geojson", ".parquet")
 # Trips on the streets for less of their way than this were made on another map.

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text, write_beside
 from ldptrace.products.departures import By, Departures
 from ldptrace.products.sample import Sample
 from ldptrace.products.zones import NOWHERE, Zones, needed
-
-Floats = NDArray[np.float64]
 
 EXTENSIONS = (".omx", ".parquet", ".csv")
 # The largest number that a lookup of an OMX file can hold.

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.share import Share
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Trips that are drawn from a model to know its shares.
 DRAWN = 200_000

@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, is_geographic, transform
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Bounds
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Columns that name a zone, in the order in which they are looked for.
 NAMES = ("zone_id", "zone", "id", "code", "name")

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
-Ints = NDArray[np.int64]
 UnitName = Literal["user", "trip"]
 UNITS: tuple[UnitName, ...] = ("user", "trip")
 # Extra column of simulated devices: how many trips the one they answer about was drawn from.

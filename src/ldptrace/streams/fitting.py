@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.fit import Fit
@@ -22,8 +22,6 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
-
-Floats = NDArray[np.float64]
 
 # Routes of a library, and the effective numbers of reports at which it is searched for anew.
 ROUTES = 100_000

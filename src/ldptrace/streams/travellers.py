@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.trajectories import Trajectories
-
-Floats = NDArray[np.float64]
 
 
 class Travellers:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.linear import SMALL, matrix_of
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import PriorComponent
 from ldptrace.protocol.lattice import TURNS
 
-Floats = NDArray[np.float64]
 # Smooth components are kept up to this share of their largest eigenvalue.
 _SPECTRUM = 1e-3
 

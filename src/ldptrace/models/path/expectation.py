@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
 from ldptrace.models.path.potentials import Layout, base_length, shifted, weights_of
 
-Floats = NDArray[np.float64]
 # A path may lose this part of its answer to repeats at most; it only bites far from any fit.
 _LEAST = 0.2
 

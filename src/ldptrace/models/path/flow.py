@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path import passes
 from ldptrace.models.path.answers import ANSWERS
@@ -25,7 +26,6 @@ from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.potentials import Layout, base_length, shifted, weights_of
 from ldptrace.protocol.lattice import TURNS
 
-Floats = NDArray[np.float64]
 # Products are of single precision: they need half the memory, and are twice as quick. What is expected is of double.
 Halves = NDArray[np.float32]
 # A path may lose this part of its answer to repeats at most; it only bites far from any fit.

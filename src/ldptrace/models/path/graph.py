@@ -8,12 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count, turn
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TURN = np.array([[turn(before, after) for after in range(8)] for before in range(8)], dtype=np.int64)
 
 

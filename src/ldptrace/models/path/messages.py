@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.protocol.lattice import TURNS
 
-Floats = NDArray[np.float64]
 # Features that one thread follows at a time: all of a small grid, which is done before another thread begins.
 _ROWS = 256
 

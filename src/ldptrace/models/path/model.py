@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Area, Land
+from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, style_of
 from ldptrace.core.trajectories import Trajectories
@@ -39,7 +40,6 @@ from ldptrace.protocol.plan import Plan
 if TYPE_CHECKING:
     from ldptrace.models.path.flow import Flow
 
-Floats = NDArray[np.float64]
 PathFit: TypeAlias = "Fit[Expectation] | Fit[Flow]"
 # Potentials up to which the Jacobian is a matrix: those of 8 x 8 cells and their lengths.
 DENSE = SMALL

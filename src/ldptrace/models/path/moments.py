@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.path.messages import Messages
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Weights
 from ldptrace.protocol.lattice import TURNS
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

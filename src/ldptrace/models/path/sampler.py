@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.path.messages import Messages
 from ldptrace.protocol.grid import Grid
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

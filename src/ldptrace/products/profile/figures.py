@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.products.flows import Flows
 from ldptrace.products.profile.numbers import Bars
 from ldptrace.products.zones import Polygons, Squares, Zones
-
-Floats = NDArray[np.float64]
 
 WIDTH, HEIGHT = 640.0, 240.0
 LEFT, BOTTOM, TOP = 52.0, 34.0, 12.0

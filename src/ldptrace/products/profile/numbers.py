@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
@@ -20,8 +20,6 @@ from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import Squares, Zones
 from ldptrace.protocol.questions.departure import DAYS
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
 
 # Squares on a side of the map that are compared where the user names no zones.
 SIDE = 4

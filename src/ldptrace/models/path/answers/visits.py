@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ldptrace.models.path.answers.base import Features, Ints, PathAnswer, blocks_of, jointly_sampled, sampled
+from ldptrace.core.arrays import Floats, Ints
+from ldptrace.models.path.answers.base import Features, PathAnswer, blocks_of, jointly_sampled, sampled
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
-
-Floats = NDArray[np.float64]
 
 
 class VisitsAnswer(PathAnswer):
