@@ -98,6 +98,37 @@ def test_sumo_drives_routes_on_its_own_edges(tmp_path: Path, network: Path, rng:
     assert simulated(network, tmp_path / "town.rou.xml") == 401
 
 
+@pytest.mark.slow
+def test_sumo_drives_on_a_network_of_an_openstreetmap_extract(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Streets that a cycleway crosses; trips begin near it, and near a street that no other street leads to."""
+    side = range(4)
+    nodes = [
+        f'<node id="{4 * i + j + 1}" lon="{13 + i / 400}" lat="{52 + j / 600}"/>' for i in side for j in side
+    ]
+    nodes.append('<node id="17" lon="13.003" lat="52.004"/><node id="18" lon="13.0032" lat="52.0042"/>')
+    ways = [("residential", [4 * i + j + 1 for j in side]) for i in side]
+    ways += [("residential", [4 * i + j + 1 for i in side]) for j in side]
+    ways += [("cycleway", [1, 6, 11, 16]), ("residential", [17, 18])]
+    text = "".join(nodes)
+    for number, (kind, refs) in enumerate(ways, 1):
+        listed = "".join(f'<nd ref="{ref}"/>' for ref in refs)
+        text += f'<way id="{number}">{listed}<tag k="highway" v="{kind}"/></way>'
+    (tmp_path / "town.osm").write_text(f'<osm version="0.6">{text}</osm>')
+    network = tmp_path / "town.net.xml"
+    made = [program("netconvert"), "--osm-files", tmp_path / "town.osm", "-o", network, "--geometry.remove"]
+    home = {"SUMO_HOME": str(sumo.SUMO_HOME)}
+    subprocess.run(made, check=True, capture_output=True, timeout=60, env=home)
+    routes = Library(300).draw(read_roads(network), rng)
+    drawn = routes.points(spacing=20.0)
+    drawn = replace(drawn, t=np.repeat(rng.uniform(0, 3600, len(drawn)), drawn.sizes))
+    for simulator, ending in (("sumo-trips", "trips.xml"), ("sumo-routes", "rou.xml")):
+        said = write_for(drawn, tmp_path / f"town.{ending}", simulator, network)
+        assert said.startswith("300 ")
+        assert simulated(network, tmp_path / f"town.{ending}") == 300
+
+
 def test_trips_leave_in_the_order_of_their_departures(tmp_path: Path, rng: np.random.Generator) -> None:
     made = replace(trips(20, rng, 13, 13.1), crs="EPSG:4326", provenance={"epsilon": "1"})
     write_for(made, tmp_path / "a.trips.xml", "sumo-trips")

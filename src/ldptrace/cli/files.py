@@ -69,7 +69,9 @@ def convert(
     ] = 0,
     roads: Annotated[
         Path | None,
-        typer.Option("--roads", metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes."),
+        typer.Option(
+            "--roads", metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes, sumo-trips."
+        ),
     ] = None,
     force: ForceOption = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -54,12 +54,15 @@ class Travellers:
 
 
 def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
-    """Write trips for a simulator; a sentence about what was written. `roads` is the SUMO network of `sumo-routes`."""
+    """Write trips for a simulator; a sentence about what was written.
+
+    `roads` is the SUMO network on which they drive: `sumo-routes` needs it, `sumo-trips` may go without.
+    """
     if simulator not in SIMULATORS:
         raise InputError(f"simulators' files are {', '.join(SIMULATORS)}, got {simulator!r}")
     travellers, target = Travellers.of(trips), Path(path)
     writers: dict[str, Callable[[], tuple[Callable[[TextIO], None], str]]] = {
-        "sumo-trips": lambda: _sumo_trips(travellers, geographic=trips.is_geographic),
+        "sumo-trips": lambda: _sumo_trips(trips, travellers, roads),
         "sumo-routes": lambda: _sumo_routes(trips, travellers, roads),
         "matsim": lambda: _matsim(travellers, trips),
     }
@@ -70,23 +73,26 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
     return said
 
 
-def _sumo_trips(travellers: Travellers, *, geographic: bool) -> tuple[Callable[[TextIO], None], str]:
-    """SUMO finds the edges nearest to the coordinates itself."""
-    names = ("fromLonLat", "toLonLat") if geographic else ("fromXY", "toXY")
-    form = "{:.7f},{:.7f}" if geographic else "{:.2f},{:.2f}"
-
-    def write(file: TextIO) -> None:
-        file.write(
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
-        )
-        for leaves, number, start, end in _rows(travellers):
-            file.write(
-                f'    <trip id="{number}" depart="{leaves:.2f}" {names[0]}="{form.format(*start)}" '
-                f'{names[1]}="{form.format(*end)}"/>\n'
-            )
-        file.write("</routes>\n")
-
-    return write, f"{len(travellers.leaves):,} trips for SUMO by their coordinates"
+def _sumo_trips(
+    trips: Trajectories, travellers: Travellers, roads: str | Path | None
+) -> tuple[Callable[[TextIO], None], str]:
+    """Where each trip begins and ends: on edges of a SUMO network, or coordinates, whose nearest edges SUMO takes."""
+    if roads is not None:
+        routes, said = _on_edges(trips, travellers, Path(roads))
+        ends = {
+            number: f"from={quoteattr(route[0])} to={quoteattr(route[-1])}"
+            for number, route in routes.items()
+        }
+    else:
+        names = ("fromLonLat", "toLonLat") if trips.is_geographic else ("fromXY", "toXY")
+        form = '{}="{:.7f},{:.7f}"' if trips.is_geographic else '{}="{:.2f},{:.2f}"'
+        ends = {
+            number: f"{form.format(names[0], *start)} {form.format(names[1], *end)}"
+            for number, (_, _, start, end) in enumerate(_rows(travellers))
+        }
+        said = "by their coordinates"
+    elements = {number: f"<trip {{}} {words}/>" for number, words in ends.items()}
+    return _sumo(travellers, elements), f"{len(ends):,} trips for SUMO {said}"
 
 
 def _sumo_routes(
@@ -95,27 +101,43 @@ def _sumo_routes(
     """Each trip along the edges of a SUMO network."""
     if roads is None:
         raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
+    routes, said = _on_edges(trips, travellers, Path(roads))
+    elements = {
+        number: f"<vehicle {{}}><route edges={quoteattr(' '.join(route))}/></vehicle>"
+        for number, route in routes.items()
+    }
+    return _sumo(travellers, elements), f"{len(routes):,} routes for SUMO {said}"
+
+
+def _on_edges(trips: Trajectories, travellers: Travellers, roads: Path) -> tuple[dict[int, list[str]], str]:
+    """The edges of each trip that passes some, by its place in the order of departures, and words about them."""
     # Streets load for those who name them.
     from ldptrace.products.sumo_routes import routes_on
 
-    routes = routes_on(Path(roads), trips.take(travellers.order))
-    kept = [number for number, route in enumerate(routes) if route]
+    found = routes_on(roads, trips.take(travellers.order))
+    kept = {number: route for number, route in enumerate(found.routes) if route}
+    said = f"on the edges of {roads}"
+    omitted = len(found.routes) - len(kept)
+    if omitted:
+        said += f", without {omitted:,} trips that pass none of them,"
+    if found.cut:
+        said += f" ({found.cut:,} of them end early, at a turn that has no way around)"
+    return kept, said
+
+
+def _sumo(travellers: Travellers, elements: Mapping[int, str]) -> Callable[[TextIO], None]:
+    """Writes elements with a place for `id` and `depart`, each under its place in the order of departures."""
 
     def write(file: TextIO) -> None:
         file.write(
             f'<?xml version="1.0" encoding="UTF-8"?>\n<routes {SUMO}"http://sumo.dlr.de/xsd/routes_file.xsd">\n'
         )
-        for number in kept:
-            edges = quoteattr(" ".join(routes[number]))
-            file.write(
-                f'    <vehicle id="{travellers.order[number]}" depart="{travellers.leaves[number]:.2f}">'
-                f"<route edges={edges}/></vehicle>\n"
-            )
+        for number, element in elements.items():
+            own = f'id="{travellers.order[number]}" depart="{travellers.leaves[number]:.2f}"'
+            file.write(f"    {element.replace('{}', own, 1)}\n")
         file.write("</routes>\n")
 
-    omitted = len(routes) - len(kept)
-    said = f"{len(kept):,} routes for SUMO on the edges of {roads}"
-    return write, f"{said}, without {omitted:,} trips that pass none of them," if omitted else said
+    return write
 
 
 def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[TextIO], None], str]:

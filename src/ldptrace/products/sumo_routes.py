@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,10 +12,11 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads import read_roads
 from ldptrace.roads.matching import StreetIndex
-from ldptrace.roads.readers.sumo import VEHICLES, elements
+from ldptrace.roads.readers.sumo import VEHICLES, elements, open_to
 
 # Edges that a way around a forbidden turn may have, before the trip ends there instead.
 LONGEST = 12
+CAR = VEHICLES["car"]
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,24 @@ class Connections:
 
     @staticmethod
     def read(path: Path) -> Connections:
-        """The connections of a network between edges that carry traffic."""
-        after: dict[str, set[str]] = defaultdict(set)
+        """The connections of a network from lane to lane, where both are open to cars."""
+        after: dict[str, set[str]] = {}
         length: dict[str, float] = {}
+        lanes: set[tuple[str, str]] = set()
         for element in elements(path, {"edge", "connection"}):
-            if element.tag == "edge":
-                lane = element.find("lane")
-                if element.get("function", "normal") == "normal" and lane is not None:
-                    length[element.get("id", "")] = float(lane.get("length", "1"))
-            else:
-                after[element.get("from", "")].add(element.get("to", ""))
-        return Connections({edge: after[edge] & length.keys() for edge in length}, length)
+            name = element.get("id", "")
+            if element.tag == "connection":
+                start, end = (
+                    (element.get(side, ""), element.get(f"{side}Lane", "0")) for side in ("from", "to")
+                )
+                if {start, end} <= lanes and open_to(element.attrib, CAR):
+                    after[start[0]].add(end[0])
+            elif element.get("function", "normal") == "normal":
+                own = [lane.attrib for lane in element.findall("lane") if open_to(lane.attrib, CAR)]
+                if own:
+                    after[name], length[name] = set(), float(own[0].get("length", "1"))
+                    lanes.update((name, lane.get("index", "0")) for lane in own)
+        return Connections(after, length)
 
     def allowed(self, passed: list[str]) -> list[str]:
         """The edges of a trip, with ways around turns that the network forbids; up to the first that has none."""
@@ -75,10 +82,21 @@ class Connections:
         return None
 
 
-def routes_on(network: Path, trips: Trajectories) -> list[list[str]]:
-    """For each trip the edges of the network that it passes; none where it passes no edge."""
+@dataclass(frozen=True)
+class EdgeRoutes:
+    """For each trip the edges that it passes, one allowed after the other; none where it passes no edge.
+
+    `cut` of them end before their trip does, at a turn that has no way around.
+    """
+
+    routes: list[list[str]]
+    cut: int
+
+
+def routes_on(network: Path, trips: Trajectories) -> EdgeRoutes:
+    """The routes of trips on the edges of a network."""
     if not network.name.endswith((".net.xml", ".net.xml.gz")):
-        raise InputError(f"sumo-routes names edges of a SUMO network (.net.xml), got {network}")
+        raise InputError(f"routes for SUMO name edges of a SUMO network (.net.xml), got {network}")
     roads = read_roads(network)
     if trips.crs is not None:
         roads.check_against(roads.bounds(), trips.crs)
@@ -97,8 +115,9 @@ def routes_on(network: Path, trips: Trajectories) -> list[list[str]]:
     routes = [connections.allowed(edges) for edges in passed]
     if not any(routes):
         raise InputError(
-            f"{network}: no trip passes any of its edges for a {VEHICLES['car']}; its roads lie in "
+            f"{network}: no trip passes any of its edges for a {CAR}; its roads lie in "
             f"{','.join(f'{value:.6g}' for value in roads.bounds())}, the trips in "
             f"{','.join(f'{value:.6g}' for value in np.round(trips.bounds(), 6))}"
         )
-    return routes
+    cut = sum(route[-1:] != edges[-1:] for route, edges in zip(routes, passed, strict=True))
+    return EdgeRoutes(routes, cut)

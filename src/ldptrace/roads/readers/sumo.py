@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,7 +36,7 @@ def read(path: Path, mode: Mode) -> Streets:
             places[own["id"]] = float(own["x"]), float(own["y"])
         elif own.get("function", "normal") == "normal":
             lanes = [dict(lane.attrib) for lane in element.findall("lane")]
-            open_lanes = [lane for lane in lanes if _open_to(lane, VEHICLES[mode])]
+            open_lanes = [lane for lane in lanes if open_to(lane, VEHICLES[mode])]
             if open_lanes:
                 edges.append((own, open_lanes))
             else:
@@ -93,10 +93,10 @@ def elements(path: Path, tags: set[str]) -> Iterator[ElementTree.Element]:
         raise FormatError(f"this is not a network of SUMO: {error}") from None
 
 
-def _open_to(lane: dict[str, str], vehicle: str) -> bool:
-    """Whether a lane allows a kind of vehicle; without a word about it, it allows all.
+def open_to(lane: Mapping[str, str], vehicle: str) -> bool:
+    """Whether a lane or a connection allows a kind of vehicle; without a word about it, it allows all.
 
-    >>> _open_to({"allow": "pedestrian bicycle"}, "passenger"), _open_to({"disallow": "tram"}, "passenger")
+    >>> open_to({"allow": "pedestrian bicycle"}, "passenger"), open_to({"disallow": "tram"}, "passenger")
     (False, True)
     """
     if "allow" in lane:
