@@ -398,7 +398,7 @@ def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:
     can = "time" in settings.recipe.options and not options.get("shares")
     asks = settings.time == "auto" and can and crowd.timed
     if asks and options.get("week") and not crowd.dated:
-        raise InputError("nobody can say the day of the week: the times are of a day without a date")
+        raise InputError("the day of the week is not known: the input has times of day without a date")
     return {"time": True} | options if asks else options
 
 
@@ -406,7 +406,7 @@ def _drawing(settings: Settings, crowd: Crowd, options: Mapping[str, Any]) -> Dr
     """How synthetic trips are drawn."""
     if settings.date is not None and not options.get("time"):
         raise InputError(
-            "there is no date without times: the method does not ask for any, the input has none, or time is off"
+            "a date needs times: the method does not ask for any, the input has none, or time is off"
         )
     day = None if settings.date is None else day_of(settings.date)
     return Drawing(options.get("spacing"), options.get("interval"), day, crowd.timezone)

@@ -126,7 +126,7 @@ def test_numbers_of_trips_that_repeat_between_users_are_no_ids() -> None:
     assert found.ids is None
     assert found.extra is not None
     assert found.extra.to_pydict() == {"trip_id": [1, 1], "user": ["a", "b"]}
-    assert found.notes == ("trip_id repeats between users, so a trajectory is known by both",)
+    assert found.notes == ("trip_id repeats between users, so user and trip together identify a trajectory",)
 
 
 @pytest.mark.parametrize(

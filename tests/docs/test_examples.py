@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,8 @@ PASSED_OVER = re.compile(
 LARGEST_SET = 1_000
 # A note of the first run on a machine, which no page shows.
 COMPILING = "compiling loops, once per machine"
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+# A block, which may be indented as a part of a list.
+BLOCK = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", re.M | re.S)
 PYTHON = Path(sys.executable)
 
 
@@ -62,7 +64,8 @@ def examples(page: Path) -> list[Example]:
     """What a page shows and can be run. A block that says `elsewhere` is not for this machine, one that
     names a file is run by a test of its own."""
     found: list[Example] = []
-    for language, words, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for _, language, words, indented in BLOCK.findall(page.read_text(encoding="utf-8")):
+        text = textwrap.dedent(indented)
         if "elsewhere" in words or "file=" in words:
             continue
         if language == "python":

@@ -104,7 +104,7 @@ def test_links_pipes_and_devices_stay_what_they_are(folder: Path) -> None:
 def test_nothing_replaces_its_own_input_without_force(folder: Path) -> None:
     before = (folder / "trips.csv").read_bytes()
     _, err = shell("ldptrace convert trips.csv trips.csv", folder, code=2)
-    assert "is what is read" in err
+    assert "is also the input" in err
     shell("ldptrace synthesize trips.csv -o ./trips.csv --epsilon 1 --bounds 0,0,1,1", folder, code=2)
     assert (folder / "trips.csv").read_bytes() == before
     shell("ldptrace convert trips.csv trips.csv --force", folder)

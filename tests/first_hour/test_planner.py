@@ -66,7 +66,7 @@ def test_the_whole_way_on_the_command_line(tmp_path: Path) -> None:
     named = ("--user", "Gerät", "--id", "Fahrt", "--t", "Zeit", "--timezone", "Europe/Berlin")
     out, _ = run("inspect", path, *named)
     assert "users        2 (column Gerät)" in out
-    assert "Fahrt repeats between users, so a trajectory is known by both" in out
+    assert "Fahrt repeats between users, so user and trip together identify a trajectory" in out
     assert "2024-05-01T08:00:00+02:00" in out
     _, err = run("synthesize", path, "-o", tmp_path / "syn.csv", "--epsilon", 1, "--bounds", BERLIN, *named)
     assert "2 devices out of 3 trajectories" in err

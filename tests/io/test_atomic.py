@@ -98,7 +98,7 @@ def test_nothing_replaces_its_own_input(tmp_path: Path) -> None:
     path.write_text("data")
     (tmp_path / "same.csv").symlink_to(path)
     for name in ("a.csv", "same.csv"):
-        with pytest.raises(InputError, match="is what is read: give another name, or --force"):
+        with pytest.raises(InputError, match="is also the input: give another name, or --force"):
             check_output(tmp_path / name, [path])
     check_output(path, [path], force=True)
     check_output(tmp_path / "b.csv", [path])

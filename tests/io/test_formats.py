@@ -76,7 +76,7 @@ def test_what_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
     assert locate(tmp_path, "dat")[1] == [tmp_path / "b.dat"]
     with pytest.raises(FormatError, match="there are no gpx files in it"):
         locate(tmp_path, "gpx")
-    with pytest.raises(FormatError, match="the extension does not say the format"):
+    with pytest.raises(FormatError, match="the format is not known from the extension"):
         locate(tmp_path / "c.xyz", None)
     with pytest.raises(InputError, match="there is no such file or folder"):
         locate(tmp_path / "nothing*", None)

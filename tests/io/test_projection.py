@@ -27,10 +27,10 @@ def test_projection_there_and_back() -> None:
 
 def test_projection_needs_to_know_where_from_and_where_to() -> None:
     pytest.importorskip("pyproj")
-    with pytest.raises(InputError, match="is not known; say it with crs"):
+    with pytest.raises(InputError, match="is not known; give it with crs"):
         project(Trajectories.from_lists([[(1, 2)]]), "EPSG:3857")
     lines = Trajectories.from_lists([[(1, 2)]], crs="EPSG:4326")
-    with pytest.raises(InputError, match="cannot go from EPSG:4326 to EPSG:0"):
+    with pytest.raises(InputError, match="cannot convert from EPSG:4326 to EPSG:0"):
         project(lines, "EPSG:0")
 
 

@@ -17,7 +17,7 @@ from ldptrace.io.reading import Reading
         ({"split_gap": float("nan")}, "a gap to cut at must be longer"),
         ({"timezone": "Mars/Olympus"}, "Mars/Olympus"),
         ({"bounds": (1, 1, 0, 0)}, "bounds"),
-        ({"names": "mine"}, r"names is what columns are called, such as Names\(.*\), got 'mine'"),
+        ({"names": "mine"}, r"names must be names of columns, such as Names\(.*\), got 'mine'"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_read(wrong: dict[str, Any], words: str) -> None:

@@ -46,7 +46,7 @@ def test_a_packed_file_is_looked_into(tmp_path: Path) -> None:
 def test_nothing_says_the_format(tmp_path: Path) -> None:
     for content in (b"", b"hello, world\n"):
         (tmp_path / "data").write_bytes(content)
-        with pytest.raises(FormatError, match="data: nothing says the format; give it with --format"):
+        with pytest.raises(FormatError, match="data: the format is not known; give it with --format"):
             files_of(tmp_path / "data", None).__enter__()
 
 

@@ -44,7 +44,7 @@ def test_without_times_there_is_nothing_to_tell_apart() -> None:
         Departures.of(plain, "hour")
     with pytest.raises(InputError, match="times of day but no dates"):
         Departures.of(trips(1.0), "day")
-    with pytest.raises(InputError, match="1 trips begin at no known time"):
+    with pytest.raises(InputError, match="1 trips have no departure time"):
         Departures.of(trips(1.0, np.nan), "hour")
     with pytest.raises(InputError, match="by must be one of hour, period, day, got 'week'"):
         checked_by("week")

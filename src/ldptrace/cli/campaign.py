@@ -133,7 +133,7 @@ def create(
         facts = [option for option, value in given.items() if value is not None]
         if facts:
             raise InputError(
-                "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and what belongs to them, not both: "
+                "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and further options, not both: "
                 f"{facts[0]} is what the plan says"
             )
         chosen = Plan.from_json(plan.read_bytes())

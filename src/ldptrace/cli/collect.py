@@ -106,7 +106,7 @@ def report(
     if output is not None and trajectory is None:
         raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
     if now is not None and str(context.get_parameter_source("ledger")) != "ParameterSource.COMMANDLINE":
-        raise InputError("--now tries clocks, which must not change the ledger in use: give --ledger FILE")
+        raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
     trips, system = ([], crs) if trajectory is None else own_trips(trajectory, format, crs)
@@ -130,7 +130,7 @@ def report(
         note(f"nothing written: {explain_ledger(book, reporter.plan, clock)[-1]}")
     if sent:
         reporter.sent(number)
-        note(f"round {number + 1} of plan {reporter.plan.id[:12]} is answered for good")
+        note(f"round {number + 1} of plan {reporter.plan.id[:12]} will not be answered again")
 
 
 def _answered(reporter: Reporter, trips: list[Recording], number: int, now: float) -> bytes | None:
@@ -182,7 +182,7 @@ def tally(
     check_outputs([output, ids], [plan, *reports])
     known = ids.read_bytes() if ids is not None and ids.exists() else b""
     if engine is Engine.spark and window is not None:
-        raise InputError("one window is counted by the local engine: leave out --engine spark or --window")
+        raise InputError("--window works on this machine only: omit --engine spark or --window")
     if engine is Engine.spark:
         counted, codes, seen = _tally_on_cluster(reports, chosen, number, known, ids is not None)
     else:
@@ -227,7 +227,7 @@ def _tally_on_cluster(
     from ldptrace.engines.spark_reports import all_ids, receive_files
 
     if any(str(path) == "-" for path in reports):
-        raise InputError("a cluster reads files, not standard input: give names that Spark knows")
+        raise InputError("a cluster reads files, not standard input: give paths that Spark can read")
     with Spark.start() as spark:
         names = [address(path) for path in reports]
         found = receive_files(spark, names, plan, number, known, with_ids=with_ids)

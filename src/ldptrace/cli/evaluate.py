@@ -149,7 +149,7 @@ def evaluate(
     for said in card.remarks():
         note(f"note: {said}")
     if html_file is not None:
-        note(f"scorecard to look at: {html_file}")
+        note(f"scorecard page: {html_file}")
 
 
 @with_reading(without=("split_gap", "timezone"))
@@ -198,7 +198,7 @@ def attack(
             write_text(text, json_file)
     show([attack_table(found)], text if str(json_file) == "-" else None)
     if html_file is not None:
-        note(f"attacks to look at: {html_file}")
+        note(f"attacks page: {html_file}")
 
 
 def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:

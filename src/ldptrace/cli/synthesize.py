@@ -249,7 +249,7 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
         lines += done.synthesis.model.remarks
     if done.noise:
         lines.append(
-            "Note: mostly noise, as the warning says: it shows what is assumed rather than what users did."
+            "Note: the result is mostly noise. It shows what the model assumes rather than what users did."
         )
     if done.seeded:
         lines.append(f"Note: {EXPERIMENT}.")

@@ -51,10 +51,10 @@ def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, F
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
     except pyproj.exceptions.CRSError as error:
-        raise InputError(f"cannot go from {source} to {target}: {error}") from None
+        raise InputError(f"cannot convert from {source} to {target}: {error}") from None
     new_x, new_y = transformer.transform(x, y)
     if not (np.isfinite(new_x).all() and np.isfinite(new_y).all()):
-        raise InputError(f"some of these points have no place in {target}")
+        raise InputError(f"some of these points cannot be converted to {target}")
     return np.asarray(new_x, dtype=np.float64), np.asarray(new_y, dtype=np.float64)
 
 

@@ -214,7 +214,7 @@ def _named(
         ids, extra = split_ids(of_trips(columns.id), columns.id)
     if ids is not None and columns.user not in {None, columns.id} and len(np.unique(ids)) < len(ids):
         # Users count their own trips; the number alone is not a name.
-        notes.append(f"{columns.id} repeats between users, so a trajectory is known by both")
+        notes.append(f"{columns.id} repeats between users, so user and trip together identify a trajectory")
         name = "trip" if columns.id == "traj_id" else str(columns.id)
         ids, extra = None, {name: pa.chunked_array([ids])}
     extra |= {name: column for name, column in rest.items() if name not in extra}

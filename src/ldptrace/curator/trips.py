@@ -65,7 +65,7 @@ class TripsPerPerson:
             total, fewest, most = self.in_population(people)
             said.append(
                 f"That is {total:,.0f} trips ({fewest:,.0f} to {most:,.0f}) of {people:,.0f} people, if those who were "
-                "asked are like them."
+                "asked are typical of them."
             )
         return [*said, PEOPLE]
 

@@ -14,7 +14,7 @@ def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
     if abs(size - other) > 0.01 * size:
         remarks.append(
             f"the real set has {size:,} trajectories, this one {other:,}; query error and "
-            "pattern error compare counts, as the reference does: read their scaled variants, by which sets are ranked"
+            "pattern error compare counts, as in the reference: use their scaled variants, which rank the sets"
         )
     patterns = len(synthetic.summary.patterns)
     if patterns < TOP <= len(real.summary.patterns):
@@ -35,7 +35,7 @@ def real_remarks(real: Measured) -> list[str]:
     elif len(summary.patterns) < TOP:
         remarks.append(
             f"the real set has only {len(summary.patterns)} different patterns of 2 to 8 cells; pattern F1 and "
-            "pattern error are divided by 100 all the same, as in the reference: read the variants"
+            "pattern error are divided by 100 nevertheless, as in the reference: use the variants"
         )
     beside = summary.beside(summary)
     for name, counts in (("travel distances", beside.lengths), ("diameters", beside.diameters)):
@@ -49,12 +49,12 @@ def real_remarks(real: Measured) -> list[str]:
     if apart > fine * summary.grid.n / 96:
         remarks.append(
             f"the real points are {apart:,.4g} {'m' if real.trajectories.is_geographic else 'units'} apart, so "
-            "lines between them cut corners: of the fine densities read those against the fixes"
+            "lines between them cut corners: use the densities of points, not those of lines"
         )
     if real.use is not None and not real.use.tells_turns:
         remarks.append(
-            f"only {100 * real.use.on_streets:.0f} % of the real lines lie on streets (fixes far apart, or a map of "
-            "another place or way to travel), so turns and lengths on streets are not compared"
+            f"only {100 * real.use.on_streets:.0f} % of the real lines lie on streets (points far apart, or a map of "
+            "another place or mode of travel), so turns and lengths on streets are not compared"
         )
     if real.trajectories.has_dates and real.trajectories.timezone is None:
         remarks.append("hours of the day are those of UTC: no time zone was given")

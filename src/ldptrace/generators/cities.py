@@ -160,7 +160,7 @@ def _moved(roads: RoadNetwork, move: Move, crs: str | None) -> RoadNetwork:
 def _passable(roads: RoadNetwork) -> RoadNetwork:
     """The network as it is driven: straight pieces, and the fastest of several between the same nodes."""
     if roads.seconds is None:
-        raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+        raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
     pieces = _straightened(roads, roads.seconds)
     seconds = roads.seconds if pieces.seconds is None else pieces.seconds
     return pieces.take_edges(fastest_only(pieces, seconds))

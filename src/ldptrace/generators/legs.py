@@ -206,7 +206,7 @@ def _matrix(roads: RoadNetwork, values: NDArray[np.generic]) -> csr_array:
 
 def _net(roads: RoadNetwork, trees: Trees) -> _Net:
     if roads.seconds is None:
-        raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+        raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
     edges = _matrix(roads, np.arange(1, roads.edges + 1, dtype=np.int32))
     return _Net(edges.indptr, edges.indices, edges.data - 1, roads.seconds, roads.x, roads.y, *trees)
 

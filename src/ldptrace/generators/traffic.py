@@ -190,7 +190,7 @@ class Traffic:
         visits = attraction.visits / attraction.visits.sum()
         places = np.sort(rng.choice(roads.nodes, count, replace=False, p=visits)).astype(np.int32)
         if roads.seconds is None:
-            raise InputError(f"{roads.name}: nobody can drive on roads whose speeds are not known")
+            raise InputError(f"{roads.name}: trips need the speeds of the roads, and none is known")
         trees, seconds = grow(roads, places, roads.seconds, spread=ROUTE_SPREAD, rng=rng)
         # Some destinations are known far and wide, some only to their neighbours.
         share = visits[places] * rng.lognormal(0.0, 0.8, count)

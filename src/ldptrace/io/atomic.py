@@ -96,7 +96,7 @@ def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False
         raise InputError(f"cannot write {path}: the folder {folder} does not allow it")
     for source in inputs:
         if not force and path.exists() and source.exists() and path.samefile(source):
-            raise InputError(f"{path} is what is read: give another name, or --force to replace it")
+            raise InputError(f"{path} is also the input: give another name, or --force to replace it")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -151,7 +151,7 @@ def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
         kind = chosen or of_path(path)
         if kind is None:
             raise FormatError(
-                f"{path}: the extension does not say the format; give format as one of {', '.join(FORMATS)}"
+                f"{path}: the format is not known from the extension; give format as one of {', '.join(FORMATS)}"
             )
         return kind, [path]
     matches = [Path(match) for match in glob.glob(str(path)) if _is_data(Path(match))]

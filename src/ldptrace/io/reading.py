@@ -39,7 +39,7 @@ class Reading:
         checked_outside(self.outside)
         if not isinstance(self.names, Names):
             raise InputError(
-                f"names is what columns are called, such as Names(x='lng', id='ride'), got {self.names!r}"
+                f"names must be names of columns, such as Names(x='lng', id='ride'), got {self.names!r}"
             )
         if self.min_points < 0:
             raise InputError(f"min_points must not be negative, got {self.min_points}")

@@ -102,6 +102,6 @@ def _sniffed(path: Path, name: str) -> Format:
         find_columns([part.strip().strip('"') for part in line.split(max(",;\t|", key=line.count))])
     except FormatError:
         raise FormatError(
-            f"{name}: nothing says the format; give it with --format as one of {', '.join(FORMATS)}"
+            f"{name}: the format is not known; give it with --format as one of {', '.join(FORMATS)}"
         ) from None
     return FORMATS["csv"]

@@ -82,7 +82,7 @@ def refuse_unused(estimates: Estimates, used: Collection[str], model: str) -> No
         if name not in used:
             raise InputError(
                 f"the {model} model does not use the question {name!r}, only {', '.join(used)}; "
-                f"leave it out by name: estimates.without({name!r})"
+                f"omit it with estimates.without({name!r})"
             )
 
 
@@ -104,13 +104,13 @@ def beyond_noise(matches: Sequence[Match]) -> bool:
 
 
 def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
-    """Warn when a model misses the answers by more than noise explains. Returns whether it warned."""
+    """Warn when a model differs from the answers by more than noise explains. Returns whether it warned."""
     if not beyond_noise(matches):
         return False
     worst = max(matches, key=lambda match: match.chi2)
     warnings.warn(
-        f"the {model} model misses the answers by more than noise explains (chi2 {overall(matches):.2f} per answer, "
-        f"worst {worst.question!r} with {worst.chi2:.2f})",
+        f"the {model} model differs from the answers by more than noise explains "
+        f"(chi2 {overall(matches):.2f} per answer, worst {worst.question!r} with {worst.chi2:.2f})",
         FitWarning,
         stacklevel=3,
     )

@@ -66,5 +66,5 @@ def local_starts(trips: Trajectories, by: str) -> NDArray[np.float64]:
         raise InputError("the trips have times of day but no dates, so they cannot be counted by day")
     clock = to_local(trips.t[trips.offsets[:-1]], trips.timezone)
     if not np.isfinite(clock).all():
-        raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips begin at no known time")
+        raise InputError(f"{np.count_nonzero(~np.isfinite(clock)):,} trips have no departure time")
     return clock

@@ -100,7 +100,9 @@ async def run_fleet(
     """Play `users` devices; `trips` gives the trajectories once the plan is known, the n-th device has the n-th."""
     plan = await fleet.plan()
     if plan.standing is not None:
-        raise InputError("the campaign is standing: --windows says how many windows the devices answer")
+        raise InputError(
+            "the campaign is standing: give --windows, the number of windows that the devices answer"
+        )
     found = some_trips(trips, plan)
     playing, reporter = playing or Playing(), Reporter(plan)
     outcome = Outcome(users)

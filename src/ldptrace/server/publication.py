@@ -107,7 +107,7 @@ def write_release(
         "findings": [str(found) for part, tally in tallies for found in findings(part, tally)],
         "window": _window(windows) if windows else None,
     }
-    tell("write the profile and the papers", 94)
+    tell("write the profile and the documents", 94)
     card["notes"] += _profile(campaign, model, public, out)
     _text(out / "scorecard.json", json.dumps(card, indent=1))
     _papers(campaign, plan, reports, out)

@@ -86,7 +86,7 @@ async def run_standing_fleet(
     """Play `users` devices for some windows; `trips` is the pool that their trips are drawn from."""
     plan = await fleet.plan()
     if plan.standing is None:
-        raise InputError("the campaign is not standing: leave --windows out")
+        raise InputError("the campaign is not standing: omit --windows")
     crowd = _Crowd(plan, plan.standing, some_trips(trips, plan), users, rhythm)
     due = users * min(rhythm.windows, plan.standing.answers(plan.epsilon))
     outcome, started = StandingOutcome(0, due=due), time.monotonic()

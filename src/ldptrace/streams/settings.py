@@ -71,5 +71,5 @@ def other_method(name: str) -> StreamMethod:
         raise InputError(f"a stream has the methods {', '.join(sorted([DEFAULT, *known]))}, got {name!r}")
     found = load(known[name])
     if not isinstance(found, StreamMethod):
-        raise InputError(f"{name} is no method for streams but a {type(found).__name__}")
+        raise InputError(f"{name} is not a method for streams but a {type(found).__name__}")
     return found

@@ -92,7 +92,7 @@ def discrete_laplace(scale: Fraction, count: int, source: Integers) -> Ints:
     """
     top, bottom = scale.numerator, scale.denominator
     if top > 1 << 40:
-        raise InputError(f"noise of scale {float(scale):.3g} is more than whole numbers of 64 bits hold")
+        raise InputError(f"noise of scale {float(scale):.3g} is more than 64-bit integers can represent")
     drawn = np.zeros(count, dtype=np.int64)
     open_ = np.arange(count)
     while len(open_):

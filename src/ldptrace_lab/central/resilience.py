@@ -32,9 +32,7 @@ def deniable(trips: Floats, kappa: float) -> Floats:
     first, last = trips.sum(axis=1) >= kappa, trips.sum(axis=0) >= kappa
     kept = np.where(first[:, None] & last, trips, 0.0)
     if not kept.any():
-        raise InputError(
-            f"kappa must leave some trips: fewer than {kappa:g} begin in each cell, or end in each"
-        )
+        raise InputError(f"kappa is too large: fewer than {kappa:g} begin in each cell, or end in each")
     return kept
 
 

@@ -170,4 +170,4 @@ def _show(found: Comparison, out: Path) -> None:
         screen.print(sentence, markup=False)
     for sentence in found.failures:
         note(f"failed: {sentence}")
-    note(f"to look at: {written[-1]}; numbers: {', '.join(path.name for path in written[:-1])}")
+    note(f"page: {written[-1]}; numbers: {', '.join(path.name for path in written[:-1])}")

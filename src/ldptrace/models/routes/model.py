@@ -394,8 +394,9 @@ def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     """Tell what noise cannot explain, and what makes poor trips."""
     if model.off_streets > 0.5:
         warnings.warn(
-            f"short ways along the streets of {model.routes.roads.name} explain few of the answers, so "
-            f"{model.off_streets:.0%} of the trips are off them: it may be the map of another place, or people wander",
+            f"short routes along the streets of {model.routes.roads.name} explain few of the answers, so "
+            f"{model.off_streets:.0%} of the trips are off them: the map may be of another place, "
+            "or people do not take short routes",
             FitWarning,
             stacklevel=3,
         )
@@ -404,7 +405,7 @@ def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     if model.effective < FEW:
         warnings.warn(
             f"only {model.effective:,.0f} of {len(model.routes):,} routes effectively carry the weight: trips will "
-            "repeat themselves; a larger map or library would help",
+            "repeat; use a larger map or library",
             FitWarning,
             stacklevel=3,
         )
