@@ -142,13 +142,6 @@ def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
         raise FormatError(f"{path}: {error}") from None
 
 
-def check_positive(**options: float | None) -> None:
-    """Options that are numbers above 0, where they are given."""
-    for name, value in options.items():
-        if value is not None and not value > 0:
-            raise InputError(f"--{name} must be above 0, got {value:g}")
-
-
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
     """A document to its file; to standard output where there is none."""
     from ldptrace.io.atomic import atomic_path

@@ -56,8 +56,8 @@ GIVEN, PARTS = 5, 64
 TIME_SHARES = {"departure": 0.60, "pace": 0.25, "tides": 0.15}
 # Metres per hour of the slowest edge, number of edges: from 2 to 128 km/h.
 SLOWEST, SPEED_CLASSES = 2000, 26
-# Where the number of trips is asked, one in twenty answers it.
-TRIPS_SHARE = 0.05
+# Questions that are asked only where they are named, and the share of each beside those above.
+FURTHER: dict[type[Question], float] = {Trips: 0.05}
 
 
 class Wanted(Record):
@@ -81,8 +81,9 @@ class Wanted(Record):
     def asked(self, grid: Grid, crs: str | None) -> list[tuple[Question, int]]:
         """The questions, each with its share out of 65,536."""
         space, clocks = self._about_space(grid.n), _about_time(grid, crs, self.week, self.centre)
-        names = self._names([*space, *clocks, Trips(grid.n)])
-        chosen = [question for question in (*space, *clocks, Trips(grid.n)) if question.name in names]
+        known = [*space, *clocks, *(kind(grid.n) for kind in FURTHER)]
+        names = self._names(known)
+        chosen = [question for question in known if question.name in names]
         if not any(question.about_time for question in chosen) and (self.week or self.centre is not None):
             raise InputError(
                 "a week and a centre belong to the questions about time, and none of these is asked"
@@ -123,9 +124,9 @@ class Wanted(Record):
 
 
 def _weights(chosen: Iterable[Question], usual: dict[str, float]) -> dict[str, float]:
-    """Shares of named questions: in the usual proportions, those about time and the number of trips on top."""
+    """Shares of named questions: in the usual proportions, those about time and the further ones on top."""
     all_of = usual | {name: share * GIVEN / PARTS for name, share in TIME_SHARES.items()}
-    all_of["trips"] = TRIPS_SHARE
+    all_of |= {kind.name: share for kind, share in FURTHER.items()}
     return {question.name: all_of[question.name] for question in chosen}
 
 
