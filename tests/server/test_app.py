@@ -53,7 +53,14 @@ def test_the_document_lists_every_address_and_every_problem() -> None:
         for method in item
         if method != "parameters"
     }
-    pages = {"/", "/operate", "/c/{name}", "/c/{name}/release", "/assets/{path:path}"}
+    pages = {
+        "/",
+        "/operate",
+        "/c/{name}",
+        "/c/{name}/release",
+        "/c/{name}/release/{round:int}",
+        "/assets/{path:path}",
+    }
     assert described == {
         (method, path.replace(":int", "")) for method, path, _ in ROUTES if path not in pages
     }

@@ -82,6 +82,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/operate", pages.operator),
     ("GET", "/c/{name}", pages.contributor),
     ("GET", "/c/{name}/release", pages.release),
+    ("GET", "/c/{name}/release/{round:int}", pages.window_release),
     ("GET", "/assets/{path:path}", pages.asset),
 )
 

@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse, Response
 
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find_public
-from ldptrace.server.release_style import style_hash
-from ldptrace.server.releases import page_of
+from ldptrace.server.release_list import list_page, published
+from ldptrace.server.release_style import policy
+from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 
@@ -48,18 +49,40 @@ async def contributor(request: Request) -> Response:
 
 
 async def release(request: Request) -> Response:
-    """The page of a campaign's release, for everybody."""
+    """The page of a campaign's release, for everybody; of a standing campaign, the list of its releases."""
     state, name = State.of(request), request.path_params["name"]
 
     def found(session: Session) -> bytes:
         campaign = find_public(session, name)
-        return page_of(session, name) if campaign.state == "published" else b""
+        if campaign.plan.standing is not None:
+            return list_page(campaign, published(session, name)).encode()
+        return file_of(session, name, PAGE) if campaign.state == "published" else b""
 
     data = await state.read(found)
     if not data:
         raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} is not published")
-    policy = f"default-src 'none'; style-src {style_hash()}; base-uri 'none'; frame-ancestors 'none'"
-    return Response(data, media_type="text/html", headers={"content-security-policy": policy})
+    return _made(data)
+
+
+async def window_release(request: Request) -> Response:
+    """The page of one window's release, for everybody."""
+    state, name = State.of(request), request.path_params["name"]
+    number = int(request.path_params["round"])
+
+    def found(session: Session) -> bytes:
+        find_public(session, name)
+        known = number in {one.round for one in published(session, name)}
+        return file_of(session, name, PAGE, number - 1) if known else b""
+
+    data = await state.read(found)
+    if not data:
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no release {number}")
+    return _made(data)
+
+
+def _made(page: bytes) -> Response:
+    """A page that was made for a campaign, with a policy that allows nothing but its own style."""
+    return Response(page, media_type="text/html", headers={"content-security-policy": policy(page)})
 
 
 async def home(request: Request) -> Response:

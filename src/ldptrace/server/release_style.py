@@ -18,6 +18,7 @@ svg { display: block; width: 100%; height: auto; border: 1px solid var(--line); 
   background: var(--card); }
 .street { stroke: var(--street); fill: none; }
 .trip { stroke: var(--track); fill: none; stroke-opacity: .25; stroke-width: 1.5; }
+a { color: var(--track); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
 th { color: var(--soft); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
@@ -25,10 +26,12 @@ code { overflow-wrap: anywhere; }
 """
 
 
-def style_hash() -> str:
-    """The name of the style for a content security policy: this style and no other.
+def policy(page: bytes) -> str:
+    """The content security policy of a page that was made here: its own style, which an earlier version may have made.
 
-    >>> style_hash().startswith("'sha256-")
-    True
+    >>> policy(b"<style>p {}</style>").split(";")[0]
+    "default-src 'none'"
     """
-    return f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
+    style = page.partition(b"<style>")[2].partition(b"</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"

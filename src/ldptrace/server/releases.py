@@ -314,11 +314,6 @@ def network_of(session: Session, name: str) -> dict[str, bytes]:
     return {file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)}
 
 
-def page_of(session: Session, name: str) -> bytes:
-    """The page of the release; empty as long as there is none."""
-    return _whole(session, name, PAGE)
-
-
 def _cut(data: bytes) -> list[bytes]:
     """Parts of a file, small enough that writing one makes nobody wait."""
     return [data[start : start + PART] for start in range(0, max(len(data), 1), PART)]

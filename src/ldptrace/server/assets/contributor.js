@@ -73,6 +73,8 @@ function introduce(campaign) {
   ].filter(Boolean);
   at("who").textContent = who.join(" ");
   at("who").hidden = who.length === 0;
+  at("release-link").hidden = !campaign.standing;
+  at("release-link").replaceChildren(html("a", { href: `/c/${campaign.name}/release` }, say("release")));
   const isLink = /^https?:\/\/\S+$/.test(campaign.notice);
   at("notice-link").hidden = !isLink;
   at("notice-fold").hidden = isLink || campaign.notice === "";

@@ -1,7 +1,7 @@
 // The operator's page: campaigns, reports arriving, the live map, the release.
 
 import { bars, errorCurve, GridMap, html, number, rounded, streetsOf, timeline } from "./drawing.js";
-import { campaignIn, follow } from "./form.js";
+import { campaignIn, follow, planIn, showPlan } from "./form.js";
 import { LiveMap } from "./live.js";
 
 const KEY = "ldptrace-token";
@@ -78,6 +78,7 @@ function list() {
 function choose(name) {
   stopLive();
   Object.assign(state, { chosen: name, estimates: null, seen: null, card: null });
+  at("change").open = false;
   list();
   trying(show);
 }
@@ -97,6 +98,7 @@ async function show() {
   at("needed").textContent = `${number(one.expected)} are expected in a round, ${number(one.min_reports)} are needed before anything but counts is shown. Epsilon ${one.epsilon}, ${one.method}, plan ${one.plan.slice(0, 12)}.`;
   at("link").replaceChildren();
   if (one.state === "published") at("link").append("The release has a page: ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ".");
+  if (one.releases.some((release) => release.state === "done")) at("link").append("Everybody can read the releases at ", html("a", { href: `/c/${one.name}/release` }, `/c/${one.name}/release`), ". ");
   if (one.state === "open") at("link").append("Contributors take part at ", html("a", { href: `/c/${one.name}` }, `/c/${one.name}`), ".");
   const running = one.release?.state === "running";
   at("open").hidden = !(one.state === "draft" || (one.state === "closed" && !one.standing && one.round < one.rounds));
@@ -107,18 +109,25 @@ async function show() {
   at("publish").disabled = !one.enough;
   at("delete").hidden = one.state === "open";
   at("actions").hidden = !state.manage;
+  at("change").hidden = !(state.manage && one.standing && one.state === "open");
   release(one);
   errors(one);
   table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
   const begins = (round) => new Date(1000 * (Number(one.standing.start) + round.window * one.standing.every)).toLocaleDateString("en", { dateStyle: "medium" });
   const released = new Map(one.releases.map((release) => [release.round, release.state === "running" ? `${release.percent} %` : release.state]));
   at("rounds-title").textContent = one.standing ? "Windows" : "Rounds";
-  if (one.standing) table("rounds", ["window from", "state", "reports", "release"], one.round_reports.toReversed().slice(0, 60).map((round) => [begins(round), round.state, round.reports, released.get(round.round) ?? ""]), "Nobody has answered yet.");
+  if (one.standing) table("rounds", ["window from", "state", "reports", "release"], one.round_reports.toReversed().slice(0, 60).map((round) => [begins(round), round.state, round.reports, page(one, round, released)]), "Nobody has answered yet.");
   else table("rounds", ["round", "state", "reports"], one.round_reports.map((round) => [round.round, round.state, round.reports]), "None was opened yet.");
   await estimates(one);
   await fit(one);
   await overTime(one);
   at("live-card").hidden = !(one.state === "published" || one.releases.some((release) => release.state === "done"));
+}
+
+/** How far the release of a window is, or the link to its page. */
+function page(one, round, released) {
+  const told = released.get(round.round) ?? "";
+  return told === "done" ? html("a", { href: `/c/${one.name}/release/${round.round}` }, "published") : told;
 }
 
 /** Changes when estimates are to be read anew: with every report, but of a standing campaign twice a minute. */
@@ -292,7 +301,7 @@ function table(id, heads, rows, empty) {
     at(id).replaceChildren(html("p", { class: "soft" }, empty));
     return;
   }
-  const cell = (kind, value, place) => html(kind, place > 0 ? { class: "number" } : {}, typeof value === "number" ? number(value) : String(value));
+  const cell = (kind, value, place) => html(kind, place > 0 ? { class: "number" } : {}, value instanceof Node ? value : typeof value === "number" ? number(value) : String(value));
   const head = html("thead", {}, html("tr", {}, ...heads.map((text, place) => cell("th", text, place))));
   const body = html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map((value, place) => cell("td", value, place)))));
   at(id).replaceChildren(html("table", {}, head, body));
@@ -332,14 +341,39 @@ async function create(event) {
   await trying(async () => {
     await ask("campaigns", { method: "POST", body });
     state.chosen = body.name;
+    for (const file of roads) await ask(`campaigns/${body.name}/roads/${encodeURIComponent(file.name)}`, { method: "PUT", file });
     at("create").reset();
     at("new").open = false;
-    for (const file of roads) await ask(`campaigns/${body.name}/roads/${encodeURIComponent(file.name)}`, { method: "PUT", file });
+    await refresh();
+  });
+}
+
+/** What the plan of now is, when the form for another one is opened. */
+async function openChange() {
+  const one = current();
+  if (!at("change").open || !one) return;
+  await trying(async () => {
+    state.plan = await (await fetch(`/v1/campaigns/${one.name}/plan`, { cache: "no-store" })).json();
+    showPlan(at("change-form"), state.plan, one.expected);
+  });
+}
+
+async function change(event) {
+  event.preventDefault();
+  const one = current();
+  if (!(await sure("Go on with this plan? The plan of now begins no further window."))) return;
+  await trying(async () => {
+    const streets = (await streetsOf(one.name)) !== null;
+    await ask(`campaigns/${one.name}/plan`, { method: "POST", body: planIn(at("change-form"), state.plan, streets) });
+    at("change").open = false;
     await refresh();
   });
 }
 
 follow(at("create"));
+follow(at("change-form"));
+at("change").addEventListener("toggle", openChange);
+at("change-form").addEventListener("submit", change);
 for (const verb of ["open", "close", "publish", "delete"]) at(verb).addEventListener("click", () => act(verb));
 for (const id of ["show-density", "show-flows"]) at(id).addEventListener("change", draw);
 at("line").addEventListener("change", drawSeries);

@@ -1,0 +1,162 @@
+"""A year of windows of a small standing campaign: memory, audit lines, files, ledgers and the database, week by week.
+
+    python -m benchmarks.year [--users 200] [--windows 52]
+
+Drives the functions of the server with a clock that jumps from window to window: devices with ledgers answer, the
+reports are counted, windows close, every window is released, and an operator looks at the page. Ends with status 1 if
+a window has no release, if the memory grows by more than `GROWTH` after the first quarter, or if anything but the
+release files grows faster than the number of windows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import campaigns, releases, schedule, series, views
+from ldptrace.server.campaigns import Numbers, Terms
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.fleet import city_trips, points_of
+from ldptrace.server.journal import audit_log
+from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.registry import find
+from ldptrace.server.standing_fleet import MemoryFile
+from ldptrace.server.storage import Database, open_database
+
+WEEK = 7 * 86_400
+NAME = "year"
+# Megabytes that the process may grow after the first quarter.
+GROWTH = 25.0
+
+
+def devices(plan: Plan, users: int, now: float) -> list[Reporter]:
+    """Devices that have accepted the plan, with ledgers in memory."""
+    found = []
+    for _ in range(users):
+        ledger = Ledger("(memory)", limit=None)
+        ledger.file = MemoryFile()  # type: ignore[assignment]
+        assert plan.standing is not None
+        ledger.new_limit = plan.standing.lifetime
+        reporter = Reporter(plan, ledger)
+        reporter.accept(now)
+        found.append(reporter)
+    return found
+
+
+def answers(found: list[Reporter], now: float, points: list[list[Any]]) -> bytes:
+    """What the devices send about the window that has just ended for all of them; every third had no trip."""
+    reports = []
+    for number, reporter in enumerate(found):
+        trips = [Recording(points[number % len(points)], now - WEEK * 1.5)] * (number % 3 > 0)
+        reports.append(reporter.report_window(trips, now))
+        reporter.sent(window=reporter.ledger.acceptance(reporter.plan).window)  # type: ignore[union-attr]
+    return b"".join(reports)
+
+
+def look(database: Database) -> dict[str, int]:
+    """What an operator's page asks for, in bytes."""
+    with database.reading() as session:
+        campaign = find(session, NAME)
+        return {
+            "overview": len(json.dumps(views.overview(session, campaign))),
+            "series": len(json.dumps(series.series(session, campaign))),
+            "estimates": len(json.dumps(views.estimated(session, campaign))),
+        }
+
+
+def sizes(database: Database, folder: Path, found: list[Reporter]) -> dict[str, float]:
+    """How large everything is."""
+    status = Path("/proc/self/status").read_text()
+    with database.reading() as session:
+        [(rows, kept)] = session.rows(
+            "SELECT count(DISTINCT name), coalesce(sum(length(data)), 0) FROM files"
+        )
+        [(ids,)] = session.rows("SELECT (SELECT count(*) FROM ids) + (SELECT count(*) FROM fresh)")
+        audit = sum(1 for _ in audit_log(session))
+    return {
+        "memory MB": int(status.partition("VmRSS:")[2].split()[0]) / 1024,
+        "database MB": sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) / 1e6,
+        "release MB": kept / 1e6,
+        "files": rows,
+        "rows of ids": ids,
+        "audit lines": audit,
+        "ledger bytes": max(len(one.ledger.file.read() or "") for one in found),  # type: ignore[union-attr]
+    }
+
+
+def run(folder: Path, users: int, windows: int) -> list[str]:
+    database = open_database(folder)
+    standing = Standing.of(WEEK, epsilon=1, lifetime=windows)
+    plan = plan_from_facts(users, "1", 4, (0.0, 0.0, 20_000.0, 20_000.0), standing=standing)
+    campaigns.create(database, NAME, plan, Terms(numbers=Numbers(users // 2)), actor="benchmark")
+    plan = campaigns.open_round(database, NAME, actor="benchmark").plan
+    assert plan.standing is not None
+    trips = city_trips(100, 1)(plan)
+    points = [points_of(trips, number) for number in range(len(trips))]
+    begin = plan.standing.start + 3_000 * WEEK
+    found, faults = devices(plan, users, begin - WEEK), []
+    history: list[dict[str, float]] = []
+    for number in range(windows):
+        # At the very end of a week the window of every device has ended.
+        now = float(begin + (number + 1) * WEEK - 1)
+        body, started = answers(found, now, points), time.perf_counter()
+        Counter(database, lambda at=now: at).count(NAME, [Submission(body)])  # type: ignore[misc]
+        for due in schedule.tick(database, now):
+            attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
+            releases.Attempt(database, NAME, attempt, due.number).make(0)
+        pages = look(database)
+        history.append(sizes(database, folder, found) | pages | {"seconds": time.perf_counter() - started})
+        if number % 13 == 12 or number in (0, windows - 1):
+            print(
+                f"window {number + 1}: " + ", ".join(f"{k} {v:,.4g}" for k, v in history[-1].items()),
+                flush=True,
+            )
+    last = float(begin + (windows + 4) * WEEK)
+    for due in schedule.tick(database, last):
+        attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
+        releases.Attempt(database, NAME, attempt, due.number).make(0)
+    with database.reading() as session:
+        done = [one["state"] for one in views.releases_of(session, NAME)].count("done")
+        counted = sum(one["reports"] for one in views.overview(session, find(session, NAME))["round_reports"])
+    database.close_all()
+    if (done, counted) != (windows, windows * users):
+        faults.append(
+            f"{done} of {windows} windows are released, {counted:,} of {windows * users:,} answers counted"
+        )
+    quarter, end = history[max(windows // 4 - 1, 0)], history[-1]
+    if end["memory MB"] - quarter["memory MB"] > GROWTH:
+        faults.append(f"the memory grew from {quarter['memory MB']:.0f} to {end['memory MB']:.0f} MB")
+    for key in ("database MB", "audit lines", "overview", "series"):
+        if end[key] > 1.3 * quarter[key] * len(history) / max(windows // 4, 1):
+            faults.append(f"{key} grew faster than the windows: from {quarter[key]:,.4g} to {end[key]:,.4g}")
+    if end["ledger bytes"] > 1.1 * quarter["ledger bytes"]:
+        faults.append(f"a ledger grew from {quarter['ledger bytes']:.0f} to {end['ledger bytes']:.0f} bytes")
+    return faults
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--users", type=int, default=200)
+    parser.add_argument("--windows", type=int, default=52)
+    parser.add_argument("--data", help="not used; every benchmark takes it")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        faults = run(Path(folder), options.users, options.windows)
+    for fault in faults:
+        print(f"FAULT: {fault}")
+    print("flat" if not faults else "not as it must be")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
