@@ -47,7 +47,7 @@ class _Scripted(Source):
         self.bounds: list[int] = []
 
     def below(self, bound: int) -> int:
-        """The next value of the script; at its end the bound is told, or noted."""
+        """The next value of the script; where it ends, the bound is raised as undecided, or noted."""
         value = next(self.values, None)
         if value is None:
             if self.then is None:

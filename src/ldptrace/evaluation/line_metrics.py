@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -70,35 +71,46 @@ class LinePair:
         return self.synthetic.fixes if self.fixes else self.synthetic.whereabouts
 
 
-def fine_density_error(side: int) -> Callable[[LinePair], float]:
+Of = Callable[[LinePair], float]
+
+
+def with_streets(of: Callable[[StreetUse, StreetUse], float]) -> Of:
+    """A metric of streets: not a number where there is no map, or where real fixes are too far apart to tell turns."""
+
+    def checked(pair: LinePair) -> float:
+        real, synthetic = pair.real_use, pair.synthetic_use
+        if real is None or synthetic is None or not real.tells_turns:
+            return math.nan
+        return of(real, synthetic)
+
+    return checked
+
+
+def with_times(of: Of) -> Of:
+    """A metric of durations: not a number unless both sets have times."""
+    return lambda pair: of(pair) if pair.real.has_times and pair.synthetic.has_times else math.nan
+
+
+def with_clock(of: Of) -> Of:
+    """A metric of the time of day: not a number unless both sets know it."""
+    return lambda pair: of(pair) if pair.real.has_clock and pair.synthetic.has_clock else math.nan
+
+
+def fine_density_error(side: int, pair: LinePair) -> float:
     """Divergence of the length of way per cell of a fine lattice."""
-
-    def of(pair: LinePair) -> float:
-        return count_divergence(coarser(pair.real.along, side), coarser(pair.synthetic.along, side))
-
-    return of
+    return count_divergence(coarser(pair.real.along, side), coarser(pair.synthetic.along, side))
 
 
-def fix_density_error(side: int) -> Callable[[LinePair], float]:
+def fix_density_error(side: int, pair: LinePair) -> float:
     """Divergence of the real fixes from where the synthetic trips spend their time."""
-
-    def of(pair: LinePair) -> float:
-        return count_divergence(coarser(pair.real.fixes, side), coarser(pair.seen, side))
-
-    return of
+    return count_divergence(coarser(pair.real.fixes, side), coarser(pair.seen, side))
 
 
-def small_query_error(part: int) -> Callable[[LinePair], float]:
+def small_query_error(part: int, pair: LinePair) -> float:
     """Mean relative error of the way in 200 squares of 1/part of the map."""
-
-    def of(pair: LinePair) -> float:
-        queries = pair.queries.small[part]
-        real, synthetic = (
-            queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic)
-        )
-        return share_error(real, synthetic, 1 / part)
-
-    return of
+    queries = pair.queries.small[part]
+    real, synthetic = (queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic))
+    return share_error(real, synthetic, 1 / part)
 
 
 def query_error_raw_points(pair: LinePair) -> float:
@@ -119,52 +131,27 @@ def street_share(pair: LinePair) -> float:
     return pair.synthetic_use.fixes_on_streets if pair.fixes else pair.synthetic_use.on_streets
 
 
-def turn_error(pair: LinePair) -> float:
-    """Divergence of the ways through the busiest junctions: from which street into which."""
-    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
-        return math.nan
-    return turn_divergence(pair.real_use, pair.synthetic_use)
-
-
-def junction_flow_error(pair: LinePair) -> float:
-    """Divergence of the traffic at junctions: how many trips pass each of them."""
-    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
-        return math.nan
-    return junction_divergence(pair.real_use, pair.synthetic_use)
-
-
-def matched_length_error(pair: LinePair) -> float:
-    """Divergence of the lengths along the streets, in logarithmic classes."""
-    if pair.real_use is None or pair.synthetic_use is None or not pair.real_use.tells_turns:
-        return math.nan
-    return log_divergence(pair.real_use.lengths, pair.synthetic_use.lengths)
-
-
+@with_clock
 def departure_error(pair: LinePair) -> float:
     """Divergence of the departures per hour of the day."""
-    if not (pair.real.has_clock and pair.synthetic.has_clock):
-        return math.nan
     return count_divergence(per_hour(pair.real), per_hour(pair.synthetic))
 
 
+@with_times
 def duration_error(pair: LinePair) -> float:
     """Divergence of the durations, in logarithmic classes."""
-    if not (pair.real.has_times and pair.synthetic.has_times):
-        return math.nan
     return log_divergence(pair.real.durations, pair.synthetic.durations)
 
 
+@with_times
 def speed_error(pair: LinePair) -> float:
     """Divergence of the mean speeds of the trips, in logarithmic classes."""
-    if not (pair.real.has_times and pair.synthetic.has_times):
-        return math.nan
     return log_divergence(pair.real.speeds, pair.synthetic.speeds)
 
 
+@with_clock
 def spacetime_query_error(pair: LinePair) -> float:
     """Mean relative error of the time spent in 200 squares of 1/16 of the map during three hours each."""
-    if not (pair.real.has_clock and pair.synthetic.has_clock):
-        return math.nan
     queries, hours = pair.queries.spans, pair.queries.hours
     window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
 
@@ -176,10 +163,9 @@ def spacetime_query_error(pair: LinePair) -> float:
     return share_error(answers(pair.real), answers(pair.synthetic), even)
 
 
+@with_clock
 def period_origin_error(pair: LinePair) -> float:
     """Divergence of the pairs (period of four hours, first zone), 6 x 6 zones."""
-    if not (pair.real.has_clock and pair.synthetic.has_clock):
-        return math.nan
     real, synthetic = (
         np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
         for traces in (pair.real, pair.synthetic)
@@ -223,6 +209,11 @@ def class_edges(classes: tuple[int, int, int]) -> Floats:
     return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
 
 
+def matched_length_error(real: StreetUse, synthetic: StreetUse) -> float:
+    """Divergence of the lengths along the streets, in logarithmic classes."""
+    return log_divergence(real.lengths, synthetic.lengths)
+
+
 def log_divergence(real: Floats, synthetic: Floats) -> float:
     """Divergence of two histograms of fine logarithmic classes, in the real set's classes."""
     if real.sum() == 0 or synthetic.sum() == 0:
@@ -239,7 +230,7 @@ def _metric(
     title: str,
     level: Level,
     unit: str,
-    of: Callable[[LinePair], float],
+    of: Of,
     meaning: str,
     goal: Kind = "min",
     range_: tuple[float, float] = _JSD,
@@ -250,19 +241,19 @@ def _metric(
 _STREET = [
     _metric(
         f"fine_density_error_{side}", f"Fine density error, {side} × {side}", "street", "nats (JSD)",
-        fine_density_error(side), "how differently the way is spread over the cells of a fine lattice",
+        partial(fine_density_error, side), "how differently the way is spread over the cells of a fine lattice",
     )
     for side in SIDES
 ] + [
     _metric(
         f"fix_density_error_{side}", f"Fix density error, {side} × {side}", "street", "nats (JSD)",
-        fix_density_error(side), "the same against the real fixes, for real trips whose fixes are far apart",
+        partial(fix_density_error, side), "the same against the real fixes, for real trips whose fixes are far apart",
     )
     for side in SIDES
 ] + [
     _metric(
         f"small_query_error_{part}", f"Query error, 1/{part} of the map", "street", "relative error",
-        small_query_error(part), "how wrong the way in small random squares is", range_=_RELATIVE,
+        partial(small_query_error, part), "how wrong the way in small random squares is", range_=_RELATIVE,
     )
     for part in SMALL
 ] + [
@@ -275,15 +266,15 @@ _STREET = [
         "how much of the way lies on streets; the real trips' share is perfect", "max", (0.0, 1.0),
     ),
     _metric(
-        "turn_error", "Turn error", "street", "nats (JSD)", turn_error,
+        "turn_error", "Turn error", "street", "nats (JSD)", with_streets(turn_divergence),
         "how differently trips pass the busiest junctions: from which street into which",
     ),
     _metric(
-        "junction_flow_error", "Junction flow error", "street", "nats (JSD)", junction_flow_error,
+        "junction_flow_error", "Junction flow error", "street", "nats (JSD)", with_streets(junction_divergence),
         "how differently traffic is spread over the junctions (Kapp and Mihaljević, 2024)",
     ),
     _metric(
-        "matched_length_error", "Length error on streets", "street", "nats (JSD)", matched_length_error,
+        "matched_length_error", "Length error on streets", "street", "nats (JSD)", with_streets(matched_length_error),
         "how differently lengths are spread after matching to streets",
     ),
 ]  # fmt: skip

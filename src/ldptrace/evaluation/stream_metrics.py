@@ -6,7 +6,7 @@ the other three are of the whole history. A jump over a cell is a transition lik
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,25 +103,16 @@ def trip_error(pair: StreamPair) -> float:
 
 def length_error(pair: StreamPair) -> float:
     """Divergence of the travel distances in twenty buckets over the range of both streams."""
-    sides = [
-        (np.concatenate(side.lengths), np.concatenate(side.weights)) for side in (pair.real, pair.synthetic)
-    ]
-    every = np.concatenate([lengths for lengths, _ in sides])
+    real, synthetic = (_lengths(side) for side in (pair.real, pair.synthetic))
+    every = np.concatenate((real, synthetic))
     scale = Scale(float(every.min(initial=0.0)), float(every.max(initial=0.0)), np.empty(0))
-    return count_divergence(*(scale.reference(np.repeat(*side)) for side in _whole(sides)))
+    return count_divergence(scale.reference(real), scale.reference(synthetic))
 
 
-def _whole(sides: Sequence[tuple[Floats, Floats]]) -> list[tuple[Floats, Ints]]:
-    """Weights as whole numbers: controls count by fractions, which their lengths need not."""
-    return [
-        (
-            lengths,
-            weights.astype(np.int64)
-            if np.all(weights == np.rint(weights))
-            else np.ones(len(weights), np.int64),
-        )
-        for lengths, weights in sides
-    ]
+def _lengths(side: StreamTables) -> Floats:
+    """The lengths of all trips, each as often as it counts; once, where trips count by fractions (the map alone)."""
+    lengths, weights = np.concatenate(side.lengths), np.concatenate(side.weights)
+    return np.repeat(lengths, weights.astype(np.int64)) if np.all(weights % 1 == 0) else lengths
 
 
 def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
@@ -278,11 +269,9 @@ class StreamReference:
         return {
             name: Value(
                 ours[name],
-                None,
-                floor[name],
-                None,
-                blind[name],
-                {control: found[name] for control, found in beside.items()},
+                floor=floor[name],
+                uniform=blind[name],
+                controls={control: found[name] for control, found in beside.items()},
             )
             for name in STREAM_METRICS
         }

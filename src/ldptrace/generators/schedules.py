@@ -86,16 +86,16 @@ def campus_knowledge(pois: Pois, walk: Floats, wish: Floats, events: int, rng: n
     return Campus(
         slots,
         first,
-        np.cumsum(wish, axis=1),
-        near,
-        draw * some_open,
-        walk,
-        pois.category,
-        pois.opens,
-        pois.closes,
-        60.0 * np.array([u.stay for u in usages]),
-        event_poi,
-        event_t,
+        chance=np.cumsum(wish, axis=1),
+        near=near,
+        demand=draw * some_open,
+        walk=walk,
+        category=pois.category,
+        opens=pois.opens,
+        closes=pois.closes,
+        stay=60.0 * np.array([u.stay for u in usages]),
+        event_poi=event_poi,
+        event_t=event_t,
     )
 
 

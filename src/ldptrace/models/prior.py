@@ -146,7 +146,7 @@ class Prior:
         return found
 
     def root(self, variances: Floats) -> PriorRoot:
-        """Potentials in units of what is believed of them; every one has a component of its own, so there are such."""
+        """Roots of the prior covariance, block by block. It has one: each potential has a component of its own."""
         alone, sizes = variances @ self._alone, np.sqrt(variances)
         roots = []
         for block, (columns, owner) in zip(self.blocks, self._together, strict=True):
