@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.server import backups, campaigns, journal, registry, releases, tallies, tokens
+from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import backups, campaigns, journal, registry, releases, schedule, tallies, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database, open_database
@@ -81,6 +83,65 @@ def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path
             "create",
             "create admissions",
         ]
+    other.close_all()
+
+
+def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
+    database: Database, tmp_path: Path
+) -> None:
+    """Counted reports are duplicates, later ones count once, a published window stays so and counts no more."""
+    week = 7 * 86_400
+    plan = opened(
+        database, "trips", TELLING.changed(standing=Standing.of(week, epsilon=1, start=0)), min_reports=3
+    )
+    early = [telling_report(value, plan, 3) for value in range(3)]
+    middle = [telling_report(value, plan, 4) for value in range(3, 8)]
+    retried = telling_report(8, plan, 4)
+
+    def send(where: Database, now: float, *reports: bytes) -> list[int]:
+        found = Counter(where, lambda: now * week).count("trips", [Submission(b"".join(reports))])
+        return [int(one) for one in found[0]]
+
+    def released(where: Database, number: int) -> None:
+        # As `Attempt.make` leaves it, without a model.
+        releases.begin(where, "trips", actor="test", number=number)
+        with where.writing() as session:
+            session.run("UPDATE releases SET state = 'done' WHERE number = ?", number)
+            session.run("INSERT INTO files VALUES ('trips', ?, 0, ?)", f"{number}/index.html", b"made")
+            journal.note(session, "worker", "publish", "trips", f"{number}/14 files")
+
+    assert send(database, 4.0, *early) == [COUNTED] * 3
+    backups.backup(database, "trips", tmp_path / "before.backup", actor="test")
+    assert schedule.tick(database, 5.2 * week) == [schedule.DueRelease("trips", 0)]
+    released(database, 0)
+    assert send(database, 5.5, *middle[:3]) == [COUNTED] * 3
+    backups.backup(database, "trips", tmp_path / "middle.backup", actor="test")
+    # The answer to this one was lost with the machine: the device sends it again.
+    assert send(database, 5.5, retried) == [COUNTED]
+
+    other = open_database(tmp_path / "other")
+    assert backups.restore(other, tmp_path / "middle.backup", actor="test").state == "open"
+    late = Problem.WRONG_WINDOW.number
+    assert send(other, 5.6, *middle, retried, retried, early[0]) == [
+        *[DUPLICATE] * 3,
+        *[COUNTED] * 3,
+        DUPLICATE,
+        late,
+    ]
+    with other.reading() as session:
+        assert [(one.window, one.reports) for one in tallies.counts_of(session, "trips")] == [(3, 3), (4, 6)]
+        assert releases.file_of(session, "trips", "index.html", 0) == b"made"
+    # The published window is not due again, the restored one is, once.
+    assert schedule.tick(other, 6.2 * week) == [schedule.DueRelease("trips", 1)]
+    released(other, 1)
+    assert schedule.tick(other, 6.3 * week) == []
+    assert send(other, 6.3, middle[0]) == [late]
+    # Here, too, it can be set back to a time after everything that was published, and to no earlier one.
+    with database.writing() as session:
+        session.run("UPDATE campaigns SET state = 'closed'")
+    campaigns.delete(database, "trips", actor="test")
+    refused(ServerProblem.WRONG_STATE, backups.restore, database, tmp_path / "before.backup", actor="test")
+    assert backups.restore(database, tmp_path / "middle.backup", actor="test").state == "open"
     other.close_all()
 
 

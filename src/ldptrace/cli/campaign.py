@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ldptrace.protocol.standing import Standing
 
 SINGLE = "single-report"
+# Windows that are shown of a standing campaign.
+NEWEST = 4
 
 
 def register(app: typer.Typer) -> None:
@@ -263,6 +265,8 @@ def _facts(shown: dict[str, Any]) -> None:
     lines += [(key, shown[key]) for key in ("organiser", "contact") if shown[key]]
     lines += [(key, time_shown(shown[key])) for key in ("opens", "until") if shown[key] is not None]
     lines.append(("reports", f"{shown['reports']:,} counted, {shown['min_reports']:,} needed"))
+    if standing:
+        lines += [("window", text) for text in _windows(shown)]
     lines += [("rejected", f"{count:,} {problem}") for problem, count in shown["rejected"].items()]
     lines.append(("plan", f"{shown['plan']}, epsilon {shown['epsilon']}, method {shown['method']}"))
     if shown["release"]:
@@ -272,6 +276,18 @@ def _facts(shown: dict[str, Any]) -> None:
     typer.echo(f"{shown['name']}: {shown['title']}")
     for key, text in lines:
         typer.echo(f"{key:<10}{text}")
+
+
+def _windows(shown: dict[str, Any]) -> list[str]:
+    """The newest windows of a standing campaign: from when, how many reports, and how far the release is."""
+    from ldptrace.server.about import shown as time_shown
+
+    released = {one["round"]: one["state"] for one in shown["releases"]}
+    return [
+        f"from {time_shown(one['begin'])}: "
+        f"{one['reports']:,} reports, {one['state']}, release {released.get(one['round'], 'not begun')}"
+        for one in shown["round_reports"][-NEWEST:]
+    ]
 
 
 def _errors(predicted: list[dict[str, Any]], reports: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,10 @@ from ldptrace.cli.common import Progress, note
 from ldptrace.cli.operators import NameArgument, actor
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.errors import InputError
+
+if TYPE_CHECKING:
+    from ldptrace.server.registry import Campaign
+    from ldptrace.server.storage import Session
 
 TRIPS = (".parquet", ".csv", ".geojson")
 
@@ -62,35 +66,74 @@ def export(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write the files of a published campaign; before that, its plans and, with enough reports, its tallies."""
-    from ldptrace.io.atomic import atomic_path
-    from ldptrace.server import registry, releases, tallies, views
+    """Write the files of a published campaign; before that, its plans and, with enough reports, its tallies.
+
+    Of a standing campaign, the files of each published window, in a folder named by its first day and number.
+    """
+    from ldptrace.server import registry
 
     with database_of(data, database).reading() as session:
         campaign = registry.find(session, name)
-        if output.suffix in TRIPS:
-            if campaign.state != "published":
-                raise InputError(
-                    f"campaign {name} is {campaign.state}: synthetic trips are there when it is published"
-                )
-            wanted = {output: f"synthetic{output.suffix}"}
+        if campaign.plan.standing is not None:
+            written = _windows(session, campaign, output)
+        elif campaign.state == "published":
+            written = _release(session, name, output)
+        elif output.suffix in TRIPS:
+            raise InputError(
+                f"campaign {name} is {campaign.state}: synthetic trips are there when it is published"
+            )
         else:
-            wanted = {output / file["name"]: file["name"] for file in views.files_of(session, name)}
-        texts: dict[Path, str] = {}
-        if campaign.state != "published":
-            for entry in tallies.counts_of(session, name):
-                texts[output / f"plan-{entry.number + 1}.json"] = entry.plan.to_json()
-            for _, tally in tallies.tallies_of(session, campaign):
-                texts[output / f"tally-{tally.round + 1}.json"] = tally.to_json()
-        if output.suffix not in TRIPS:
-            output.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            with atomic_path(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        for path, file in wanted.items():
-            with atomic_path(path) as temporary, open(temporary, "wb") as target:
-                for number in releases.parts_of(session, name, file):
-                    target.write(releases.part(session, name, file, number))
-    note(
-        f"{len(wanted) + len(texts)} file{'s' if len(wanted) + len(texts) > 1 else ''} of campaign {name}: {output}"
-    )
+            written = _tallies(session, campaign, output)
+    note(f"{written} file{'s' if written > 1 else ''} of campaign {name}: {output}")
+
+
+def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
+    """The files of one release, or one format of its trips; how many."""
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.server import releases, views
+
+    wanted = {output: f"synthetic{output.suffix}"}
+    if output.suffix not in TRIPS:
+        output.mkdir(parents=True, exist_ok=True)
+        files = views.files_of(session, name, number)
+        wanted = {output / file["name"]: file["name"] for file in files}
+    for path, file in wanted.items():
+        stored = releases.folder_of(number) + file
+        with atomic_path(path) as temporary, open(temporary, "wb") as target:
+            for part in releases.parts_of(session, name, stored):
+                target.write(releases.part(session, name, stored, part))
+    return len(wanted)
+
+
+def _windows(session: Session, campaign: Campaign, output: Path) -> int:
+    """The releases of all windows; of a file of trips, the newest."""
+    from ldptrace.server.about import day
+    from ldptrace.server.release_list import published
+
+    found = published(session, campaign.name)
+    if not found:
+        raise InputError(f"campaign {campaign.name} has published no window yet")
+    if output.suffix in TRIPS:
+        return _release(session, campaign.name, output, found[0].round - 1)
+    written = 0
+    for one in found:
+        written += _release(session, campaign.name, output / f"{day(one.begin)}-{one.round}", one.round - 1)
+    return written
+
+
+def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
+    """The plans of the rounds that were opened, and the tallies of those with enough reports."""
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.server import tallies
+
+    texts = {
+        f"plan-{entry.number + 1}.json": entry.plan.to_json()
+        for entry in tallies.counts_of(session, campaign.name)
+    }
+    for _, tally in tallies.tallies_of(session, campaign):
+        texts[f"tally-{tally.round + 1}.json"] = tally.to_json()
+    output.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        with atomic_path(output / file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return len(texts)

@@ -15,6 +15,7 @@ from ldptrace.io.atomic import atomic_path
 from ldptrace.server.journal import audit_log, note
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import Campaign, find
+from ldptrace.server.releases import WHOLE
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.storage.session import Row
 from ldptrace.server.storage.sqlite import FILE, SqliteDatabase
@@ -102,14 +103,16 @@ def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
             ServerProblem.CAMPAIGN_EXISTS,
             f"there is a campaign {name} already: delete it before you restore",
         )
-    [(state,)] = source.rows("SELECT state FROM campaigns WHERE name = ?", name)
     plans = {str(plan) for (plan,) in source.rows("SELECT id FROM plans WHERE campaign = ?", name)}
-    made, published = False, False
+    made, published = False, set[str]()
     for entry in audit_log(target, name):
         if entry["action"] == "create":
-            made, published = entry["detail"].removeprefix("plan ") in plans, False
-        published |= made and entry["action"] == "publish" and entry["detail"].endswith("files")
-    if published and state != "published":
+            made, published = entry["detail"].removeprefix("plan ") in plans, set()
+        if made and entry["action"] == "publish" and entry["detail"].endswith("files"):
+            # Of the release of a window, the number of its round; nothing of a release of all rounds.
+            published.add(entry["detail"].rpartition("/")[0])
+    done = source.rows("SELECT number FROM releases WHERE campaign = ? AND state = 'done'", name)
+    if not published <= {"" if number == WHOLE else str(number) for (number,) in done}:
         raise Refused(
             ServerProblem.WRONG_STATE,
             f"campaign {name} was published here: a backup from before that is not restored, because its reports "

@@ -67,6 +67,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
                 "reports": entry.reports,
                 "plan": entry.plan_id,
                 "window": entry.window,
+                "begin": None if entry.window is None else entry.begin,
             }
             for entry in rounds
         ],
