@@ -24,6 +24,7 @@ OTHERS = (
     "clients",
     "ordinal",
     "time",
+    "streams",
 )
 
 

@@ -1,131 +1,238 @@
-"""Streams: RetraSyn's Oldenburg, played by standing plans, with and without the map, and with demand that changes.
+"""Streams: RetraSyn's Oldenburg and generated cities, played by standing plans, and demand that changes.
 
-    python -m benchmarks.streams [--data FOLDER] [--roads NETWORK] [--presence hidden|shown] [--change]
-                                 [--remember auto] [--seeds N] [--from TICK] [--method NAME]
+    python -m benchmarks.streams {oldenburg,side,middle,city,day} [--data FOLDER] [--map] [--presence hidden|shown]
+                                 [--seeds 1 2 3] [--from TICK ...] [--step TICKS] [--remember auto] [--method NAME]
+    python -m benchmarks.streams {oldenburg,side,middle,city,day} --named     # only what is named as a change
 
-10,000 trips begin at tick 0 and 500 at each of 500 ticks of 15.6 s, a point every tick, cut at tick 500. With --change
-four of five trips begin in the west until tick 250, and in the east after it. Without a folder of experiment files a
-generated city takes their place.
+oldenburg: 10,000 trips begin at tick 0 and 500 at each of 500 ticks of 15.6 s, a point every tick, cut at tick 500.
+side: four of five trips begin in the west until tick 250, and in the east after it.
+middle: four of five trips begin in the middle of the map until tick 250, and around it after that.
+city: trips of a generated city, whose demand is odd, on the clock of Oldenburg, 100,000 of them.
+day: a day of the same city with its rush hours, ticks of 60 s.
+Every seed has arrivals and noise of its own. Without the experiment files a generated city takes Oldenburg's place.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import DataSet, oldenburg
+from benchmarks.streets import Town, odd_city, oldenburg
 from benchmarks.tables import save
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.curator.memory import remembered
-from ldptrace.engines.local import Memory
+from ldptrace.curator.memory import Memory, remembered
+from ldptrace.curator.planning import choose_plan
 from ldptrace.errors import FitWarning, PrivacyWarning
-from ldptrace.evaluation.stream_metrics import STREAM_METRICS, StreamReference
+from ldptrace.evaluation.controls import map_alone
+from ldptrace.evaluation.stream_metrics import STREAM_METRICS, Sides, StreamReference
+from ldptrace.evaluation.streams import Clock, Departures, Frame, StreamTables, windows
 from ldptrace.methods.public import Public
-from ldptrace.protocol.grid import Grid
-from ldptrace.roads import read_roads
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.shares import Wanted
+from ldptrace.roads import RoadNetwork
 from ldptrace.streams import Settings, stream
+from ldptrace.streams.occasions import Occasions, tally_of_step
+from ldptrace.streams.run import QUESTIONS
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
+CELLS = 6
+NAMES = [name.removeprefix("stream_") for name in STREAM_METRICS]
+# The generated city: its number, trips, and the seconds of a tick of its day.
+CITY, CITY_TRIPS, DAY_TICK = 7, 100_000, 60.0
 
 
-def played(data: DataSet, *, change: bool = False, scale: float = 1.0, seed: int = 0) -> Trajectories:
-    """The stream: trips with times, cut at the last tick."""
-    first, each = round(FIRST * scale), round(EACH * scale)
-    begin = np.concatenate([np.zeros(first), np.repeat(np.arange(TICKS), each)])
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(data.trajectories))
-    chosen = _changing(data, order, begin, rng) if change else order[np.arange(len(begin)) % len(order)]
-    trips = data.trajectories.take(chosen)
-    within = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
-    t = (np.repeat(begin, trips.sizes) + within) * TICK
-    kept = t <= TICKS * TICK
-    offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(kept, trips.offsets[:-1]))))
-    return Trajectories(trips.x[kept], trips.y[kept], offsets, t=t[kept])
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is played: the trips of a town and its public map, which may be left unused."""
+
+    name: str
+    town: Town
+    with_map: bool
+    tick: float = TICK
+
+    @staticmethod
+    def of(name: str, data: Path | None, with_map: bool) -> Scene:
+        if name in ("city", "day"):
+            tick = DAY_TICK if name == "day" else TICK
+            return Scene(name, odd_city(CITY, CITY_TRIPS, tick), with_map, tick)
+        return Scene(name, oldenburg(data) or odd_city(1, 300_000, TICK), with_map)
+
+    @property
+    def roads(self) -> RoadNetwork | None:
+        return self.town.roads if self.with_map else None
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.town.bounds
+
+    @property
+    def trips(self) -> Trajectories:
+        return self.town.trips
+
+    def played(self, seed: int) -> Trajectories:
+        """The stream: trips with times, cut at the last tick."""
+        if self.name == "day":
+            return self.trips
+        share = 1.0 if self.name != "city" else CITY_TRIPS / (FIRST + TICKS * EACH)
+        first, each = round(FIRST * share), round(EACH * share)
+        begin = np.concatenate([np.zeros(first), np.repeat(np.arange(TICKS), each)])
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(len(self.trips))
+        trips = self.trips.take(self._chosen(order, begin, rng))
+        within = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
+        t: NDArray[np.float64] = TICK * (np.repeat(begin, trips.sizes) + within)
+        kept = t <= TICKS * TICK
+        offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(kept, trips.offsets[:-1]))))
+        return Trajectories(trips.x[kept], trips.y[kept], offsets, t=t[kept])
+
+    def _chosen(
+        self, order: NDArray[np.int64], begin: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The trip that begins at each place of the stream."""
+        if self.name not in ("side", "middle"):
+            return order[np.arange(len(begin)) % len(order)]
+        early = self._early[order]
+        wanted = (begin < TICKS / 2) == (rng.random(len(begin)) < 0.8)
+        chosen = np.empty(len(begin), dtype=np.int64)
+        for kind in (True, False):
+            here, pool = np.flatnonzero(wanted == kind), order[early == kind]
+            chosen[here] = pool[np.arange(len(here)) % len(pool)]
+        return chosen
+
+    @cached_property
+    def _early(self) -> NDArray[np.bool_]:
+        """Whether a trip is of the kind that prevails in the first half."""
+        x0, y0, x1, y1 = self.bounds
+        first = self.trips.offsets[:-1]
+        x = (self.trips.x[first] - x0) / (x1 - x0)
+        if self.name == "side":
+            return x < 0.5
+        y = (self.trips.y[first] - y0) / (y1 - y0)
+        return np.maximum(np.abs(x - 0.5), np.abs(y - 0.5)) < 0.25
 
 
-def _changing(
-    data: DataSet, order: NDArray[np.int64], begin: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Trips such that four of five begin in the west in the first half, and in the east in the second."""
-    trips, (x0, _, x1, _) = data.trajectories, data.bounds
-    west = trips.x[trips.offsets[:-1]][order] < (x0 + x1) / 2
-    sides = {True: order[west], False: order[~west]}
-    in_west = (begin < TICKS / 2) == (rng.random(len(begin)) < 0.8)
-    chosen = np.empty(len(begin), dtype=np.int64)
-    for side, pool in sides.items():
-        here = np.flatnonzero(in_west == side)
-        chosen[here] = pool[np.arange(len(here)) % len(pool)]
-    return chosen
+def named(scene: Scene, options: argparse.Namespace, seed: int) -> int:
+    """What the memory of a curator names as changes in one stream, without any fit; how many."""
+    trips, rng = scene.played(seed), np.random.default_rng(seed)
+    assert trips.t is not None
+    start, end, length = float(trips.t.min()), float(trips.t.max()), options.step * scene.tick
+    wanted = Wanted(for_map=options.map, questions=QUESTIONS)
+    plan, _ = choose_plan(len(trips), epsilon_fraction(1.0), scene.bounds, n=CELLS, wanted=wanted)
+    if options.presence == "shown":
+        occasions = Occasions.shown(trips)
+    else:
+        occasions = Occasions.hidden(trips, np.arange(len(trips)), end - start, (start, end), rng)
+    memory, found = Memory(plan, length, remembered(options.remember)), 0
+    for number in range(int(np.ceil((end - start) / length))):
+        begin, until = start + number * length, start + (number + 1) * length
+        which = occasions.between(begin if number else -np.inf, until)
+        for change in memory.add(tally_of_step(plan, trips, which, rng), until):
+            found += 1
+            print(f"  tick {(until - start) / scene.tick:5.0f}: {change}", flush=True)
+    print(f"seed {seed}: {found} changes named, remembered {memory.words} at the end", flush=True)
+    return found
+
+
+def measured(scene: Scene, options: argparse.Namespace, seed: int) -> list[dict[str, Any]]:
+    """One stream, its steps, and its metrics from several ticks on, beside what the map alone gives."""
+    real, results = scene.played(seed), list[dict[str, Any]]()
+    settings = Settings(
+        scene.tick,
+        options.step * scene.tick,
+        remember=remembered(options.remember),
+        presence=options.presence,
+        grid=CELLS,
+        method=options.method,
+        seed=seed,
+    )
+    begun = time.process_time()
+    found = stream(real, 1.0, bounds=scene.bounds, settings=settings, public=Public.of(roads=scene.roads))
+    print(
+        f"seed {seed}: {len(real):,} trips, {real.sizes.mean():.1f} points; "
+        f"{time.process_time() - begun:.0f} processor seconds"
+    )
+    for step in found.steps:
+        said = "; ".join(str(change) for change in step.changes)
+        print(
+            f"  until {step.time / scene.tick:5.0f}: {step.reports:6,} reports, {step.effective:9,.0f} effective, "
+            f"half-life {step.half_life / scene.tick:5.0f}, with a trip {step.with_trip:.3f}, "
+            f"{step.departures * scene.tick:6.1f} leave per tick, {step.seconds:.2f} s {said}",
+            flush=True,
+        )
+    for start in options.start:
+        reference = reference_of(scene, real, start)
+        synthetic = StreamTables.of(found.trajectories, reference.frame)
+        results.append({"seed": seed, "from": start, **scores(reference, synthetic)})
+        print(_line(f"seed {seed}, from tick {start}", results[-1]), flush=True)
+        for name, tables in reference.controls.items():
+            results[-1][name] = scores(reference, tables)
+            print(_line(f"  {name}", results[-1][name]), flush=True)
+    return results
+
+
+def reference_of(scene: Scene, real: Trajectories, start: int) -> StreamReference:
+    """The real side without floor, beside the map alone where there is one."""
+    rng, departures = np.random.default_rng(0), Departures.of(real)
+    frame = Frame.of(Grid(scene.bounds, CELLS), Clock.of(departures, scene.tick, start), rng)
+    tables = StreamTables.of(real, frame)
+    sides = Sides(tables, tables, tables, tables)
+    found = StreamReference(frame, sides, windows(frame.clock, rng), departures.times, {})
+    if scene.roads is None:
+        return found
+    return found.with_map(map_alone(scene.roads.largest_component(), rng), rng)
+
+
+def scores(reference: StreamReference, tables: StreamTables) -> dict[str, float]:
+    pair = reference.pair(tables)
+    return {name.removeprefix("stream_"): metric.of(pair) for name, metric in STREAM_METRICS.items()}
+
+
+def _line(head: str, values: dict[str, Any]) -> str:
+    return f"{head}: " + ", ".join(f"{name} {values[name]:.4f}" for name in NAMES)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scene", choices=("oldenburg", "side", "middle", "city", "day"))
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--roads", type=Path)
+    parser.add_argument("--map", action="store_true")
     parser.add_argument("--presence", choices=("hidden", "shown"), default="hidden")
-    parser.add_argument("--change", action="store_true")
     parser.add_argument("--remember", default="auto")
     parser.add_argument("--step", type=int, default=50, help="ticks of a step")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--from", dest="start", type=int, nargs="+", default=[100, 250])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--from", dest="start", type=int, nargs="+", default=[100])
     parser.add_argument("--method", default="single-report")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/out"))
+    parser.add_argument("--named", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/out/streams.json"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
     warnings.simplefilter("ignore", PrivacyWarning)
-    data = oldenburg(options.data)
-    data = replace(data, trajectories=replace(data.trajectories, t=None))
-    real = played(data, change=options.change, scale=options.scale)
-    roads = None if options.roads is None else read_roads(options.roads)
-    grid, results = Grid(data.bounds, 6), []
-    references = [
-        StreamReference.of(Memory(real), lambda block: block, grid, TICK, start, np.random.default_rng(0))
-        for start in options.start
-    ]
-    settings = Settings(
-        TICK,
-        options.step * TICK,
-        remember=remembered(options.remember),
-        presence=options.presence,
-        grid=6,
-        method=options.method,
-    )
-    print(f"{data.name}: {len(real):,} trips, {real.sizes.mean():.1f} points; {vars(options)}", flush=True)
-    for seed in range(1, options.seeds + 1):
-        found = stream(
-            real,
-            1.0,
-            bounds=data.bounds,
-            settings=replace(settings, seed=seed),
-            public=Public.of(roads=roads),
-        )
-        for step in found.steps:
-            said = "; ".join(str(change) for change in step.changes)
-            print(
-                f"  tick {step.time / TICK:5.0f}: {step.reports:6,} reports, {step.effective:9,.0f} effective, "
-                f"half-life {step.half_life / TICK:5.0f}, with a trip {step.with_trip:.3f}, "
-                f"{step.departures * TICK:6.1f} leave per tick, {step.seconds:.2f} s {said}",
-                flush=True,
-            )
-        for reference in references:
-            tables = reference.tables(Memory(found.trajectories), lambda block: block, "synthetic")
-            scores = {
-                name: value.mean for name, value in reference.values(tables).items() if name in STREAM_METRICS
-            }
-            start = reference.frame.clock.start
-            print(
-                f"seed {seed}, from tick {start}: "
-                + ", ".join(f"{k[7:]} {v:.4f}" for k, v in scores.items()),
-                flush=True,
-            )
-            results.append({"seed": seed, "from": start, **scores})
-    save(options.out / "streams.json", results)
+    scene = Scene.of(options.scene, options.data, options.map)
+    print(f"{options.scene}: {options.presence}, {'with' if options.map else 'without'} the map", flush=True)
+    if options.named:
+        found = [named(scene, options, seed) for seed in options.seeds]
+        print(f"{sum(map(bool, found))} of {len(found)} runs name a change")
+        return
+    results = [row for seed in options.seeds for row in measured(scene, options, seed)]
+    for start in options.start:
+        rows = [row for row in results if row["from"] == start]
+        mean = {name: float(np.mean([row[name] for row in rows])) for name in NAMES}
+        print(_line(f"mean of {len(rows)} from tick {start}", mean))
+        if len(rows) > 1:
+            spread = {name: float(np.std([row[name] for row in rows], ddof=1)) for name in NAMES}
+            print(_line("  standard deviation", spread))
+    save(options.out, results)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldptrace.core.area import Area
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.path.model import observed
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.roads.network import RoadNetwork
 from ldptrace.streams import fitting
 from ldptrace.streams.fitting import PathRefit, RouteRefit
 from ldptrace.streams.occasions import tally_of_step
@@ -36,6 +38,41 @@ def test_a_fit_goes_on_from_the_one_before(rng: np.random.Generator) -> None:
     for name, seen in second.items():
         errors = np.abs(warm_answers[name] - cold_answers[name]) / seen.std_errors
         assert errors.max() < 2, name
+
+
+def test_a_fit_of_a_large_grid_goes_on_too(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the dense solver were for nothing: fewer rounds, and the same answers."""
+    monkeypatch.setattr("ldptrace.models.path.model.DENSE", 0)
+    plan = Plan.single_report(Grid((0, 0, 6000, 6000), 4), 2.0)
+    before, now = estimates(plan, 4000, rng), estimates(plan, 4000, rng)
+    warm, cold = PathRefit(), PathRefit()
+    warm.fit(before, observed(before))
+    warm.fit(now, observed(now))
+    cold.fit(now, observed(now))
+    assert warm.latest is not None
+    assert cold.latest is not None
+    assert warm.latest.rounds < cold.latest.rounds
+    for name, seen in now.items():
+        errors = np.abs(warm.answers_of_trips()[name] - cold.answers_of_trips()[name]) / seen.std_errors
+        assert errors.max() < 2, name
+
+
+def test_trips_that_streets_do_not_explain_are_drawn_from_paths(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Straight lines all over the map, of which the only street runs along the southern border."""
+    monkeypatch.setattr(fitting, "ROUTES", 500)
+    plan = Plan.single_report(Grid((0, 0, 6000, 6000), 3), 8.0)
+    west, east = np.arange(12), np.arange(1, 13)
+    x, y = np.arange(0.0, 6001.0, 500.0), np.full(13, 100.0)
+    street = RoadNetwork.of(x, y, np.r_[west, east], np.r_[east, west])
+    refit = RouteRefit(street, plan, rng, Area.of([[[(0, 0), (6000, 0), (6000, 6000), (0, 6000)]]]))
+    many = estimates(plan, 6000, rng)
+    model = refit.fit(many, observed(many))
+    assert isinstance(model, RouteModel)
+    assert model.off_streets > 0.5
+    assert model.paths is not None
+    assert model.paths.area is not None
 
 
 def test_on_streets_the_library_stays_until_far_more_is_known(

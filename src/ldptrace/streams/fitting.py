@@ -16,6 +16,7 @@ from ldptrace.models.base import MobilityModel
 from ldptrace.models.fit import Fit
 from ldptrace.models.observation import Match, Observation
 from ldptrace.models.path.model import PathFit, PathModel, fit_paths
+from ldptrace.models.prior import Prior
 from ldptrace.models.routes.fitted import Cut, Fitted, searched
 from ldptrace.models.routes.model import RouteModel, within
 from ldptrace.protocol.plan import Plan
@@ -58,8 +59,14 @@ class PathRefit(Refit):
         return self._fit
 
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
-        self._fit, _ = fit_paths(estimates, observations, self.area, self._fit if self._settled else None)
-        return replace(PathModel.of_fit(self._fit, observations, estimates.plan), area=self.area)
+        fit, _ = self.fitted(estimates, observations)
+        return replace(PathModel.of_fit(fit, observations, estimates.plan), area=self.area)
+
+    def fitted(self, estimates: Estimates, observations: Sequence[Observation]) -> tuple[PathFit, Prior]:
+        """The fit of these answers, from the last one on, and the prior that it has."""
+        before = self._fit if self._settled else None
+        self._fit, prior = fit_paths(estimates, observations, self.area, before)
+        return self._fit, prior
 
     @property
     def _settled(self) -> bool:
@@ -70,9 +77,11 @@ class PathRefit(Refit):
 class RouteRefit(Refit):
     """On the streets of a public map; the library of routes is drawn once, and again when far more is known."""
 
-    def __init__(self, public: RoadNetwork | Routes, plan: Plan, rng: np.random.Generator) -> None:
+    def __init__(
+        self, public: RoadNetwork | Routes, plan: Plan, rng: np.random.Generator, area: Area | None = None
+    ) -> None:
         self.public = within(public, plan.grid, plan.crs) if isinstance(public, RoadNetwork) else public
-        self._rng = rng
+        self._rng, self._off_streets = rng, PathRefit(area)
         self._fitted: Fitted | None = None
         self._alone: tuple[Match, ...] = ()
         self._cut: Cut | None = None
@@ -96,7 +105,11 @@ class RouteRefit(Refit):
         else:
             self._fitted = self._fitted.again(observations)
         assert self._fitted is not None
-        return RouteModel.of_fitted(self._fitted, observations, estimates.plan, self._alone)
+        model = RouteModel.of_fitted(self._fitted, observations, estimates.plan, self._alone)
+        if not observations:
+            return model
+        elsewhere = self._off_streets.fitted(estimates, observations)
+        return model.mixed(self._fitted, elsewhere, observations, self._off_streets.area)
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
         """The map alone, or the first answers on it."""

@@ -56,7 +56,7 @@ class Now:
     ) -> None:
         self.plan, self.memory = plan, Memory(plan, step, remember)
         source = rng or np.random.default_rng(0)
-        self._refit: Refit = PathRefit(area) if public is None else RouteRefit(public, plan, source)
+        self._refit: Refit = PathRefit(area) if public is None else RouteRefit(public, plan, source, area)
         self.changes: list[Change] = []
         # What the devices of the last step said of having a trip.
         self.with_trip = WithTrip(1.0, math.inf)

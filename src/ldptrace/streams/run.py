@@ -43,7 +43,7 @@ QUESTIONS = (*DEFAULT_SHARES, "pace")
 
 @dataclass(frozen=True)
 class Step:
-    """What one step was: until when, how many reports came in, what is remembered, and how long the fit took."""
+    """What one step was: until when, how many reports came in, what is remembered, and the fit's processor seconds."""
 
     time: float
     reports: int
@@ -168,7 +168,7 @@ class _Play:
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:
         """The travellers who leave in one step after the other; what each step was is added to `steps`."""
         settings, length = self.settings, self.settings.seconds
-        travellers, begun, reports = Travellers(settings.tick, self.end), clock.perf_counter(), 0
+        travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
         found: tuple[Change, ...] = ()
         for number in range(max(1, math.ceil((self.end - self.start) / length))):
             begin = self.start + number * length
@@ -179,14 +179,14 @@ class _Play:
             if live is not None:
                 self._tell(travellers, begin, until, live)
             travellers.arrived(until)
-            steps.append(self._step(until, reports, clock.perf_counter() - begun, found))
+            steps.append(self._step(until, reports, clock.process_time() - begun, found))
             if count:
                 yield left
             # Reports of the very beginning belong to the first step.
             which = self.occasions.between(begin if number else -math.inf, until)
             reports = len(which)
             tally = tally_of_step(self.plan, self.trips, which, self._reporting)
-            begun = clock.perf_counter()
+            begun = clock.process_time()
             found = self.now.add(tally, until) if reports else ()
             self.rate.add(reports, self.now.with_trip, (begin + until) / 2)
 

@@ -218,26 +218,26 @@ def fit_paths(
 ) -> tuple[PathFit, Prior]:
     """The most probable potentials of the path model, and what was believed of them before any answer.
 
-    On a small grid a fit goes on from a similar one, `before`.
+    A fit goes on from a similar one, `before`.
     """
     graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
     layout = Layout(graph.cells, graph.moves, lengths)
     prior = Prior(components(graph, layout))
-    zero = np.zeros(layout.size)
-    if layout.size > DENSE:
+    begin = np.zeros(layout.size) if before is None else before.model.potentials
+    if layout.size <= DENSE:
+        small = Expectation.at(graph, lengths, begin)
+        return fit_potentials(small, prior, observations, before=before), prior
+    if before is None:
         n, states = graph.grid.n, 8 * graph.cells * lengths
         seconds = max(SECONDS_PER_STATE * states, 1.0)
         LOG.info(
             "fitting %d x %d cells, %s potentials: about %.0f s on two cores, up to %.0f s with a large epsilon",
             *(n, n, f"{layout.size:,}", seconds, PRECISE * seconds),
         )
-        from ldptrace.models.path.flow import Flow
+    from ldptrace.models.path.flow import Flow
 
-        begin = Flow.at(graph, lengths, zero)
-        return fit_potentials(begin, prior, observations, _tell_round), prior
-    begin_at = zero if before is None else before.model.potentials
-    small = Expectation.at(graph, lengths, begin_at)
-    return fit_potentials(small, prior, observations, before=before), prior
+    large = Flow.at(graph, lengths, begin)
+    return fit_potentials(large, prior, observations, _tell_round if before is None else None, before), prior
 
 
 def _tell_round(number: int, most: int) -> None:

@@ -20,7 +20,8 @@ from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler, checked_count
 from ldptrace.models.fit import Fit, judged
 from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
-from ldptrace.models.path.model import PathModel, fit_paths, observed
+from ldptrace.models.path.model import PathFit, PathModel, fit_paths, observed
+from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import normal
 from ldptrace.models.routes import files
 from ldptrace.models.routes.answers import ANSWERS
@@ -108,7 +109,7 @@ class RouteModel(MobilityModel):
         model = RouteModel.of_fitted(fitted, observations, estimates.plan, alone)
         model = replace(model, draws=fitted.replicates(observations))
         if mixture and observations:
-            model = _mixed(model, fitted, estimates, observations, area)
+            model = model.mixed(fitted, fit_paths(estimates, observations, area), observations, area)
         _warn(model, fitted.fit)
         return model
 
@@ -128,6 +129,34 @@ class RouteModel(MobilityModel):
             plan=plan,
             map_alone=alone,
             without_trip=share if share.known else None,
+        )
+
+    def mixed(
+        self,
+        fitted: Fitted,
+        elsewhere: tuple[PathFit, Prior],
+        observations: Sequence[Observation],
+        area: Area | None,
+    ) -> RouteModel:
+        """With the share of a fitted path model that makes the answers most likely; mostly none."""
+        paths, path_prior = elsewhere
+        # That a library is a sample is no evidence against streets.
+        allowed = fitted.fit.model.allowed_for(observations, fitted.fit.with_trip)
+        share = share_off_streets(
+            *judged(fitted.fit, fitted.prior, allowed), *judged(paths, path_prior, allowed)
+        )
+        if share == 0:
+            return self
+        expected = {
+            name: (1 - share) * fitted.fit.expected[name] + share * paths.expected[name]
+            for name in paths.expected
+        }
+        assert self.plan is not None
+        return replace(
+            self,
+            matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
+            off_streets=share,
+            paths=replace(PathModel.of_fit(paths, observations, self.plan), area=area),
         )
 
     @staticmethod
@@ -362,32 +391,6 @@ def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
     step = places_of(grid).step
     # An edge lies in the place of its middle, so none is longer than half a place.
     return in_pieces(connected, min(step[0] * across, step[1] * up) / 2)
-
-
-def _mixed(
-    model: RouteModel,
-    fitted: Fitted,
-    estimates: Estimates,
-    observations: list[Observation],
-    area: Area | None,
-) -> RouteModel:
-    """The model with the share of a path model that makes the answers most likely; mostly none."""
-    paths, path_prior = fit_paths(estimates, observations, area)
-    # That a library is a sample is no evidence against streets.
-    allowed = fitted.fit.model.allowed_for(observations, fitted.fit.with_trip)
-    share = share_off_streets(*judged(fitted.fit, fitted.prior, allowed), *judged(paths, path_prior, allowed))
-    if share == 0:
-        return model
-    expected = {
-        name: (1 - share) * fitted.fit.expected[name] + share * paths.expected[name]
-        for name in paths.expected
-    }
-    return replace(
-        model,
-        matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
-        off_streets=share,
-        paths=replace(PathModel.of_fit(paths, observations, estimates.plan), area=area),
-    )
 
 
 def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
