@@ -67,3 +67,16 @@ def test_answers_far_off_are_met_by_damped_steps(rng: np.random.Generator) -> No
         costs.append(float(np.square(solver.misfit(here)).sum()))
     assert costs[-1] < 1e-3 * costs[0]
     assert change < 0.5
+
+
+@pytest.mark.slow
+def test_draws_have_the_covariance_of_the_potentials(rng: np.random.Generator) -> None:
+    """In units of what the matrix says: 1,000 draws know a variance to 4.5 %, so 25 % is more than five of that."""
+    truth, logs = Line.drawn(rng), np.array([0.5])
+    seen = observations(truth, rng)
+    free, dense = IterativeSolver(prior(), seen), DenseSolver(prior(), seen)
+    for solver in (free, dense):
+        solver.linearise(truth)
+    precision = np.eye(3) / np.exp(0.5) + dense.jacobian.T @ dense.jacobian
+    drawn = free.draws(logs, 1_000, rng) @ np.linalg.cholesky(precision)
+    np.testing.assert_allclose(drawn.T @ drawn / len(drawn), np.eye(3), atol=0.25)

@@ -12,7 +12,7 @@ from conftest import random_paths
 from ldptrace.curator import Estimates
 from ldptrace.models.observation import REPLICATES
 from ldptrace.models.path.model import PathModel
-from ldptrace.models.replicates import normal
+from ldptrace.models.replicates import normal, path_ratios
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect
@@ -61,6 +61,28 @@ def test_replicates_are_in_the_file(fitted: PathModel, tmp_path: Path, rng: np.r
     assert again.draws is not None
     np.testing.assert_allclose(again.draws, fitted.draws, rtol=1e-5, atol=1e-7)
     assert replace(fitted, draws=None).replicated(10, rng)[1] is None
+
+
+def test_small_changes_are_linear(fitted: PathModel, rng: np.random.Generator) -> None:
+    assert fitted.draws is not None
+    paths = fitted.sample_paths(20_000, rng)
+    few = 0.01 * fitted.draws[:3] / np.abs(fitted.draws[:3]).max()
+    exact, linear = (path_ratios(paths, fitted.length, few, linear=way) for way in (False, True))
+    assert np.abs(exact - 1).max() > 0.01
+    np.testing.assert_allclose(linear, exact, atol=0.2 * np.abs(exact - 1).max())
+
+
+@pytest.mark.slow
+def test_a_large_grid_has_replicates_too(rng: np.random.Generator) -> None:
+    grid = Grid((0.0, 0.0, 9.0, 9.0), 9)
+    paths, plan = random_paths(2_000, grid, rng), Plan.single_report(grid, 3.0)
+    model = PathModel.fit(Estimates.from_tally(plan, collect(plan, paths.take(paths.sizes > 0), rng)))
+    trips, ratios = model.replicated(5_000, rng)
+    assert ratios is not None
+    assert ratios.shape == (REPLICATES // 2, len(trips))
+    np.testing.assert_allclose(ratios.mean(axis=1), 1, atol=1e-3)
+    # No few trips carry the weight of all.
+    assert np.all(ratios.sum(axis=1) ** 2 / (ratios**2).sum(axis=1) > 100)
 
 
 def test_ratios_have_mean_one() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import Numbers, Sample
 
 TRIPS = Trajectories(np.zeros(4), np.zeros(4), [0, 1, 1, 2, 4])
 
@@ -44,13 +44,25 @@ def test_intervals_cover_the_noise_that_replicates_show(rng: np.random.Generator
     found = sample.count(place, places, np.arange(len(place)))
     assert found.low is not None
     assert found.high is not None
-    # The truth differs from the number by the noise of the replicates and that of having drawn the trips.
-    truth = 3.0 * (each * (1 + spread * rng.standard_normal(places)) + rng.normal(0, np.sqrt(each), places))
+    # The truth differs from the number by the noise of the replicates, and by the chance of the trips and the people.
+    chance = rng.normal(0, np.sqrt(each + each / 3.0), places)
+    truth = 3.0 * (each * (1 + spread * rng.standard_normal(places)) + chance)
     assert 0.91 < np.mean((found.low <= truth) & (truth <= found.high)) < 0.985
 
 
 def test_the_error_of_all_trips_is_in_every_interval() -> None:
     place, ones = np.zeros(10_000, dtype=np.int64), np.ones((5, 10_000), dtype=np.float32)
     found = Sample(TRIPS, 1.0, ones, error=0.05).count(place, 1)
+    assert found.low is not None
+    assert found.low[0] == pytest.approx(10_000 - 1.96 * np.sqrt(500**2 + 2 * 100**2))
+
+
+def test_a_small_number_may_be_several_times_as_large() -> None:
+    """Its upper end is that of a log-normal number, also where the number is zero or its error is none."""
+    found = Numbers.of(np.array([5.0, 5.0, 0.0, 1e6]), np.array([5.0, 0.0, 2.0, 1e4]))
+    assert found.low is not None
     assert found.high is not None
-    assert found.high[0] == pytest.approx(10_000 + 1.96 * np.hypot(500, 100))
+    assert found.low.tolist() == pytest.approx([0, 5, 0, 1e6 - 1.96e4])
+    assert found.high.tolist() == pytest.approx(
+        [5 * np.exp(1.96 * np.sqrt(np.log(2))), 5, 3.92, 1_019_793], rel=1e-5
+    )

@@ -206,6 +206,19 @@ class IterativeSolver(Solver[Model]):
             found.append(signs @ (signs - self._solved(signs, sizes)))
         return float(np.mean(found))
 
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
+        """As the dense solver's: (1 + W^T W)^-1 (z + W^T e) has the covariance (1 + W^T W)^-1 for normal z and e."""
+        sizes = np.exp(logs / 2)[self.prior.owner]
+        chances = rng.standard_normal((count, len(sizes)))
+        noise = rng.standard_normal((count, len(self.observed)))
+
+        def drawn(number: int, *_: int) -> Floats:
+            seen = sizes * (self.prior.basis.T @ self.apply_transposed(noise[number]))
+            found: Floats = self.prior.basis @ (sizes * self._solved(chances[number] + seen, sizes))
+            return found
+
+        return np.array(map_chunks(drawn, count, 1))
+
     def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
         sizes, change = np.exp(logs / 2)[self.prior.owner], self.apply(direction)
         right = sizes * (self.prior.basis.T @ self.apply_transposed(change))

@@ -3,6 +3,10 @@
 Near the fit the potentials are Gaussian: with J the Jacobian of the answers in standard errors and K the prior's
 covariance, their covariance is (K^-1 + J^T J)^-1. A replicate is a draw from it. Trips that are drawn from the fitted
 model stand for those of a replicate when each counts with the ratio of its two probabilities.
+
+On large grids single potentials are hardly known, only what the answers say of many together. A draw is then far from
+the fit, where the Gaussian no longer holds, and few trips would carry all the weight. There a number is taken as linear
+in the potentials, as the answers are in the fit, and each trip counts with the derivative of its probability.
 """
 
 from __future__ import annotations
@@ -19,29 +23,31 @@ from ldptrace.models.fit import Fit, solver_at
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import REPLICATES, Observation
 from ldptrace.models.prior import Prior
-from ldptrace.models.solver import LargePredictor
+from ldptrace.models.solver import DenseSolver
 
 Ratios = NDArray[np.float32]
 
 
 def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) -> Floats | None:
-    """Changes of the potentials of the trips, one row for each replicate; None for a model too large for a matrix.
+    """Changes of the potentials of the trips, one row for each replicate; None without answers.
 
     They are drawn from a source of their own, always the same, so that a fit always gives the same model.
     """
-    if not observations or isinstance(fit.model, LargePredictor):
+    if not observations:
         return None
     solver, logs = solver_at(fit, prior, observations)
     with one_thread():
-        drawn = solver.draws(logs, REPLICATES, np.random.default_rng(0))
+        # On large grids each draw takes about as long as a step of the fit.
+        count = REPLICATES if isinstance(solver, DenseSolver) else REPLICATES // 2
+        drawn = solver.draws(logs, count, np.random.default_rng(0))
     return None if drawn is None else drawn[:, :-1]
 
 
-def path_ratios(paths: CellPaths, length: Floats, draws: Floats) -> Ratios:
+def path_ratios(paths: CellPaths, length: Floats, draws: Floats, *, linear: bool = False) -> Ratios:
     """How much each path counts in each replicate of a path model: a row for each.
 
     A path with L cells has probability length(L) times its weight over that of all paths of L cells. The latter is
-    taken from the paths themselves.
+    taken from the paths themselves. With `linear` changes are those of the first order, and may be below zero.
     """
     # Tables of paths load scipy, which a run without them does not need.
     from ldptrace.models.routes.answers import PathTables
@@ -53,7 +59,13 @@ def path_ratios(paths: CellPaths, length: Floats, draws: Floats) -> Ratios:
     many = np.bincount(items, minlength=len(length))
     ratios = np.empty((len(draws), len(paths)), dtype=np.float32)
     for row, draw in enumerate(draws):
-        weight = np.exp(space @ draw[: at.start])
+        exponent = space @ draw[: at.start]
+        if linear:
+            mean = np.bincount(items, exponent, len(length)) / np.maximum(many, 1)
+            change = draw[at] - length @ draw[at]
+            ratios[row] = 1 + exponent - mean[items] + change[items]
+            continue
+        weight = np.exp(exponent)
         mean = np.bincount(items, weight, len(length)) / np.maximum(many, 1)
         lengths = length * np.exp(draw[at])
         change = lengths / lengths.sum() / np.maximum(length, 1e-300)

@@ -16,7 +16,7 @@ from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text, write_beside
 from ldptrace.products.departures import By, Departures
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import NOWHERE, Zones, needed
 
 EXTENSIONS = (".omx", ".parquet", ".csv")
@@ -52,8 +52,11 @@ class Matrix:
         inside = np.flatnonzero((origin != NOWHERE) & (destination != NOWHERE))
         shape = (len(when.slots), len(located.zones), len(located.zones))
         place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
-        found = sample.count(place, int(np.prod(shape)), inside).reshaped(*shape)
-        found = found.widened(sample.unexpressed[1] * _independent(found.values))
+        values, errors = sample.counted(place, int(np.prod(shape)), inside)
+        values = values.reshape(shape)
+        if errors is not None:
+            errors = np.hypot(errors.reshape(shape), sample.unexpressed[1] * _independent(values))
+        found = Numbers.of(values, errors)
         used = np.flatnonzero(found.values.sum(axis=(1, 2)))
         low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
         return Matrix(

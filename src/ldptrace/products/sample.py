@@ -29,12 +29,23 @@ class Numbers:
     low: Floats | None = None
     high: Floats | None = None
 
-    def widened(self, errors: Floats) -> Numbers:
-        """The same numbers with further independent standard errors in their intervals."""
-        if self.low is None or self.high is None:
-            return self
-        spread = np.hypot(self.high - self.values, SURE * errors)
-        return Numbers(self.values, np.maximum(self.values - spread, 0.0), self.values + spread)
+    @staticmethod
+    def of(values: Floats, errors: Floats | None) -> Numbers:
+        """Numbers with the intervals of their standard errors.
+
+        What is fitted are logarithms, so a small number may rather be several times as large than below zero: the upper
+        end is that of a log-normal number with this standard error, the lower end that of a normal one.
+
+        >>> found = Numbers.of(np.array([1000.0, 10.0]), np.array([50.0, 5.0]))
+        >>> found.low.round(1).tolist(), found.high.round(1).tolist()
+        ([902.0, 0.2], [1102.9, 25.2])
+        """
+        if errors is None:
+            return Numbers(values)
+        relative = errors / np.maximum(values, 1e-300)
+        above = values * np.expm1(SURE * np.sqrt(np.log1p(np.minimum(relative, 1e9) ** 2)))
+        spread = SURE * errors
+        return Numbers(values, np.maximum(values - spread, 0.0), values + np.maximum(above, spread))
 
     def reshaped(self, *shape: int) -> Numbers:
         """The same numbers in another shape."""
@@ -93,25 +104,27 @@ class Sample:
     def count(self, place: Ints, size: int, trip: Ints | None = None) -> Numbers:
         """How many trips are at each of `size` places; `trip` says whose each entry is, else entry k is that of trip k.
 
-        Each trip counts with its weight. The variance is that of the replicates, of having drawn finitely many trips,
-        of the number of all trips, and of what the model does not express.
+        Each trip counts with its weight.
+        """
+        return Numbers.of(*self.counted(place, size, trip))
+
+    def counted(self, place: Ints, size: int, trip: Ints | None = None) -> tuple[Floats, Floats | None]:
+        """As `count`, with the standard errors of the numbers, where they come from a model.
+
+        Their variance is that of the replicates, of having drawn finitely many trips, of the people, who are finitely
+        many too, of the number of all trips, and of what the model does not express.
         """
         found = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
-            return Numbers(self.weight * found)
+            return self.weight * found, None
         squares = np.zeros(size)
         for weights in self.replicates:
             again = np.bincount(place, weights if trip is None else weights[trip], size)
             squares += (again - found) ** 2
-        variance = (
-            squares / len(self.replicates)
-            + np.maximum(found, 1.0)
-            + (self.error**2 + self.unexpressed[0] ** 2) * found**2
-        )
-        spread = SURE * np.sqrt(variance)
-        return Numbers(
-            self.weight * found, self.weight * np.maximum(found - spread, 0.0), self.weight * (found + spread)
-        )
+        drawn, people = np.maximum(found, 1.0), np.maximum(self.weight * found, 1.0) / self.weight**2
+        relative = self.error**2 + self.unexpressed[0] ** 2
+        variance = squares / len(self.replicates) + drawn + people + relative * found**2
+        return self.weight * found, self.weight * np.sqrt(variance)
 
 
 def with_trip(provenance: Mapping[str, Any] | None) -> float:

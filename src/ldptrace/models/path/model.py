@@ -136,7 +136,8 @@ class PathModel(LatticeModel):
         trips = self.sample(count, rng)
         if self.draws is None:
             return trips, None
-        return trips, path_ratios(CellPaths.from_trajectories(trips, self.grid), self.length, self.draws)
+        paths, linear = CellPaths.from_trajectories(trips, self.grid), self.draws.shape[1] > DENSE
+        return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
         """How well the model matches what was asked, in units of standard errors, and what it learned."""

@@ -75,7 +75,7 @@ class RouteModel(MobilityModel):
 
     kind: ClassVar[str] = "route"
     # Streets know most of what cells do not.
-    unexpressed = (0.2, 0.0)
+    unexpressed = (0.1, 0.0)
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
 
     @classmethod
