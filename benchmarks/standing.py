@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -165,9 +166,20 @@ def faults_of(database: Database, outcome: StandingOutcome, lifetime: float) -> 
     if outcome.most_given > lifetime:
         faults.append(f"a device gave {outcome.most_given}, its lifetime is {lifetime}")
     for entry in found:
-        if entry.state == "closed" and entry.reports >= least and released.get(entry.number) != "done":
+        if entry.reports >= least and released.get(entry.number) != "done":
             faults.append(f"window {entry.window} has {released.get(entry.number, 'no release')}")
     return faults
+
+
+def is_over(database: Database) -> bool:
+    """Whether every window is closed, and released if it has enough reports."""
+    with database.reading() as session:
+        done = {one["round"] - 1 for one in releases_of(session, NAME) if one["state"] == "done"}
+        least = find(session, NAME).min_reports
+        return all(
+            entry.state == "closed" and (entry.reports < least or entry.number in done)
+            for entry in counts_of(session, NAME)
+        )
 
 
 def show_windows(database: Database) -> None:
@@ -205,15 +217,10 @@ def run(
         print(f"memory of the server week by week, in MB: {', '.join(f'{size:.0f}' for size in sizes)}")
         # The last windows close two weeks and a day later; releases are made one after the other.
         end = time.monotonic() + 3.5 * options.week_seconds + options.patience
-        faults = ["not looked at"]
-        while faults and time.monotonic() < end:
-            time.sleep(options.week_seconds / 2)
-            faults = faults_of(database, outcome, 5)
-            with database.reading() as session:
-                if not faults and any(entry.state == "open" for entry in counts_of(session, NAME)):
-                    faults = ["windows are open"]
+        while not is_over(database) and time.monotonic() < end:
+            time.sleep(min(5.0, options.week_seconds / 2))
         show_windows(database)
-        return faults
+        return faults_of(database, outcome, 5)
     finally:
         server.kill()
 
@@ -229,6 +236,8 @@ def main() -> None:
     parser.add_argument("--postgres", help="folder with the programs of PostgreSQL, instead of SQLite")
     parser.add_argument("--data", help="not used; every benchmark takes it")
     options = parser.parse_args()
+    # Server and database end with it, also when it is ended itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder, postgres(options.postgres) as crashing:
         database = open_database(url=crashing.url) if crashing else open_database(folder)
         arguments = ["--database", crashing.url] if crashing else ["--data", folder]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import tempfile
 import warnings
@@ -127,11 +128,14 @@ def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
     """Which window it is, how much of the windows before is remembered, and what changed with it."""
     last = windows[-1]
     assert last.plan.standing is not None
+    same = [one for one in windows if one.plan.id == last.plan.id]
+    # What was before the last change is forgotten.
+    since = max((one.changes[0].since for one in same if one.changes), default=-math.inf)
     return {
         "window": last.tally.window,
         "from": last.begin,
         "to": last.begin + last.plan.standing.every,
-        "before": sum(one.plan.id == last.plan.id for one in windows) - 1,
+        "before": sum(one.begin >= since for one in same) - 1,
         "half_life": last.half_life,
         "effective": round(last.effective),
         "changes": [series.change_words(change) for change in last.changes],

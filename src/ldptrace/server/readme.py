@@ -19,6 +19,7 @@ FILES = {
     "model.npz": "the mobility model: `ldptrace sample model.npz -o FILE --count N` draws more trips",
     "synthetic.parquet": "synthetic trips, one row for each",
     "synthetic.csv": "the same as text, one row for each point",
+    "synthetic.csv.promise.json": "what was promised, for the file of text, which cannot hold it",
     "synthetic.geojson": "the same as lines for a map",
     "travellers.json": "some of the synthetic trips for a live map",
     "profile.html": "a page for the public: when trips begin, where they lead, how long they are",

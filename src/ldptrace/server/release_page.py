@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Trips that are drawn on the map.
 DRAWN = 300
 WIDTH = 800
+# How the lines of a plan's explanation begin that name it, its rounds and its questions.
+NUMBERS = ("Plan ", "Round ", "  ")
 
 
 def release_page(
@@ -27,7 +29,10 @@ def release_page(
 ) -> str:
     """The page as text; `trips` are some of the synthetic ones, `streets` the drawing of the campaign's map."""
     title = escape(campaign.about.title)
-    promise = "".join(f"<p>{escape(line)}</p>" for line in card["promise"]["explanation"])
+    # The questions one by one are for those who want to know; what holds for a person is for everybody.
+    lines = card["promise"]["explanation"]
+    asked = _paragraphs([line for line in lines if line.startswith(NUMBERS)])
+    promise = _paragraphs([line for line in lines if not line.startswith(NUMBERS)])
     rows = "".join(
         f"<tr><td><code>{escape(name)}</code></td><td>{escape(FILES.get(name, '')).replace('`', '')}</td></tr>"
         for name in files
@@ -44,21 +49,26 @@ def release_page(
 <body>
 <h1>{title}</h1>
 <p class="soft">{_who(campaign)}</p>
-{"".join(f"<p>{escape(line)}</p>" for line in window_lines(card))}
+{_paragraphs(window_lines(card))}
 <p>{card["reports"]:,} devices answered, each with a randomised report. From their counts a model was fitted, and
 {card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
 <figure>{_map(campaign, trips, streets)}
 <figcaption>{len(trips):,} of the synthetic trips.</figcaption></figure>
 <h2>What was promised</h2>
 {promise}
+<details><summary>What was asked, in numbers</summary>{asked}</details>
 <h2>How well the model fits</h2>
 {_fit(card)}
 {f"<h2>What was noticed</h2><ul>{noticed}</ul>" if noticed else ""}
 <h2>Files</h2>
-<div class="scroll"><table><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>
+<div class="scroll"><table class="files"><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>
 </body>
 </html>
 """
+
+
+def _paragraphs(lines: list[str]) -> str:
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
 def _who(campaign: Campaign) -> str:

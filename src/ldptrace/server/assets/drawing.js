@@ -144,9 +144,12 @@ export async function streetsOf(name) {
   }
 }
 
+/** The width of a chart: that of its place, so that its texts have the size of the others. */
+const wide = (root) => Math.round(Math.min(Math.max(root.getBoundingClientRect().width, 300), 600));
+
 /** Bars with whiskers of two standard errors. */
 export function bars(root, { values, errors, label, unit }) {
-  const [width, height, left, bottom] = [600, 240, 56, 26];
+  const [width, height, left, bottom] = [wide(root), 240, 56, 26];
   const top = Math.max(...values.map((value, place) => value + 2 * errors[place]), 1e-9);
   const low = Math.min(0, ...values.map((value, place) => value - 2 * errors[place]));
   const y = (value) => 8 + ((top - value) / (top - low)) * (height - bottom - 8);
@@ -171,7 +174,7 @@ export function bars(root, { values, errors, label, unit }) {
 
 /** One line over time with bands of two standard errors; changes are marked by dots. */
 export function timeline(root, { times, points, changes, label }) {
-  const [width, height, left, bottom] = [600, 190, 56, 26];
+  const [width, height, left, bottom] = [wide(root), 190, 56, 26];
   const known = points.flatMap((point, place) => (point ? [[place, ...point]] : []));
   const top = Math.max(...known.map(([, value, error]) => value + 2 * error));
   const low = Math.min(0, ...known.map(([, value, error]) => value - 2 * error));
@@ -194,7 +197,7 @@ export function timeline(root, { times, points, changes, label }) {
     mark.append(svg("title", {}, `${times[place]}: ${rounded(value)} ± ${rounded(error)}${changes.includes(place) ? ", changed" : ""}`));
     parts.push(mark);
   }
-  const every = Math.ceil(points.length / 6);
+  const every = Math.ceil((points.length * 80) / (width - left));
   times.forEach((time, place) => {
     if (place % every === 0) parts.push(svg("text", { x: x(place), y: height - 8, "text-anchor": "middle" }, time));
   });
@@ -203,7 +206,7 @@ export function timeline(root, { times, points, changes, label }) {
 
 /** Predicted standard error against the number of reports, with a mark where the campaign is. */
 export function errorCurve(root, { series, reports, label }) {
-  const [width, height, left, bottom] = [600, 270, 62, 40];
+  const [width, height, left, bottom] = [wide(root), 270, 62, 40];
   const [first, last] = [series[0], series.at(-1)];
   const x = (count) => left + ((Math.log(count) - Math.log(first[0])) / (Math.log(last[0]) - Math.log(first[0]))) * (width - left - 14);
   const [high, low] = [Math.log(first[1]), Math.log(last[1])];

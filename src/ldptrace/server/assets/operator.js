@@ -159,7 +159,8 @@ function drawSeries() {
   timeline(at("series"), { times, ...line, label: `${line.name} over ${number(windows.length)} windows` });
   const newest = line.points.at(-1);
   const { half_life: half, effective } = windows.at(-1);
-  const kept = half === "forever" ? "all windows count the same" : `the weight of a report halves in ${half}`;
+  const all = changes.length ? "all windows since the last change" : "all windows";
+  const kept = half === "forever" ? `${all} count the same` : `the weight of a report halves in ${half}`;
   at("series-note").textContent = `${newest ? `Newest: ${rounded(newest[0])} ± ${rounded(newest[1])}. ` : ""}Visits are remembered: ${kept}, which is worth ${number(effective)} reports.${changes.length ? "" : " Where people go did not change beyond noise."}`;
   at("series-changes").replaceChildren(...changes.toReversed().slice(0, 12).map(({ text }) => html("li", {}, text)));
 }
@@ -240,6 +241,8 @@ async function estimates(one) {
     if (state.chosen !== one.name) return;
     if (state.streets?.name !== one.name) state.streets = { name: one.name, drawing: await streetsOf(one.name) };
     Object.assign(state, { estimates: found, seen: key });
+    // Shown before it is drawn: a chart is as wide as its place.
+    at("lengths-card").hidden = !found.lengths;
     draw();
   }
   const shown = one.enough && state.estimates?.name === one.name;
