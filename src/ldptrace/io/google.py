@@ -1,9 +1,13 @@
-"""Google's location history as Takeout exports it (`Records.json`): the log of one person, to be cut at its gaps."""
+"""Google's location history, as Takeout exports it (`Records.json`) or a phone (`Timeline.json`).
+
+It is the log of one person, to be cut at its gaps.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.timestamps import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
+from ldptrace.io import timeline
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
 from ldptrace.io.text import HEAD_BYTES, read_bytes
@@ -36,6 +41,8 @@ def is_history(data: bytes) -> bool:
     True
     """
     head = data[:HEAD_BYTES]
+    if timeline.is_timeline(data):
+        return True
     return BEGINNING.match(head) is not None or (
         head.lstrip().startswith(b"{") and f'"{LAT}"'.encode() in head
     )
@@ -51,20 +58,25 @@ read = each(read_file)
 
 def of_bytes(data: bytes, reading: Reading) -> Parsed:
     """As `read_file`, from the content of a file."""
-    try:
+    if timeline.is_timeline(data):
+        entries: list[Json] = list(timeline.fixes_of(_loaded(data)))
+        fixes = [entry for entry in entries if entry is not None]
+        if not fixes:
+            raise NothingUsable("there are no journeys with places in this timeline")
+        y, x = (np.array([fix[axis] for fix in fixes]) for axis in (0, 1))
+    else:
         # A log has millions of fixes, each with much that is not needed.
-        document = json.loads(data, object_hook=_fix)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"this is not JSON: {error}") from None
-    entries = document.get("locations") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise FormatError(
-            'expected a location history {"locations": [{"latitudeE7": ..., "longitudeE7": ...}, ...]}'
-        )
-    fixes = [entry for entry in entries if isinstance(entry, tuple)]
-    if not fixes:
-        raise NothingUsable(f"there are no fixes with {LAT} and {LON} in it")
-    y, x = (_degrees([fix[axis] for fix in fixes], limit) for axis, limit in ((0, 90.0), (1, 180.0)))
+        document = _loaded(data, _fix)
+        entries = document.get("locations") if isinstance(document, dict) else None
+        if not isinstance(entries, list):
+            raise FormatError(
+                'expected a location history {"locations": [{"latitudeE7": ..., "longitudeE7": ...}, ...]}, or a '
+                'timeline {"semanticSegments": [...]} or {"timelineObjects": [...]}'
+            )
+        fixes = [entry for entry in entries if isinstance(entry, tuple)]
+        if not fixes:
+            raise NothingUsable(f"there are no fixes with {LAT} and {LON} in it")
+        y, x = (_degrees([fix[axis] for fix in fixes], limit) for axis, limit in ((0, 90.0), (1, 180.0)))
     times = read_times(pa.chunked_array([pa.array([fix[2] for fix in fixes], pa.string())]), reading.timezone)
     t, notes = times.seconds, tuple(note for note in times.notes if "milliseconds" not in note)
     if t is not None and np.any(np.diff(t) < 0):
@@ -81,6 +93,13 @@ def of_bytes(data: bytes, reading: Reading) -> Parsed:
         dropped_points={"no latitude and longitude": without} if without else {},
         notes=notes,
     )
+
+
+def _loaded(data: bytes, hook: Callable[[dict[str, Json]], Json] | None = None) -> Json:
+    try:
+        return json.loads(data, object_hook=hook)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"this is not JSON: {error}") from None
 
 
 def _fix(entry: dict[str, Json]) -> Json:
