@@ -10,6 +10,7 @@ import pytest
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import write
+from ldptrace.methods.release import Release
 from ldptrace.models import PathModel
 from ldptrace.products.sample import DRAWN
 from ldptrace.products.source import open_promise, open_source, sample_of
@@ -31,7 +32,22 @@ def test_trips_and_models_are_told_apart(tmp_path: Path) -> None:
     trips = open_source(tmp_path / "trips.csv", crs="EPSG:32633", timezone="Europe/Berlin")
     assert isinstance(trips, Trajectories)
     assert (trips.crs, trips.timezone) == ("EPSG:32633", "Europe/Berlin")
-    assert isinstance(open_source(tmp_path / "model.npz"), PathModel)
+    release = open_source(tmp_path / "model.npz", crs="EPSG:32633", timezone="Europe/Berlin")
+    assert isinstance(release, Release)
+    assert isinstance(release.model, PathModel)
+    assert sample_of(release).trips.crs == "EPSG:32633"
+
+
+def test_what_weakens_a_promise_is_stated_by_a_model_too(tmp_path: Path) -> None:
+    """The plan of a simulated collection promises more than its model may."""
+    stated = dict(Release.of(model()).promised or {}) | {"experiment": "it was seeded", "simulated": True}
+    Release(model(), promised=stated).save(tmp_path / "model.npz")
+    found = open_promise(tmp_path / "model.npz")
+    assert found.weaker == ("It is an experiment and not a release: it was seeded.",)
+    assert "simulated" in found.trust
+    promise = sample_of(open_source(tmp_path / "model.npz")).promise
+    assert promise is not None
+    assert promise["experiment"] == "it was seeded"
 
 
 @pytest.mark.parametrize(
@@ -57,6 +73,6 @@ def test_a_model_without_a_plan_states_nothing(tmp_path: Path) -> None:
 
 def test_numbers_are_made_of_trips_or_of_a_model() -> None:
     assert sample_of(TRIPS, 500).weight == 500
-    drawn = sample_of(model())
+    drawn = sample_of(Release.of(model()))
     assert len(drawn.trips) == DRAWN
-    assert sample_of(model()).trips.x[0] == drawn.trips.x[0]
+    assert sample_of(Release.of(model())).trips.x[0] == drawn.trips.x[0]

@@ -168,7 +168,10 @@ def statement(
     region: Annotated[str | None, typer.Option("--region", help="Region that the data describe.")] = None,
     sector: Annotated[str, typer.Option("--sector", help="Sector, as the registry names it.")] = "Government",
     published: Annotated[
-        str | None, typer.Option("--date", metavar="DATE", help="Day of publication, such as 2026-03-01.")
+        str | None,
+        typer.Option(
+            "--date", metavar="DATE", help="Day of publication, such as 2026-03-01; by default today."
+        ),
     ] = None,
     author: Annotated[str | None, typer.Option("--author", help="Author of the registry's entry.")] = None,
     url: Annotated[str | None, typer.Option("--url", help="Where the data product is described.")] = None,

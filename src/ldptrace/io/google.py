@@ -67,12 +67,13 @@ def of_bytes(data: bytes, reading: Reading) -> Parsed:
     else:
         # A log has millions of fixes, each with much that is not needed.
         document = _loaded(data, _fix)
-        entries = document.get("locations") if isinstance(document, dict) else None
-        if not isinstance(entries, list):
+        listed = document.get("locations") if isinstance(document, dict) else None
+        if not isinstance(listed, list):
             raise FormatError(
                 'expected a location history {"locations": [{"latitudeE7": ..., "longitudeE7": ...}, ...]}, or a '
                 'timeline {"semanticSegments": [...]} or {"timelineObjects": [...]}'
             )
+        entries = listed
         fixes = [entry for entry in entries if isinstance(entry, tuple)]
         if not fixes:
             raise NothingUsable(f"there are no fixes with {LAT} and {LON} in it")

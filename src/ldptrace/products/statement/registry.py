@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date as Date
 from typing import Any
 
 from ldptrace.products.statement.promise import Operator, Promise
@@ -56,7 +57,8 @@ def _basic(promise: Promise, operator: Operator) -> dict[str, Any]:
         f"reports{users}.",
         "data_product_sector": operator.sector,
     }
-    basic["publication_date"] = operator.date.isoformat() if operator.date else "1970-01-01"
+    # The registry needs one; a statement is written when its data are published.
+    basic["publication_date"] = (operator.date or Date.today()).isoformat()
     return basic
 
 
