@@ -21,7 +21,9 @@ import numpy as np
 
 from ldptrace.curator.estimates import Estimates
 from ldptrace.io import write
-from ldptrace.models.routes.model import RouteModel, within
+from ldptrace.models.routes.fitted import within
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.writer import write_roads
@@ -52,12 +54,12 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
         )
     roads = within(town.roads, estimates.plan.grid, estimates.plan.crs)
     routes = {many: _drawn(roads, many) for many in (FEW, ROUTES)}
-    for mixture, words in ((False, ""), (True, ", and of the path model beside it")):
+    for off, words in (("never", ""), ("auto", ", and of the path model beside it")):
         _timed(
             found,
             f"fit of {ROUTES:,} given routes{words}",
-            lambda many, mixture=mixture: RouteModel.fit(
-                estimates, routes[many], np.random.default_rng(0), mixture=mixture
+            lambda many, off=off: RouteModel.fit(
+                estimates, routes[many], np.random.default_rng(0), streets=StreetOptions(off_streets=off)
             ),
         )
     for many in (SMALL, ROUTES):
@@ -65,7 +67,7 @@ def speed(town: Town, estimates: Estimates, command: str) -> Measured:
             found,
             f"search and fit of {many:,} routes, from the network on",
             lambda many: RouteModel.fit(
-                estimates, town.roads, np.random.default_rng(0), library=Library(routes=many)
+                estimates, town.roads, np.random.default_rng(0), streets=StreetOptions(Library(routes=many))
             ),
             many,
         )

@@ -40,6 +40,7 @@ from ldptrace.evaluation.traces import Traces, coarser
 from ldptrace.generators import city_traffic
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
@@ -171,7 +172,8 @@ def with_map(
         public: RoadNetwork | Routes = town.roads
         if not second:
             public = (drawing or Library()).draw(town.roads.clipped(town.bounds).largest_component(), rng)
-        model = RouteModel.fit(estimates, public, rng, library=drawing, mixture=mixture)
+        options = StreetOptions(drawing, "auto" if mixture else "never")
+        model = RouteModel.fit(estimates, public, rng, streets=options)
         if model.off_streets:
             print(f"    {model.off_streets:.0%} off the streets")
         return model.sample(len(town.trips), rng)

@@ -226,6 +226,7 @@ def synthesize(
     routes: Any = None,
     spacing: float | None = None,
     interval: float | None = None,
+    off_streets: Literal["auto", "never"] | None = None,
     time: Literal["auto", "off"] = "auto",
     week: bool | None = None,
     centre: tuple[float, float] | None = None,
@@ -254,7 +255,8 @@ def synthesize(
 
     `area`, `roads` and `routes` are public knowledge, each a file or what `ldptrace.read_area`, `ldptrace.read_roads`
     and `ldptrace.read` return: trips stay in the area and follow the streets, or the routes. Points are `spacing` units
-    apart along the way (metres where coordinates are degrees), or `interval` seconds.
+    apart along the way (metres where coordinates are degrees), or `interval` seconds. Trips leave the streets where
+    the answers show clearly that they do; with `off_streets="never"` they never leave them.
 
     Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
     seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local. `week` asks

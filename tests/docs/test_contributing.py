@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 ADDED = re.compile(r"^```python end-of-file=(\S+)\n(.*?)^```$", re.M | re.S)
 # The same collection on streets, after the example and with its names.
 STREETS = """
-from ldptrace.models import RouteModel
+from ldptrace.models import RouteModel, StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 
@@ -27,7 +27,7 @@ town = RoadNetwork.of(x, y, np.r_[here, there], np.r_[there, here])
 ways = rng.choice(np.int32([[0, 1, 2], [1, 7, 13], [8, 9, 15], [12, 6, 7], [14, 13, 19]]), 5000)
 paths = CellPaths(ways.ravel(), np.arange(5001) * 3, grid)
 estimates = Estimates.from_tally(plan, collect(plan, paths, rng))
-drawn = RouteModel.fit(estimates, town, rng, library=Library(2000), mixture=False).sample(1000, rng)
+drawn = RouteModel.fit(estimates, town, rng, streets=StreetOptions(Library(2000), "never")).sample(1000, rng)
 print(np.mean((drawn.x[drawn.offsets[:-1]] < 3) & (drawn.y[drawn.offsets[:-1]] < 3)))
 """
 FILES = re.compile(r"^```python file=(\S+)\n(.*?)^```$", re.M | re.S)

@@ -70,7 +70,7 @@ def test_with_a_map_the_model_is_one_of_routes(real: Trajectories) -> None:
 def test_how_many_routes_are_drawn_follows_from_the_users(
     real: Trajectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ldptrace.models.routes.model.FEWEST", 200)
+    monkeypatch.setattr("ldptrace.models.routes.fitted.FEWEST", 200)
     few = run_method(real.take(np.arange(30)), 1.0, bounds=BOUNDS, grid=4, seed=1, roads=lattice_roads())
     assert isinstance(few.synthesis.model, RouteModel)
     assert len(few.synthesis.model.routes) == 300
@@ -79,3 +79,12 @@ def test_how_many_routes_are_drawn_follows_from_the_users(
 def test_seconds_need_a_map(real: Trajectories) -> None:
     with pytest.raises(InputError, match="or a street map"):
         run_method(real, 1.0, bounds=BOUNDS, grid=4, interval=15.0)
+    with pytest.raises(InputError, match=r"or a street map .* and roads does not"):
+        run_method(real, 1.0, bounds=BOUNDS, grid=4, interval=15.0, roads=lattice_roads())
+
+
+def test_a_choice_about_streets_needs_a_map(real: Trajectories) -> None:
+    with pytest.raises(InputError, match="off-streets never needs a map"):
+        run_method(real, 1.0, bounds=BOUNDS, grid=4, off_streets="never")
+    with pytest.raises(InputError, match="must be auto or never, got 'always'"):
+        run_method(real, 1.0, bounds=BOUNDS, grid=4, roads=lattice_roads(), off_streets="always")

@@ -70,7 +70,7 @@ def test_trips_that_streets_do_not_explain_are_drawn_from_paths(
     many = estimates(plan, 6000, rng)
     model = refit.fit(many, observed(many))
     assert isinstance(model, RouteModel)
-    assert model.off_streets > 0.5
+    assert model.elsewhere > 0.5
     assert model.paths is not None
     assert model.paths.area is not None
 

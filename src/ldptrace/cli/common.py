@@ -9,6 +9,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
@@ -66,6 +67,22 @@ RoadsOption = Annotated[
 RoutesOption = Annotated[
     Path | None,
     typer.Option("--routes", metavar="FILE", help="Public trajectories instead of a road network."),
+]
+
+
+class OffStreetsChoice(StrEnum):
+    """Whether trips may leave the streets."""
+
+    auto = "auto"
+    never = "never"
+
+
+OffStreetsOption = Annotated[
+    OffStreetsChoice,
+    typer.Option(
+        "--off-streets",
+        help="Whether trips may leave the streets: where the answers show that they do (auto), or never.",
+    ),
 ]
 SpacingOption = Annotated[
     float | None,

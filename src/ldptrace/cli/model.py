@@ -11,6 +11,8 @@ import typer
 from ldptrace.cli.common import (
     DateOption,
     IntervalOption,
+    OffStreetsChoice,
+    OffStreetsOption,
     Progress,
     RoadsOption,
     RoutesOption,
@@ -47,6 +49,7 @@ def fit(
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
+    off_streets: OffStreetsOption = OffStreetsChoice.auto,
     plan: Annotated[Path | None, typer.Option("--plan", help="Plan of the tallies.")] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
@@ -55,11 +58,13 @@ def fit(
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
-    from ldptrace.models import fit_model
+    from ldptrace.models import StreetOptions, fit_model
 
     check_outputs([output], sources)
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
         raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
+    if off_streets is OffStreetsChoice.never and roads is None and routes is None:
+        raise InputError("--off-streets never needs a map: give --roads or --routes")
     with Progress() as stages:
         with stages("read"):
             if plan is None:
@@ -68,7 +73,13 @@ def fit(
                 found = estimates_of(read_plan(plan), sources, at, remember)
             public = Public.of(area, roads, routes)
         with stages("fit model"):
-            model = fit_model(found, public.area, public.ways, progress=stages.tell)
+            model = fit_model(
+                found,
+                public.area,
+                public.ways,
+                streets=None if public.ways is None else StreetOptions(off_streets=off_streets.value),
+                progress=stages.tell,
+            )
         with stages("write"):
             model.save(output)
     typer.echo(model.explain(), err=str(output) == "-")

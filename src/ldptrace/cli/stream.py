@@ -12,6 +12,8 @@ import typer
 from ldptrace.cli.common import (
     ForceOption,
     InputArgument,
+    OffStreetsChoice,
+    OffStreetsOption,
     Progress,
     RoadsOption,
     RoutesOption,
@@ -81,6 +83,7 @@ def stream(
     area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
+    off_streets: OffStreetsOption = OffStreetsChoice.auto,
     grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
     method: Annotated[
         str,
@@ -137,6 +140,7 @@ def stream(
         method,
         seed,
         parse_options(option or []),
+        off_streets.value,
     )
     with Progress() as stages:
         with stages("read"):

@@ -74,6 +74,11 @@ class Public:
         return network
 
     @property
+    def knows_speeds(self) -> bool:
+        """Whether there are streets, and it is known how fast they are."""
+        return self.network is not None and self.network.seconds is not None
+
+    @property
     def crs(self) -> str | None:
         """Coordinate system of the map: that of the trajectories, where they name none."""
         return None if self.network is None else self.network.crs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldptrace.core.parallel import child
 from ldptrace.core.placement import Style
@@ -16,6 +17,9 @@ from ldptrace.models import LatticeModel, MobilityModel, TimedModel, fit_model
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.units import plan_crs
+
+if TYPE_CHECKING:
+    from ldptrace.models.routes.options import StreetOptions
 
 # Where m and K are not given, they follow from the mean trip, in sides of the map. `roads` is a public road network
 # or its file, `routes` are public trajectories or their file, `library` is how many routes are drawn from a network;
@@ -30,6 +34,8 @@ OPTIONS: dict[str, Any] = {
     "roads": None,
     "routes": None,
     "library": None,
+    # Whether trips may leave the streets: where the answers show that they do (auto), or never.
+    "off_streets": "auto",
     "spacing": None,
     "interval": None,
     # Whether to ask when trips leave and how fast they are; whether on which day too; where the centre of the map is.
@@ -43,16 +49,14 @@ LIBRARY = 1 << 31
 
 def _run(job: Job) -> Synthesis:
     grid, options, public = job.grid, OPTIONS | job.options, job.public
-    if options["interval"] is not None and public.ways is None and not options["time"]:
+    if options["interval"] is not None and not options["time"] and not public.knows_speeds:
         raise InputError(
             f"points {options['interval']:g} seconds apart need trajectories with times, or a street map that knows "
-            "how fast its roads are"
+            f"how fast its roads are{'' if public.network is None else f', and {public.network.name} does not'}"
         )
-    library = None
-    if options["library"] is not None:
-        from ldptrace.roads.library import Library
-
-        library = Library(options["library"])
+    if options["off_streets"] != "auto" and public.ways is None:
+        raise InputError(f"off-streets {options['off_streets']} needs a map: give roads or routes")
+    streets = None if public.ways is None else _streets(options)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
     asked = {name: options[name] for name in ("shares", "time", "week", "centre")}
     wanted = Wanted(view.most_moves, options["cap"] or view.cap, for_map=public.ways is not None, **asked)
@@ -67,10 +71,19 @@ def _run(job: Job) -> Synthesis:
             public.area,
             public.ways,
             rng=child(job.sampling, LIBRARY),
-            library=library,
+            streets=streets,
             progress=job.stages.tell,
         )
     return Synthesis(plan, estimates, placed(model, options["placement"]), _notes(public, model))
+
+
+def _streets(options: Mapping[str, Any]) -> StreetOptions:
+    """How trips follow the map."""
+    from ldptrace.models.routes.options import StreetOptions
+    from ldptrace.roads.library import Library
+
+    library = None if options["library"] is None else Library(options["library"])
+    return StreetOptions(library, options["off_streets"])
 
 
 def placed(model: MobilityModel, placement: Style) -> MobilityModel:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
     from ldptrace.models.routes.model import RouteModel
+    from ldptrace.models.routes.options import StreetOptions
     from ldptrace.models.space_time import TimedModel
     from ldptrace.models.time import Calendar
-    from ldptrace.roads.library import Library
     from ldptrace.roads.network import RoadNetwork
     from ldptrace.roads.routes import Routes
 
@@ -35,6 +35,7 @@ _HOME = {
     "MobilityModel": "ldptrace.models.base",
     "PathModel": "ldptrace.models.path.model",
     "RouteModel": "ldptrace.models.routes.model",
+    "StreetOptions": "ldptrace.models.routes.options",
     "TimedModel": "ldptrace.models.space_time",
 }
 
@@ -45,14 +46,14 @@ def fit_model(
     public: RoadNetwork | Routes | None = None,
     *,
     rng: np.random.Generator | None = None,
-    library: Library | None = None,
+    streets: StreetOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MobilityModel:
     """The model that goes with what was asked: the paper's chain for its questions, the path model otherwise.
 
-    With a public map, or public routes, trips follow its streets. `rng` draws the `library` of routes, which is
-    public; without one it is the same every time. Trips off the streets keep to a public `area`; the paper's chain
-    knows neither. Where people were asked about time, trips have times.
+    With a public map, or public routes, trips follow its streets, as the options of `streets` say. `rng` draws the
+    library of routes, which is public; without one it is the same every time. Trips off the streets keep to a public
+    `area`; the paper's chain knows neither. Where people were asked about time, trips have times.
     """
     # How many trips there were says nothing about where they go (`ldptrace.curator.trips`).
     estimates = estimates.without(Trips.name)
@@ -60,7 +61,7 @@ def fit_model(
     if len(where) < len(estimates):
         from ldptrace.models.space_time import TimedModel
 
-        space = fit_model(where, area, public, rng=rng, library=library, progress=progress)
+        space = fit_model(where, area, public, rng=rng, streets=streets, progress=progress)
         return TimedModel.fit(space, estimates)
     if {"steps", "combined-steps"} & set(estimates):
         if area is not None or public is not None:
@@ -76,7 +77,7 @@ def fit_model(
     from ldptrace.models.routes.model import RouteModel
 
     source = rng or np.random.default_rng(0)
-    return RouteModel.fit(estimates, public, source, area=area, library=library, progress=progress)
+    return RouteModel.fit(estimates, public, source, area=area, streets=streets, progress=progress)
 
 
 def load_model(path: str | Path) -> MobilityModel:
@@ -117,6 +118,7 @@ __all__ = [
     "MobilityModel",
     "PathModel",
     "RouteModel",
+    "StreetOptions",
     "TimedModel",
     "fit_model",
     "load_model",

@@ -145,8 +145,14 @@ class MobilityModel(ABC):
 
     @property
     def remarks(self) -> list[str]:
-        """What anyone who publishes its trips should know: devices without a trip, and what the map alone gives."""
-        return self.share_lines + ([] if self.map_note is None else [self.map_note])
+        """What anyone who publishes its trips should know: devices without a trip, trips off the streets, and what the
+        map alone gives."""
+        return self.share_lines + self.street_lines + ([] if self.map_note is None else [self.map_note])
+
+    @property
+    def street_lines(self) -> list[str]:
+        """Which trips do not follow the streets of a map, in sentences."""
+        return []
 
     @property
     def share_lines(self) -> list[str]:

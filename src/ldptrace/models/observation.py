@@ -103,6 +103,14 @@ def beyond_noise(matches: Sequence[Match]) -> bool:
     return answers > 0 and overall(matches) * answers > bound
 
 
+def clearly_missed(matches: Sequence[Match]) -> bool:
+    """Whether noise does not explain what is missed of all answers together, or of those to one question.
+
+    Many answers that say little would hide one question that speaks clearly.
+    """
+    return beyond_noise(matches) or any(beyond_noise([match]) for match in matches)
+
+
 def warn_of_misfit(matches: Sequence[Match], model: str) -> bool:
     """Warn when a model differs from the answers by more than noise explains. Returns whether it warned."""
     if not beyond_noise(matches):
@@ -124,8 +132,7 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
     'The map alone, without any report, misses the answers with chi2 8.40 per answer; with the reports it is 0.97.'
     """
     said = f"The map alone, without any report, misses the answers with chi2 {overall(alone):.2f} per answer"
-    # Many answers that say little would hide one question that speaks clearly.
-    if not (beyond_noise(alone) or any(beyond_noise([match]) for match in alone)):
+    if not clearly_missed(alone):
         return (
             f"{said}, which noise explains: the answers do not show that the reports know more than the map."
         )
@@ -146,5 +153,4 @@ def match_table(matches: Sequence[Match], alone: Sequence[Match] = ()) -> list[s
             f"{line}{match.chi2:>12.2f}{match.largest:>6.1f} se"
             for line, match in zip(lines[2:], alone, strict=True)
         ]
-        lines += [beside_map(matches, alone)]
     return lines

@@ -72,6 +72,10 @@ class TimedModel(MobilityModel):
     def map_note(self) -> str | None:
         return self.space.map_note
 
+    @property
+    def street_lines(self) -> list[str]:
+        return self.space.street_lines
+
     def on(self, calendar: Calendar | None) -> TimedModel:
         """The same model, drawing for this calendar."""
         return replace(self, calendar=calendar)

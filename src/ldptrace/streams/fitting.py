@@ -17,8 +17,10 @@ from ldptrace.models.fit import Fit
 from ldptrace.models.observation import Match, Observation
 from ldptrace.models.path.model import PathFit, PathModel, fit_paths
 from ldptrace.models.prior import Prior
-from ldptrace.models.routes.fitted import Cut, Fitted, searched
-from ldptrace.models.routes.model import RouteModel, within
+from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, searched, within
+from ldptrace.models.routes.free import FreePaths, Split
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
@@ -78,10 +80,17 @@ class RouteRefit(Refit):
     """On the streets of a public map; the library of routes is drawn once, and again when far more is known."""
 
     def __init__(
-        self, public: RoadNetwork | Routes, plan: Plan, rng: np.random.Generator, area: Area | None = None
+        self,
+        public: RoadNetwork | Routes,
+        plan: Plan,
+        rng: np.random.Generator,
+        area: Area | None = None,
+        streets: StreetOptions | None = None,
     ) -> None:
         self.public = within(public, plan.grid, plan.crs) if isinstance(public, RoadNetwork) else public
-        self._rng, self._off_streets = rng, PathRefit(area)
+        self._rng, self._off_streets, self._options = rng, PathRefit(area), streets or StreetOptions()
+        self._coverage = coverage_of(self.public, plan.grid) if isinstance(self.public, RoadNetwork) else None
+        self._split = Split([])
         self._fitted: Fitted | None = None
         self._alone: tuple[Match, ...] = ()
         self._cut: Cut | None = None
@@ -94,22 +103,38 @@ class RouteRefit(Refit):
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
         known = float(sum(seen.users for seen in observations))
         due = self._searched < len(SEARCHES) and known >= SEARCHES[self._searched]
+        free = self._free(estimates, observations)
+        self._split = Split(list(observations))
+        if free is not None and self._coverage is not None:
+            self._split = free.split(self._coverage.bare, list(observations), *self._rng.spawn(1))
+        others = self._split.others
         if isinstance(self.public, RoadNetwork) and due:
             self._searched = sum(known >= least for least in SEARCHES)
-            library = Library(ROUTES)
-            self._fitted, self._alone = searched(
-                self.public, library, estimates, list(observations), self._rng, _quiet
-            )
+            library = self._options.library or Library(ROUTES)
+            self._fitted, self._alone = searched(self.public, library, estimates, others, self._rng, _quiet)
         elif self._fitted is None or not self._fitted.fit.expected:
-            self._first(estimates, list(observations))
+            self._first(estimates, others)
         else:
-            self._fitted = self._fitted.again(observations)
+            self._fitted = self._fitted.again(others)
         assert self._fitted is not None
-        model = RouteModel.of_fitted(self._fitted, observations, estimates.plan, self._alone)
-        if not observations:
-            return model
-        elsewhere = self._off_streets.fitted(estimates, observations)
-        return model.mixed(self._fitted, elsewhere, observations, self._off_streets.area)
+        model = RouteModel.of_fitted(self._fitted, others, estimates.plan, self._alone)
+        model = replace(model, coverage=self._coverage)
+        return model if free is None else model.leaving(free, self._fitted, self._split)
+
+    def answers_of_trips(self) -> dict[str, Floats]:
+        found, elsewhere, paths = super().answers_of_trips(), self._split.elsewhere, self._off_streets.latest
+        if elsewhere == 0 or paths is None:
+            return found
+        gone = self._split.gone
+        return {name: (1 - elsewhere) * some + gone[name] / paths.with_trip for name, some in found.items()}
+
+    def _free(self, estimates: Estimates, observations: Sequence[Observation]) -> FreePaths | None:
+        """The path model of what trips off the streets look like, where there may be some."""
+        if not (observations and self._options.may_leave):
+            return None
+        fit, prior = self._off_streets.fitted(estimates, observations)
+        model = PathModel.of_fit(fit, observations, estimates.plan)
+        return FreePaths(fit, prior, replace(model, area=self._off_streets.area))
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
         """The map alone, or the first answers on it."""

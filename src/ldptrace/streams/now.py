@@ -15,6 +15,7 @@ from ldptrace.curator.memory import Memory, Remember
 from ldptrace.curator.tally import Tally
 from ldptrace.models.base import MobilityModel
 from ldptrace.models.path.model import observed
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.models.share import first_guess
 from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.plan import Plan
@@ -52,11 +53,14 @@ class Now:
         remember: Remember = "auto",
         public: RoadNetwork | Routes | None = None,
         area: Area | None = None,
+        streets: StreetOptions | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self.plan, self.memory = plan, Memory(plan, step, remember)
         source = rng or np.random.default_rng(0)
-        self._refit: Refit = PathRefit(area) if public is None else RouteRefit(public, plan, source, area)
+        self._refit: Refit = (
+            PathRefit(area) if public is None else RouteRefit(public, plan, source, area, streets)
+        )
         self.changes: list[Change] = []
         # What the devices of the last step said of having a trip.
         self.with_trip = WithTrip(1.0, math.inf)

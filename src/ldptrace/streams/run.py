@@ -24,6 +24,7 @@ from ldptrace.engines.local import Memory, write_parts
 from ldptrace.errors import InputError, PrivacyWarning
 from ldptrace.io.files import trajectories_of
 from ldptrace.methods.public import Public
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_bounds
 from ldptrace.protocol.plan import Plan
@@ -162,6 +163,7 @@ class _Play:
             remember=settings.remember,
             public=public.ways,
             area=public.area,
+            streets=StreetOptions(off_streets=settings.off_streets),
             rng=library,
         )
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ldptrace.curator.memory import Remember
 from ldptrace.errors import InputError
+from ldptrace.models.routes.options import OffStreets, StreetOptions
 from ldptrace.plugins import STREAMS, StreamMethod, installed, load
 
 Presence = Literal["hidden", "shown"]
@@ -35,6 +36,8 @@ class Settings:
     method: str = DEFAULT
     seed: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    # Whether trips may leave the streets of a map: where the answers show that they do, or never.
+    off_streets: OffStreets = "auto"
 
     def __post_init__(self) -> None:
         for name in ("tick", "step", "every"):
@@ -45,8 +48,9 @@ class Settings:
             raise InputError(f"presence is hidden or shown, got {self.presence!r}")
         if self.presence == "shown" and self.every is not None:
             raise InputError("with presence shown a device reports after every trip: every does not apply")
+        StreetOptions(off_streets=self.off_streets)
         if self.other is not None:
-            for name in ("step", "every", "remember", "presence"):
+            for name in ("step", "every", "remember", "presence", "off_streets"):
                 if getattr(self, name) != getattr(Settings, name):
                     raise InputError(f"method {self.method} has no use for {name}")
         known = {} if self.other is None else self.other.options

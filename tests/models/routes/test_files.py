@@ -54,7 +54,7 @@ def test_strides_are_checked() -> None:
     found = strides_restored({"strides": {"apart": fine, "timed": True}}, {"stride": np.array([0, 4])}, 2)
     assert found.kind.tolist() == [0, 4]
     assert found.timed
-    for apart in ([1.0], [0.0] * len(STRIDES), [np.inf] * len(STRIDES)):
+    for apart in ([], [0.0] * len(STRIDES), [np.inf] * len(STRIDES)):
         with pytest.raises(ValueError, match="strides must be positive"):
             strides(apart, [0], 1)
     for kind in ([0, 0], [len(STRIDES)], [-1]):

@@ -22,7 +22,7 @@ def routes() -> Routes:
 
 def test_every_stride_is_drawn_equally_often(routes: Routes, rng: np.random.Generator) -> None:
     strides = Strides.drawn(routes, GRID, rng)
-    assert np.bincount(strides.kind).tolist() == [len(routes) // len(STRIDES)] * len(STRIDES)
+    assert np.ptp(np.bincount(strides.kind, minlength=len(STRIDES))) <= 1
     assert not strides.timed
     np.testing.assert_allclose(strides.apart, np.array(STRIDES) * min(GRID.step))
 
@@ -37,7 +37,7 @@ def test_strides_are_seconds_where_speeds_are_known(routes: Routes, rng: np.rand
 def test_dense_fixes_are_common_before_any_answer(routes: Routes, rng: np.random.Generator) -> None:
     strides = Strides.drawn(routes, GRID, rng)
     weights = strides.weighted(np.full(len(routes), 1 / len(routes)))
-    np.testing.assert_allclose(np.bincount(strides.kind, weights=weights), SHARES)
+    np.testing.assert_allclose(np.bincount(strides.kind, weights=weights), SHARES, atol=0.001)
     assert weights.sum() == pytest.approx(1)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.models.base import Arrays
-from ldptrace.models.routes.strides import STRIDES, Strides
+from ldptrace.models.routes.strides import Strides
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 
@@ -58,9 +58,9 @@ def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strid
     """The strides of so many routes, checked."""
     apart = np.array(header["strides"]["apart"], dtype=np.float64)
     kind = np.asarray(arrays["stride"]).astype(np.int8)
-    if apart.shape != (len(STRIDES),) or not (np.isfinite(apart).all() and (apart > 0).all()):
+    if apart.ndim != 1 or len(apart) == 0 or not (np.isfinite(apart).all() and (apart > 0).all()):
         raise ValueError("strides must be positive")
-    if kind.shape != (many,) or kind.min() < 0 or kind.max() >= len(STRIDES):
+    if kind.shape != (many,) or kind.min() < 0 or kind.max() >= len(apart):
         raise ValueError("every route needs a stride")
     return Strides(kind, apart, bool(header["strides"]["timed"]))
 

@@ -6,6 +6,7 @@ weighs them as one: no fit depends on the chance of a single library, and what w
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,11 +25,14 @@ from ldptrace.models.routes.ends import GATE, Ends, kinds_of, places_of, standin
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
+from ldptrace.roads.coverage import Coverage
 from ldptrace.roads.leaning import Lean, Pool, Zones
-from ldptrace.roads.library import Library
+from ldptrace.roads.library import ROUTES, Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.pieces import in_pieces
 from ldptrace.roads.routes import Routes
 
+LOG = logging.getLogger(__name__)
 Floats = NDArray[np.float64]
 
 # Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
@@ -37,6 +41,8 @@ CRUDE = 100.0
 SHARES = (1, 1, 2, 2, 2, 4)
 # A library of fewer routes is drawn in fewer parts.
 SMALL, SMALL_SHARES = 100_000, (1, 1, 2)
+# Routes of a library for the fewest users.
+FEWEST = 50_000
 # From this library's fit on places may stand out: the first fit is too crude to say which.
 _SETTLED = 2
 
@@ -157,6 +163,31 @@ def searched(
         scales = fitted.scales() if number >= _SETTLED else None
         fitted = Fitted.of(pool.routes, cut, estimates, observations, fitted, scales)
     return fitted, alone
+
+
+def usual_routes(observations: Sequence[Observation]) -> int:
+    """How many routes a library needs: ten for each user and more than a few, so that its chance is below theirs."""
+    return min(max(10 * sum(seen.users for seen in observations), FEWEST), ROUTES)
+
+
+def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
+    """The connected part of a network in the bounds of a grid, in short pieces.
+
+    An error where it is the map of another place.
+    """
+    roads.check_against(grid.bounds, crs)
+    connected = roads.clipped(grid.bounds).largest_component()
+    across, up = connected.scale
+    step = places_of(grid).step
+    # An edge lies in the place of its middle, so none is longer than half a place.
+    return in_pieces(connected, min(step[0] * across, step[1] * up) / 2)
+
+
+def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
+    """Where the bounds have streets; it is said before a fit, which may take a while."""
+    found = Coverage.of(roads, grid)
+    LOG.info("%s: %s", roads.name, found.line[0].lower() + found.line[1:])
+    return found
 
 
 def parts_of(routes: int) -> NDArray[np.int64]:

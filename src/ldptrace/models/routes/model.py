@@ -13,44 +13,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
+from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler, checked_count
-from ldptrace.models.fit import Fit, judged
-from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
-from ldptrace.models.path.model import PathFit, PathModel, fit_paths, observed
-from ldptrace.models.prior import Prior
+from ldptrace.models.fit import Fit
+from ldptrace.models.observation import (
+    Match,
+    Observation,
+    match_table,
+    overall,
+    refuse_unused,
+    warn_of_misfit,
+)
+from ldptrace.models.path.model import PathModel, observed
 from ldptrace.models.replicates import normal
 from ldptrace.models.routes import files
 from ldptrace.models.routes.answers import ANSWERS
-from ldptrace.models.routes.ends import places_of
-from ldptrace.models.routes.fitted import Cut, Fitted, searched
-from ldptrace.models.routes.mixture import share_off_streets
-from ldptrace.models.routes.strides import STRIDES, Strides
+from ldptrace.models.routes.fitted import Cut, Fitted, coverage_of, searched, usual_routes, within
+from ldptrace.models.routes.free import FreePaths, Split, drawn
+from ldptrace.models.routes.options import StreetOptions
+from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import FINE, Weighting
 from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.roads.library import ROUTES, Library
+from ldptrace.roads.coverage import Coverage
+from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pieces import in_pieces
 from ldptrace.roads.routes import Routes
 
 Floats = NDArray[np.float64]
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
 FEW = 1000
-# Routes of a library for the smallest crowd.
-FEWEST = 50_000
 # Routes that weigh less than this part of an equal share are never drawn; files need not hold them.
 _NOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RouteModel(MobilityModel):
-    """Routes of a public library, drawn by weight; a share `off_streets` of the trips is drawn from a path model.
+    """Routes of a public library, drawn by weight; a path model draws the trips that streets do not carry.
+
+    Those are a share `elsewhere` of all trips, which pass cells without streets, and a share `off_streets` of the rest.
 
     The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
     of a route, as in the path model, and its stride. Every trip on streets is a public route, so nothing of a person
@@ -72,6 +79,9 @@ class RouteModel(MobilityModel):
     without_trip: Share | None = None
     # Changes of the logarithm of each weight in each replicate of the noise, in steps of 1 / `FINE`.
     draws: NDArray[np.int8] | None = None
+    # How much of the bounds has streets, and which cells have none; and the share of all trips that pass such cells.
+    coverage: Coverage | None = None
+    elsewhere: float = 0.0
 
     kind: ClassVar[str] = "route"
     # Streets know most of what cells do not.
@@ -86,32 +96,49 @@ class RouteModel(MobilityModel):
         rng: np.random.Generator,
         *,
         area: Area | None = None,
-        library: Library | None = None,
-        mixture: bool = True,
+        streets: StreetOptions | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RouteModel:
         """Fit to all noisy answers at once.
 
         From a road network a broad library is drawn and fitted, then sharper ones that lean towards what was fitted,
-        all of them weighed as one; routes are used as they are. `rng` draws public things only. With `mixture`, the
-        part of the answers that streets do not explain goes to a path model, which keeps to a public `area`.
+        all of them weighed as one; routes are used as they are. `rng` draws public things only. Unless the options
+        say that trips never leave the `streets`, a path model, which keeps to a public `area`, draws the trips that
+        pass cells without streets, and the part of all others that streets do not explain.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
-        grid, observations = estimates.plan.grid, observed(estimates)
-        if isinstance(public, RoadNetwork):
-            roads = within(public, grid, estimates.plan.crs)
-            drawing = library or Library(routes=usual_routes(observations))
-            fitted, alone = searched(roads, drawing, estimates, observations, rng, progress or _quiet)
+        options, grid, observations = streets or StreetOptions(), estimates.plan.grid, observed(estimates)
+        roads = within(public, grid, estimates.plan.crs) if isinstance(public, RoadNetwork) else None
+        coverage = None if roads is None else coverage_of(roads, grid)
+        free = FreePaths.of(estimates, observations, area) if options.may_leave and observations else None
+        split = Split(observations)
+        if free is not None and coverage is not None:
+            split = free.split(coverage.bare, observations, *rng.spawn(1))
+        if roads is not None:
+            drawing = options.library or Library(routes=usual_routes(observations))
+            fitted, alone = searched(roads, drawing, estimates, split.others, rng, progress or _quiet)
         else:
-            cut = Cut.of(public, grid, rng)
-            fitted = Fitted.of(public, cut, estimates, observations)
-            alone = fitted.map_alone(observations)
-        model = RouteModel.of_fitted(fitted, observations, estimates.plan, alone)
-        model = replace(model, draws=fitted.replicates(observations))
-        if mixture and observations:
-            model = model.mixed(fitted, fit_paths(estimates, observations, area), observations, area)
+            assert isinstance(public, Routes)
+            fitted = Fitted.of(public, Cut.of(public, grid, rng), estimates, split.others)
+            alone = fitted.map_alone(split.others)
+        model = RouteModel.of_fitted(fitted, split.others, estimates.plan, alone)
+        model = replace(model, draws=fitted.replicates(split.others), coverage=coverage)
+        if free is not None:
+            model = model.leaving(free, fitted, split)
         _warn(model, fitted.fit)
         return model
+
+    def leaving(self, free: FreePaths, fitted: Fitted, split: Split) -> RouteModel:
+        """The model with the trips that streets do not carry, where there are any."""
+        share = free.share(fitted, self.map_alone, split)
+        if share == 0 and split.elsewhere == 0:
+            return self
+        expected = {
+            name: (1 - share) * fitted.fit.expected[name] + share * split.inside(name, answers)
+            for name, answers in free.fit.expected.items()
+        }
+        matches = tuple(Match.of(seen, expected[seen.name]) for seen in split.others)
+        return replace(self, matches=matches, off_streets=share, elsewhere=split.elsewhere, paths=free.model)
 
     @staticmethod
     def of_fitted(
@@ -129,34 +156,6 @@ class RouteModel(MobilityModel):
             plan=plan,
             map_alone=alone,
             without_trip=share if share.known else None,
-        )
-
-    def mixed(
-        self,
-        fitted: Fitted,
-        elsewhere: tuple[PathFit, Prior],
-        observations: Sequence[Observation],
-        area: Area | None,
-    ) -> RouteModel:
-        """With the share of a fitted path model that makes the answers most likely; mostly none."""
-        paths, path_prior = elsewhere
-        # That a library is a sample is no evidence against streets.
-        allowed = fitted.fit.model.allowed_for(observations, fitted.fit.with_trip)
-        share = share_off_streets(
-            *judged(fitted.fit, fitted.prior, allowed), *judged(paths, path_prior, allowed)
-        )
-        if share == 0:
-            return self
-        expected = {
-            name: (1 - share) * fitted.fit.expected[name] + share * paths.expected[name]
-            for name in paths.expected
-        }
-        assert self.plan is not None
-        return replace(
-            self,
-            matches=tuple(Match.of(seen, expected[seen.name]) for seen in observations),
-            off_streets=share,
-            paths=replace(PathModel.of_fit(paths, observations, self.plan), area=area),
         )
 
     @staticmethod
@@ -231,10 +230,10 @@ class RouteModel(MobilityModel):
         timed: bool,
     ) -> tuple[Part, NDArray[np.int64]]:
         """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets."""
-        elsewhere = int(rng.binomial(count, self.off_streets))
-        picked = np.searchsorted(
-            self._running, rng.random(count - elsewhere) * self._running[-1], side="right"
-        )
+        elsewhere = int(rng.binomial(count, self.elsewhere)) if self.elsewhere else 0
+        off = int(rng.binomial(count - elsewhere, self.off_streets))
+        followed = count - elsewhere - off
+        picked = np.searchsorted(self._running, rng.random(followed) * self._running[-1], side="right")
         picked = np.minimum(picked, len(self.routes) - 1)
         timed = (timed or interval is not None) and self.routes.roads.seconds is not None
 
@@ -245,9 +244,10 @@ class RouteModel(MobilityModel):
                 drawn = self.routes.points(which, spacing=spacing, interval=interval)
             return drawn if timed else replace(drawn, t=None)
 
-        if elsewhere == 0 or self.paths is None:
+        if followed == count or self.paths is None:
             return lambda start, stop: on_streets(picked[start:stop]), picked
-        free, order = self._free(elsewhere, rng, spacing, interval, timed), rng.permutation(count)
+        paths = self._walks(elsewhere, off, rng)
+        free, order = self._free(paths, rng, spacing, interval, timed), rng.permutation(count)
 
         def part(start: int, stop: int) -> Trajectories:
             which = order[start:stop]
@@ -258,7 +258,7 @@ class RouteModel(MobilityModel):
             place = np.where(street, np.cumsum(street), street.sum() + np.cumsum(~street)) - 1
             return Trajectories.concat(both).take(place)
 
-        return part, np.append(picked, np.full(elsewhere, -1))[order]
+        return part, np.append(picked, np.full(count - followed, -1))[order]
 
     def replicated(
         self, count: int, rng: np.random.Generator, *, timed: bool = False
@@ -271,9 +271,20 @@ class RouteModel(MobilityModel):
         ratios[:, numbers < 0] = 1.0
         return trips, normal(ratios)
 
+    def _walks(self, elsewhere: int, off: int, rng: np.random.Generator) -> CellPaths:
+        """Cell paths of trips elsewhere, and of trips off the streets where there are some."""
+        assert self.paths is not None
+        if self.elsewhere == 0 or self.coverage is None:
+            return self.paths.sample_paths(elsewhere + off, rng)
+        bare = self.coverage.bare
+        both = [
+            drawn(self.paths, many, rng, bare, there) for many, there in ((elsewhere, True), (off, False))
+        ]
+        return CellPaths.concat(both)
+
     def _free(
         self,
-        count: int,
+        paths: CellPaths,
         rng: np.random.Generator,
         spacing: float | None,
         interval: float | None,
@@ -286,7 +297,7 @@ class RouteModel(MobilityModel):
         pace = 1.0 if roads.seconds is None else float(roads.seconds.sum() / roads.length.sum())
         usual = float(self.strides.apart[0]) / (pace if self.strides.timed else 1.0)
         apart = (spacing or (interval / pace if interval else usual)) / scale
-        paths, land = self.paths.sample_paths(count, rng), self.paths.land
+        land = self.paths.land
         placed = place(paths, rng, style=self.paths.placement, land=land)
 
         def free(which: NDArray[np.int64]) -> Trajectories:
@@ -301,7 +312,7 @@ class RouteModel(MobilityModel):
     def explain(self) -> str:
         """What carries the weight, how well streets explain the answers, and what was learned."""
         roads = self.routes.roads
-        common = np.bincount(self.strides.kind, self.routes.weights, len(STRIDES))
+        common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
         lines = [
             f"{len(self.routes):,} routes on {roads.edges:,} edges of {roads.name}; {self.effective:,.0f} of them "
@@ -312,17 +323,35 @@ class RouteModel(MobilityModel):
                 for apart, share in zip(self.strides.apart, common, strict=True)
             ),
         ]
+        lines += [] if self.coverage is None else [self.coverage.line]
+        lines += self.street_lines
         if self.off_streets > 0:
-            lines += [
-                f"Trips off the streets, by the path model: {self.off_streets:.0%}",
-                "Fitted streets without paths:",
-            ]
-            lines += [*match_table(self.on_streets), "Fitted streets and paths together:"]
-        lines += [*match_table(self.matches, self.map_alone), *self.share_lines]
+            lines += ["Fitted streets without paths:", *match_table(self.on_streets)]
+            lines += ["Fitted streets and paths together:"]
+        lines += [*match_table(self.matches, self.map_alone)]
+        lines += [] if self.map_note is None else [self.map_note]
+        lines += self.share_lines
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
             lines += [f"  {name:<26}{scale:>6.3f}" for name, scale in self.scales.items()]
         return "\n".join(lines)
+
+    @property
+    def map_note(self) -> str | None:
+        note = super().map_note
+        if note is None or self.elsewhere == 0:
+            return note
+        return f"Where there are streets: {note[0].lower()}{note[1:]}"
+
+    @property
+    def street_lines(self) -> list[str]:
+        lines = []
+        if self.elsewhere > 0:
+            lines.append(f"Trips through cells without streets, by the path model: {self.elsewhere:.0%}.")
+        if self.off_streets > 0:
+            of = " of the others" if self.elsewhere > 0 else ""
+            lines.append(f"Trips off the streets, by the path model: {self.off_streets:.0%}{of}.")
+        return lines
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         kept = self.routes.weights > _NOTHING / len(self.routes)
@@ -334,6 +363,8 @@ class RouteModel(MobilityModel):
             "scales": list((self.scales or {}).items()),
             "strides": {"apart": self.strides.apart.tolist(), "timed": self.strides.timed},
             "off_streets": self.off_streets,
+            "elsewhere": self.elsewhere,
+            "coverage": None if self.coverage is None else self.coverage.document(),
             "without_trip": self.share_document,
             "paths": None,
         }
@@ -353,9 +384,12 @@ class RouteModel(MobilityModel):
             of_paths = {name[6:]: column for name, column in arrays.items() if name.startswith("paths_")}
             paths = PathModel.restored(grid, plan, header["paths"], of_paths)
         strides = files.strides_restored(header, arrays, len(routes))
-        share = float(header["off_streets"])
-        if not 0 <= share <= 1 or (share > 0 and paths is None):
-            raise ValueError(f"a share of {share} trips off the streets needs a path model")
+        # Files of before do not say where there are streets.
+        share, elsewhere = float(header["off_streets"]), float(header.get("elsewhere", 0.0))
+        for part in (share, elsewhere):
+            if not 0 <= part <= 1 or (part > 0 and paths is None):
+                raise ValueError(f"a share of {part} trips off the streets needs a path model")
+        coverage = Coverage.restored(header.get("coverage"), grid)
         matches, on_streets, alone = (
             tuple(Match(**match) for match in found)
             # Files of before do not say what the map alone gives.
@@ -367,7 +401,7 @@ class RouteModel(MobilityModel):
         absent = Share.restored(header["without_trip"])
         return RouteModel(
             *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
-            files.draws_restored(arrays, len(routes)),
+            *(files.draws_restored(arrays, len(routes)), coverage, elsewhere),
         )
 
 
@@ -375,31 +409,21 @@ def _quiet(share: float) -> None:
     """Nobody wants to know how far it is."""
 
 
-def usual_routes(observations: Sequence[Observation]) -> int:
-    """How many routes a library needs: ten for each user and more than a few, so that its chance is below theirs."""
-    return min(max(10 * sum(seen.users for seen in observations), FEWEST), ROUTES)
-
-
-def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """The connected part of a network in the bounds of a grid, in short pieces.
-
-    An error where it is the map of another place.
-    """
-    roads.check_against(grid.bounds, crs)
-    connected = roads.clipped(grid.bounds).largest_component()
-    across, up = connected.scale
-    step = places_of(grid).step
-    # An edge lies in the place of its middle, so none is longer than half a place.
-    return in_pieces(connected, min(step[0] * across, step[1] * up) / 2)
-
-
 def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     """Tell what noise cannot explain, and what makes poor trips."""
-    if model.off_streets > 0.5:
+    if model.elsewhere > 0.5:
         warnings.warn(
-            f"short routes along the streets of {model.routes.roads.name} explain few of the answers, so "
-            f"{model.off_streets:.0%} of the trips are off them: the map may be of another place, "
-            "or people do not take short routes",
+            f"{model.elsewhere:.0%} of the trips pass cells in which {model.routes.roads.name} has no streets: the "
+            "map may be of another place, or of a part of the bounds",
+            FitWarning,
+            stacklevel=3,
+        )
+    elif model.off_streets > 0.5:
+        warnings.warn(
+            f"routes along the streets of {model.routes.roads.name} differ from the answers by more than noise "
+            f"explains (chi2 {overall(model.on_streets):.2f} per answer), so {model.off_streets:.0%} of the trips are "
+            "off them: the map may be of another place, or people do not take short routes; off-streets never keeps "
+            "trips on streets",
             FitWarning,
             stacklevel=3,
         )

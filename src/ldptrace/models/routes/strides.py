@@ -28,8 +28,8 @@ _axis_cell = kernel(lattice.axis_cell)
 # Points of a trip from one side of the map to the other, at most.
 MOST_POINTS = 200
 # Mean distance between fixes, in sides of a cell, and how common each is before any answer: dense ones are.
-STRIDES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-SHARES = (0.3, 0.3, 0.2, 0.13, 0.07)
+STRIDES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
+SHARES = (0.29, 0.28, 0.19, 0.12, 0.07, 0.03, 0.02)
 
 
 @dataclass(frozen=True, eq=False)

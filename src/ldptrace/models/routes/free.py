@@ -1,0 +1,151 @@
+"""Trips that streets do not carry: a path model of the same answers says what they look like, and how many there are.
+
+Two shares are told apart. Trips `elsewhere` pass cells in which the map has no streets: no route could. Of all others,
+a part is off the streets although there are some, where the answers show it clearly (`mixture`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldptrace.core.area import Area
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator.estimates import Estimates
+from ldptrace.models.fit import judged
+from ldptrace.models.observation import Match, Observation, clearly_missed
+from ldptrace.models.path.model import PathFit, PathModel, fit_paths
+from ldptrace.models.prior import Prior
+from ldptrace.models.routes.answers import PathTables
+from ldptrace.models.routes.fitted import Fitted
+from ldptrace.models.routes.mixture import SMALLEST, share_off_streets
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# Standard errors by which the answers must name cells without streets before trips are believed to pass them.
+CLEAR = 4.0
+# Paths that say what trips elsewhere answer.
+PATHS = 100_000
+# The largest share of trips elsewhere: the others still have answers.
+MOST = 0.99
+# Paths that are drawn at a time, at least, where only some of them are wanted.
+_FEW = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Answers in two parts: those because of the trips `elsewhere`, a share of all trips, and those of all others.
+
+    `gone` are the former, per device that was asked.
+    """
+
+    observations: list[Observation]
+    elsewhere: float = 0.0
+    gone: Mapping[str, Floats] = field(default_factory=dict)
+
+    def inside(self, name: str, answers: Floats) -> Floats:
+        """Answers of all trips, without those elsewhere, per device with another trip."""
+        return answers if self.elsewhere == 0 else (answers - self.gone[name]) / (1 - self.elsewhere)
+
+    @property
+    def others(self) -> list[Observation]:
+        """What the devices of all other trips answered."""
+        if self.elsewhere == 0:
+            return self.observations
+        rest, parts = 1 - self.elsewhere, []
+        for seen in self.observations:
+            total = seen.total
+            if total is not None:
+                total = ((total[0] - float(self.gone[seen.name].sum())) / rest, total[1] / rest**2)
+            frequencies = self.inside(seen.name, seen.frequencies)
+            parts.append(
+                replace(seen, frequencies=frequencies, variances=seen.variances / rest**2, total=total)
+            )
+        return parts
+
+    def whole(self, others: Sequence[Observation]) -> list[Observation]:
+        """The observations of all trips with the errors that these of all other trips have."""
+        rest, parts = 1 - self.elsewhere, []
+        for seen, other in zip(self.observations, others, strict=True):
+            total = seen.total
+            if total is not None and other.total is not None:
+                total = (total[0], rest**2 * other.total[1])
+            parts.append(replace(seen, variances=rest**2 * other.variances, total=total))
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class FreePaths:
+    """A path model of all answers."""
+
+    fit: PathFit
+    prior: Prior
+    model: PathModel
+
+    @staticmethod
+    def of(estimates: Estimates, observations: Sequence[Observation], area: Area | None = None) -> FreePaths:
+        fit, prior = fit_paths(estimates, observations, area)
+        model = replace(PathModel.of_fit(fit, observations, estimates.plan), area=area)
+        return FreePaths(fit, prior, model)
+
+    def split(self, bare: Flags, observations: list[Observation], rng: np.random.Generator) -> Split:
+        """The answers without those of trips that pass `bare` cells, which have no streets.
+
+        Unless the answers show clearly that trips do, nobody passes them.
+        """
+        if not any(_named(seen, bare) for seen in observations):
+            return Split(observations)
+        paths = self.model.sample_paths(PATHS, rng)
+        there = passes(paths, bare)
+        share = min(float(there.mean()), MOST)
+        if share < SMALLEST:
+            return Split(observations)
+        tables, part = PathTables(paths.take(there), len(self.model.length)), self.fit.with_trip * share
+        gone = {
+            seen.name: part * np.asarray(tables.answers(seen.name, seen.most).mean(axis=0)).ravel()
+            for seen in observations
+        }
+        return Split(observations, share, gone)
+
+    def share(self, fitted: Fitted, alone: Sequence[Match], split: Split) -> float:
+        """The share of trips off the streets, of those where there are streets; mostly none.
+
+        Few reports cannot show that a map is wrong: where noise explains what streets miss, streets are believed.
+        """
+        # That a library is a sample is no evidence against streets.
+        allowed = fitted.fit.model.allowed_for(split.others, fitted.fit.with_trip)
+        if not (clearly_missed(alone) and clearly_missed(fitted.matches(allowed))):
+            return 0.0
+        streets = judged(fitted.fit, fitted.prior, allowed)
+        return share_off_streets(*streets, *judged(self.fit, self.prior, split.whole(allowed)))
+
+
+def passes(paths: CellPaths, bare: Flags) -> Flags:
+    """Which paths pass one of these cells."""
+    found: Flags = np.logical_or.reduceat(bare[paths.cells], paths.offsets[:-1])
+    return found
+
+
+def drawn(model: PathModel, count: int, rng: np.random.Generator, bare: Flags, there: bool) -> CellPaths:
+    """Paths that pass these cells, or that do not: drawn until there are enough."""
+    parts, missing, kept, tried = [model.sample_paths(0, rng)], count, 0, 0
+    while missing > 0:
+        share = (kept + 1) / (tried + 2)
+        some = model.sample_paths(max(math.ceil(1.1 * missing / share), _FEW), rng)
+        good = np.flatnonzero(passes(some, bare) == there)
+        tried, kept = tried + len(some), kept + len(good)
+        parts.append(some.take(good[:missing]))
+        missing -= len(parts[-1])
+    return CellPaths.concat(parts)
+
+
+def _named(seen: Observation, bare: Flags) -> bool:
+    """Whether answers about cells name these more often than noise explains."""
+    if seen.name not in ("visits", "terminals") or not bare.any():
+        return False
+    return float(seen.frequencies[bare].sum()) > CLEAR * math.sqrt(float(seen.variances[bare].sum()))
