@@ -3,6 +3,7 @@
     python -m benchmarks.streams {oldenburg,side,middle,city,day} [--data FOLDER] [--map] [--presence hidden|shown]
                                  [--seeds 1 2 3] [--from TICK ...] [--step TICKS] [--remember auto] [--method NAME]
     python -m benchmarks.streams {oldenburg,side,middle,city,day} --named     # only what is named as a change
+    python -m benchmarks.streams day --draw FILES --out PICTURE               # results of several runs over time
 
 oldenburg: 10,000 trips begin at tick 0 and 500 at each of 500 ticks of 15.6 s, a point every tick, cut at tick 500.
 side: four of five trips begin in the west until tick 250, and in the east after it.
@@ -89,7 +90,7 @@ class Scene:
         order = rng.permutation(len(self.trips))
         trips = self.trips.take(self._chosen(order, begin, rng))
         within = np.arange(trips.points) - np.repeat(trips.offsets[:-1], trips.sizes)
-        t: NDArray[np.float64] = TICK * (np.repeat(begin, trips.sizes) + within)
+        t = (TICK * (np.repeat(begin, trips.sizes) + within)).astype(np.float64)
         kept = t <= TICKS * TICK
         offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(kept, trips.offsets[:-1]))))
         return Trajectories(trips.x[kept], trips.y[kept], offsets, t=t[kept])
@@ -173,6 +174,7 @@ def measured(scene: Scene, options: argparse.Namespace, seed: int) -> list[dict[
         synthetic = StreamTables.of(found.trajectories, reference.frame)
         results.append({"seed": seed, "from": start, **scores(reference, synthetic)})
         print(_line(f"seed {seed}, from tick {start}", results[-1]), flush=True)
+        results[-1]["course"] = course(reference, synthetic)
         for name, tables in reference.controls.items():
             results[-1][name] = scores(reference, tables)
             print(_line(f"  {name}", results[-1][name]), flush=True)
@@ -196,6 +198,46 @@ def scores(reference: StreamReference, tables: StreamTables) -> dict[str, float]
     return {name.removeprefix("stream_"): metric.of(pair) for name, metric in STREAM_METRICS.items()}
 
 
+def course(reference: StreamReference, tables: StreamTables) -> dict[str, list[float]]:
+    """People on the way and the density error tick by tick, the real ones and those of the map alone beside them."""
+    sides = {"real": reference.sides.real, "synthetic": tables, **reference.controls}
+    found: dict[str, list[float]] = {
+        "tick": [reference.frame.clock.tick],
+        "from": [reference.frame.clock.start],
+    }
+    for name, side in sides.items():
+        whole = reference.course(side)
+        found[f"{name} present"] = whole["present"]
+        found[f"{name} density"] = whole["density_error"]
+    return found
+
+
+def draw(files: list[Path], target: Path) -> None:
+    """How several streams of one scene go over time: files of results, each named by what it is."""
+    import json
+
+    import matplotlib.pyplot as plt
+
+    figure, (above, below) = plt.subplots(2, 1, figsize=(7, 5), sharex=True, layout="constrained")
+    for number, file in enumerate(files):
+        found = json.loads(file.read_text())[0]["course"]
+        start, tick = found["from"][0], found["tick"][0]
+        hours = (start + np.arange(len(found["real present"]))) * tick / 3600
+        if number == 0:
+            above.plot(hours, found["real present"], color="0.4", label="real")
+        for name, label, style in (("synthetic", file.stem, "-"), ("map_alone", "the map alone", ":")):
+            if f"{name} present" in found and (name == "synthetic" or number == 0):
+                colour = f"C{number}" if name == "synthetic" else "0.6"
+                above.plot(hours, found[f"{name} present"], style, color=colour, label=label)
+                below.plot(hours, found[f"{name} density"], style, color=colour, label=label)
+    above.set_ylabel("people on the way")
+    above.legend(frameon=False)
+    below.set(ylabel="density error", xlabel="hours since the start", ylim=(0, 0.3))
+    for axes in (above, below):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(target, metadata={"Date": None})
+
+
 def _line(head: str, values: dict[str, Any]) -> str:
     return f"{head}: " + ", ".join(f"{name} {values[name]:.4f}" for name in NAMES)
 
@@ -214,8 +256,12 @@ def main() -> None:
     parser.add_argument("--from", dest="start", type=int, nargs="+", default=[100])
     parser.add_argument("--method", default="single-report")
     parser.add_argument("--named", action="store_true")
+    parser.add_argument("--draw", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/out/streams.json"))
     options = parser.parse_args()
+    if options.draw:
+        draw(options.draw, options.out)
+        return
     warnings.simplefilter("ignore", FitWarning)
     warnings.simplefilter("ignore", PrivacyWarning)
     scene = Scene.of(options.scene, options.data, options.map)

@@ -40,7 +40,7 @@ def test_a_change_says_which_question_where_since_when_and_how_sure(rng: np.rand
     assert clearest.chance < ALARM
     assert clearest.item in (2, 4)
     assert (clearest.after > clearest.before) == (clearest.item == 2)
-    assert "has changed since 9" in str(clearest)
+    assert "has changed since 9 s" in str(clearest)
     assert list(found) == sorted(found, key=lambda change: change.chance)
     assert watch.since_change.effective == 3000
 

@@ -79,6 +79,21 @@ def test_what_is_remembered_is_as_large_after_many_steps(rng: np.random.Generato
     assert len(memory._watch._recent) <= 16
 
 
+def test_a_memory_of_tallies_in_any_order(rng: np.random.Generator) -> None:
+    """Half a week is no step: the middle gap is a week."""
+    week = 7 * 86_400.0
+    steps = [(week * number, step(4 if number < 9 else 1, 4000, rng)) for number in range(12)]
+    steps.append((3.5 * week, step(4, 4000, rng)))
+    memory, changes = Memory.of(PLAN, steps)
+    assert {change.since for change in changes} == {8 * week}
+    assert "1970-02-26 00:00 UTC" in str(changes[0])
+    assert max(candidate for candidate in memory.candidates if math.isfinite(candidate)) == 32 * week
+    assert memory.estimates["start"].frequencies[1] > 0.7
+    alone, nothing = Memory.of(PLAN, steps[:1], "forever")
+    assert nothing == ()
+    assert alone.effective == pytest.approx(4000)
+
+
 def test_words_of_remembering() -> None:
     assert remembered("forever") == "forever"
     assert remembered("7d") == 7 * 86_400

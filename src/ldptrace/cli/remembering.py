@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,12 +64,9 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
         raise InputError(
             f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
         )
-    times = [moment_of(text) for text in at]
-    order = sorted(range(len(times)), key=lambda number: times[number])
-    gaps = [times[b] - times[a] for a, b in pairwise(order) if times[b] > times[a]]
-    memory = Memory(plan, sorted(gaps)[len(gaps) // 2] if gaps else 1.0, remembered(remember))
-    for number in order:
-        for change in memory.add(tallies[number], times[number]):
-            note(f"Change: {change}.")
+    steps = [(moment_of(text), tally) for text, tally in zip(at, tallies, strict=True)]
+    memory, changes = Memory.of(plan, steps, remembered(remember))
+    for change in changes:
+        note(f"Change: {change}.")
     note(f"{len(tallies)} steps, remembered {memory.words}: {memory.effective:,.0f} effective reports")
     return memory.estimates

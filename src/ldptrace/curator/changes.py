@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 
@@ -50,9 +51,20 @@ class Change:
     def __str__(self) -> str:
         way = "more" if self.after > self.before else "fewer"
         return (
-            f"{self.question} has changed since {self.since:g}: {way} {self.where} "
+            f"{self.question} has changed since {moment_words(self.since)}: {way} {self.where} "
             f"({self.before:.3f} to {self.after:.3f} per device; by chance once in {1 / max(self.chance, 1e-99):.0e})"
         )
+
+
+def moment_words(time: float) -> str:
+    """A moment in words: seconds of a clock of its own, or a date, where seconds count from 1970.
+
+    >>> moment_words(3900.0), moment_words(1772436600.0)
+    ('3,900 s', '2026-03-02 07:30 UTC')
+    """
+    if abs(time) < 2 * 86_400:
+        return f"{time:,.0f} s"
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 class Watch:

@@ -9,7 +9,9 @@ change all the time, so that answers are compared up to a factor.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -75,6 +77,20 @@ class Memory:
         self._time: float | None = None
         self._step = step
         self._watch = Watch(plan, warm_up)
+
+    @staticmethod
+    def of(
+        plan: Plan, steps: Sequence[tuple[float, Tally]], remember: Remember = "auto"
+    ) -> tuple[Memory, tuple[Change, ...]]:
+        """A memory of tallies with their times, in any order, and all changes that were named on the way.
+
+        A step is as long as the middle one of the times between two tallies.
+        """
+        ordered = sorted(steps, key=lambda step: step[0])
+        gaps = sorted(b[0] - a[0] for a, b in pairwise(ordered) if b[0] > a[0])
+        memory = Memory(plan, gaps[len(gaps) // 2] if gaps else 1.0, remember)
+        found = [change for time, tally in ordered for change in memory.add(tally, time)]
+        return memory, tuple(found)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
         """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise.
