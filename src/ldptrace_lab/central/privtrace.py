@@ -7,7 +7,7 @@ trips that fits the starts and the ends (the least informative one, by iterative
 
 The published program is not differentially private: the support of the raw transitions, the number of points and the
 bounds enter it. Here transitions are counted between all leaves that touch, the grid is a public choice, and noise is
-exact. Its rejection of walks that linger is not used.
+exact. Of its rejections of walks only one is used: walks that do not end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ PER_LEAF, RARE = 200.0, 0.05
 BUSY, ALIKE = 0.02, 5.0
 # Ending is less likely before half of the way to the end that was drawn, and a little less likely always.
 EARLY, LATE = 0.2, 0.8
-LONGEST = 200
+# Walks of this many leaves are caught between leaves, and are drawn anew, so often.
+LONGEST, TRIES = 200, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,23 @@ def calibrated(start: Floats, leave: Floats, ways: Ints, rounds: int = 30) -> Fl
 
 
 def synthetic(features: Features, count: int, rng: np.random.Generator) -> Trajectories:
-    """Trips: two ends of the calibrated table, then the chain from the first, until it ends."""
+    """Trips: two ends of the calibrated table, then the chain from the first, until it ends.
+
+    Noise can leave two leaves whose only ways lead to each other; walks that are caught there are drawn anew.
+    """
+    cells, sizes = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+    for tries in range(TRIES, 0, -1):
+        walked, steps = _walked(features, count - len(sizes), rng)
+        kept = steps < LONGEST if tries > 1 else np.ones(len(steps), dtype=bool)
+        cells = np.concatenate([cells, walked[np.repeat(kept, steps)]])
+        sizes = np.concatenate([sizes, steps[kept]])
+        if len(sizes) == count:
+            break
+    return features.leaves.points(cells, np.concatenate(([0], np.cumsum(sizes))), rng)
+
+
+def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Ints]:
+    """The leaves of so many walks, one after the other, and the size of each."""
     cumulative = np.cumsum(features.trips.ravel())
     pair = np.minimum(
         np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right"), len(cumulative) - 1
@@ -190,8 +207,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
     sizes = np.zeros(count, dtype=np.int64)
     once = (features.begin, features.to, features.onward, features.leave)
     twice = (features.table, features.second)
-    cells = _walks(first, features.ways[first, last], once, twice, sizes, rng)
-    return features.leaves.points(cells, np.concatenate(([0], np.cumsum(sizes))), rng)
+    return _walks(first, features.ways[first, last], once, twice, sizes, rng), sizes
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 The same statistics as the one-report method go into the same path model, at the same epsilon, but the curator
 has seen everybody's trajectory. It is here so that a reader sees what the local model costs, and it is not among
-the methods of `synthesize`: its noise is floating point, from a seeded generator, which is good enough to measure and not
-to release. The methods of `ldptrace_lab.central` have exact noise.
+the methods of `synthesize`: its noise is floating point, from a seeded generator, which is good enough to measure and
+not to release. The methods of `ldptrace_lab.central` have exact noise.
 """
 
 from __future__ import annotations

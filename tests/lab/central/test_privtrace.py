@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import PrivacyWarning
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import TrustedCurator
-from ldptrace_lab.central.privtrace import calibrated, learn, norm_cut, synthetic
+from ldptrace_lab.central.privtrace import LONGEST, calibrated, learn, norm_cut, synthetic
 from synthesis_kit import run_method
 
 
@@ -70,6 +72,26 @@ def test_second_order_remembers_where_one_came_from(grid: Grid, rng: np.random.G
     straight = sum(part[:3] in {(1, 5, 9), (4, 5, 6)} for part in counts)
     assert straight > 20 * max(1, sum(part[:3] in turned for part in counts))
     assert ways
+
+
+def test_walks_that_are_caught_are_drawn_anew(
+    real: Trajectories, grid: Grid, rng: np.random.Generator
+) -> None:
+    """Leaves 0 and 1 lead to each other only, and nobody ends there."""
+    features = learn(real, grid, TrustedCurator(20.0, rng))
+    onward, leave, table = features.onward.copy(), features.leave.copy(), features.table.copy()
+    for leaf, other in ((0, 1), (1, 0)):
+        own = slice(features.begin[leaf], features.begin[leaf + 1])
+        onward[own] = features.to[own] == other
+        leave[leaf], table[leaf] = 0.0, -1
+    caught = replace(features, onward=onward, leave=leave, table=table)
+    made = synthetic(caught, 1000, rng)
+    assert len(made) == 1000
+    assert made.sizes.max() < LONGEST
+    # If there is no other way, the walks stay as they are.
+    trips = np.zeros_like(features.trips)
+    trips[0, 1] = 1.0
+    assert set(synthetic(replace(caught, trips=trips), 5, rng).sizes.tolist()) == {LONGEST}
 
 
 def test_nobody_and_nothing(grid: Grid, rng: np.random.Generator) -> None:
