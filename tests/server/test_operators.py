@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.standing import Standing
 from ldptrace.server import tokens
 from ldptrace.server.app import ROUTES
-from server_kit import SINGLE, TYPE, Client, code, drawn, opened
+from ldptrace.server.counting import Counter, Submission
+from server_kit import SINGLE, TELLING, TYPE, Client, code, drawn, opened, telling_report
 
 
 def test_operators(client: Client) -> None:
@@ -135,3 +137,33 @@ def test_bodies_that_are_no_campaign(client: Client) -> None:
             )
             assert code(answer) == "bad-request"
         assert http.get("/v1/operator/campaigns", headers=client.token).json()["campaigns"] == []
+
+
+def test_windows_have_tallies_and_files_of_their_own(client: Client) -> None:
+    week = 7 * 86_400
+    plan = opened(
+        client.database,
+        "weekly",
+        TELLING.changed(standing=Standing.of(week, epsilon=1, start=0)),
+        min_reports=1,
+    )
+    for window, value in ((3, 7), (4, 9)):
+        Counter(client.database, lambda at=(window + 1.0) * week: at).count(  # type: ignore[misc]
+            "weekly", [Submission(telling_report(value, plan, window))]
+        )
+    with client.database.writing() as session:
+        for part, data in enumerate((b"one ", b"two")):
+            session.run("INSERT INTO files VALUES ('weekly', '1/README.md', ?, ?)", part, data)
+    with client as http:
+        base = "/v1/operator/campaigns/weekly"
+        for number, window, value in ((1, 3, 7), (2, 4, 9)):
+            tally = http.get(f"{base}/tallies/{number}", headers=client.token).json()
+            assert (tally["window"], tally["asks"][0]["counts"][value]) == (window, 1)
+        assert code(http.get(f"{base}/tallies/3", headers=client.token)) == "not-found"
+        file = http.get(f"{base}/rounds/2/files/README.md", headers=client.token)
+        assert file.content == b"one two"
+        assert file.headers["content-disposition"] == 'attachment; filename="weekly-2-README.md"'
+        for path in ("rounds/1/files/README.md", "rounds/0/files/README.md", "rounds/2/files/..%2fREADME.md"):
+            assert code(http.get(f"{base}/{path}", headers=client.token)) == "not-found"
+        shown = http.get(base, headers=client.token).json()["round_reports"]
+        assert [one["begin"] for one in shown] == [3 * week, 4 * week]

@@ -23,7 +23,7 @@ from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import all_campaigns, find
 from ldptrace.server.state import State
-from ldptrace.server.tallies import tallies_of
+from ldptrace.server.tallies import tally_of
 from ldptrace.server.tokens import EVERY
 
 WINDOWS = ("every", "recent", "start", "lifetime", "grace")
@@ -136,15 +136,14 @@ async def publish(request: Request) -> Response:
 
 
 async def tallies(request: Request) -> Response:
-    """The tally of one round."""
+    """The tally of one round or window."""
     state, name = State.of(request), request.path_params["name"]
     await state.operator(request, "read", name)
     number = int(request.path_params["round"])
-    found = await state.read(lambda session: tallies_of(session, find(session, name)))
-    for _, tally in found:
-        if tally.round == number - 1:
-            return Response(tally.to_json(), media_type=TALLY_TYPE)
-    raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, f"round {number} has too few reports or was not opened")
+    _, tally = await state.read(
+        lambda session: tally_of(session, find(session, name), number - 1, closed=False)
+    )
+    return Response(tally.to_json(), media_type=TALLY_TYPE)
 
 
 async def estimates(request: Request) -> Response:
@@ -181,41 +180,37 @@ async def travellers(request: Request) -> Response:
 
 async def window_file(request: Request) -> Response:
     """A file of the release of one window."""
-    state, name = State.of(request), request.path_params["name"]
-    file, number = request.path_params["file"], int(request.path_params["round"]) - 1
-    await state.operator(request, "read", name)
-    known = releases.is_file_name(file) and number >= 0
-    data = await state.read(lambda session: releases.file_of(session, name, file, number)) if known else b""
-    if not data:
-        raise Refused(
-            ServerProblem.NOT_FOUND, f"round {number + 1} of campaign {name} has no file {file[:80]!r}"
-        )
-    return Response(
-        data,
-        media_type=releases.media_type(file),
-        headers={"content-disposition": f'attachment; filename="{name}-{number + 1}-{file}"'},
-    )
+    number = int(request.path_params["round"]) - 1
+    return await _file(request, number)
 
 
 async def download(request: Request) -> Response:
     """A file of the release."""
+    return await _file(request, None)
+
+
+async def _file(request: Request, number: int | None) -> Response:
+    """A file of a campaign's release, or of one window's, part by part: it need not fit into the memory."""
     state, name = State.of(request), request.path_params["name"]
     file = request.path_params["file"]
     await state.operator(request, "read", name)
-    known = releases.is_file_name(file)
-    parts = await state.read(lambda session: releases.parts_of(session, name, file)) if known else []
+    known = releases.is_file_name(file) and (number is None or number >= 0)
+    stored = releases.folder_of(number) + file
+    parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else []
     if not parts:
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no file {file[:80]!r}")
+        which = f"campaign {name}" if number is None else f"round {number + 1} of campaign {name}"
+        raise Refused(ServerProblem.NOT_FOUND, f"{which} has no file {file[:80]!r}")
 
     def stream() -> Iterator[bytes]:
         for part in parts:
             with state.database.reading() as session:
-                yield releases.part(session, name, file, part)
+                yield releases.part(session, name, stored, part)
 
+    shown = file if number is None else f"{number + 1}-{file}"
     return StreamingResponse(
         stream(),
         media_type=releases.media_type(file),
-        headers={"content-disposition": f'attachment; filename="{name}-{file}"'},
+        headers={"content-disposition": f'attachment; filename="{name}-{shown}"'},
     )
 
 

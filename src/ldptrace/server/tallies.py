@@ -66,14 +66,14 @@ def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> 
     return tallies
 
 
-def tally_of(session: Session, campaign: Campaign, number: int) -> tuple[Plan, Tally]:
-    """The tally of one round or window that is closed and has enough reports, with its plan."""
+def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool = True) -> tuple[Plan, Tally]:
+    """The tally of one round or window with enough reports, which is `closed` unless told otherwise; with its plan."""
     for entry in counts_of(session, campaign.name):
         if entry.number != number:
             continue
         if entry.reports < campaign.min_reports:
             raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, entry))
-        if entry.state != "closed":
+        if closed and entry.state != "closed":
             raise Refused(
                 ServerProblem.WRONG_STATE, f"round {number + 1} of campaign {campaign.name} is {entry.state}"
             )
