@@ -46,6 +46,15 @@ def test_trips_in_another_system_are_found(tmp_path: Path) -> None:
     assert zones.locate(x, y, "EPSG:3857").place.tolist() == [0, 1]
 
 
+def test_a_projection_of_no_known_place_is_refused() -> None:
+    local = (
+        'ENGCRS["site",EDATUM["here"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["metre",1]]'
+    )
+    zones = Polygons("site.gpkg", ("a",), [shapely.box(0, 0, 1, 1)], local)
+    with pytest.raises(InputError, match="cannot convert from EPSG:4326 to"):
+        zones.locate(np.array([0.5]), np.array([0.5]), "EPSG:4326")
+
+
 def test_zones_that_overlap_are_refused() -> None:
     with pytest.raises(InputError, match=r"zones 'a' and 'b' overlap"):
         Polygons("z", ("a", "b"), [shapely.box(0, 0, 2, 2), shapely.box(1, 1, 3, 3)])
@@ -81,6 +90,9 @@ def test_files_without_polygons_are_refused(tmp_path: Path) -> None:
     points = tmp_path / "points.geojson"
     geopandas.GeoDataFrame(geometry=[shapely.Point(0, 0)], crs="EPSG:4326").to_file(points)
     with pytest.raises(InputError, match="zones are polygons, this file has Point"):
+        read_zones(points)
+    geopandas.GeoDataFrame(geometry=[None], crs="EPSG:4326").to_file(points)
+    with pytest.raises(InputError, match="zones are polygons, this file has rows without a shape"):
         read_zones(points)
     (tmp_path / "text.geojson").write_text("not GeoJSON")
     with pytest.raises(InputError, match="the zones cannot be read"):

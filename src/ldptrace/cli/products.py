@@ -73,6 +73,7 @@ def matrix(
         f"{found.total:,.0f} trips between {len(found.zones):,} zones in {len(found.slots)} "
         f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
+    note_scaling(population)
     if found.outside:
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
@@ -109,6 +110,16 @@ def flows(
         "way on them: "
         f"{', '.join(map(str, written))}"
     )
+    note_scaling(population)
+
+
+def note_scaling(population: float | None) -> None:
+    """Say what numbers that were scaled to a population stand for."""
+    if population is not None:
+        note(
+            f"Numbers are scaled to {population:,.0f} people. One trip of each person was drawn, so they weight "
+            "people, not trips."
+        )
 
 
 def profile(
@@ -152,6 +163,7 @@ def profile(
                 write_text(json.dumps(found.document(), indent=2), json_file)
             write_text(profile_page(found, title), page)
     note(f"{found.total:,.0f} trips: {page}")
+    note_scaling(population)
 
 
 def statement(

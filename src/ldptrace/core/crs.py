@@ -50,7 +50,7 @@ def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, F
         raise InputError("pyproj is needed for this; install it with: pip install 'ldptrace[geo]'") from None
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
-    except pyproj.exceptions.CRSError as error:
+    except pyproj.exceptions.ProjError as error:
         raise InputError(f"cannot convert from {source} to {target}: {error}") from None
     new_x, new_y = transformer.transform(x, y)
     if not (np.isfinite(new_x).all() and np.isfinite(new_y).all()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from ldptrace.protocol.grid import Bounds
 NAMES = ("zone_id", "zone", "id", "code", "name")
 # Two zones share no more than this part of the smaller one: borders that were digitised twice.
 OVERLAP = 1e-3
+POLYGONS, NO_SHAPE = {"Polygon", "MultiPolygon"}, "rows without a shape"
 FINEST = 15
 NOWHERE = -1
 
@@ -74,7 +76,7 @@ class Polygons(Zones):
         if len(wrong):
             a, b = self.ids[first[wrong[0]]], self.ids[second[wrong[0]]]
             raise InputError(
-                f"{self.name}: zones {a!r} and {b!r} overlap, and so do {len(wrong)} pairs in all; "
+                f"{self.name}: zones {a!r} and {b!r} overlap ({len(wrong)} such pairs in all); "
                 "a trip can begin in one zone only"
             )
 
@@ -170,13 +172,15 @@ def read_zones(source: str | Path, column: str | None = None) -> Zones:
         raise InputError(f"there is no file {path}; zones are a file of polygons, or h3:R")
     geopandas = needed("geopandas")
     try:
-        frame = geopandas.read_file(path)
+        with warnings.catch_warnings():
+            # Of a file with several layers the first one is read.
+            warnings.filterwarnings("ignore", "More than one layer found")
+            frame = geopandas.read_file(path)
     except Exception as error:  # GDAL's drivers fail in many ways, all of which mean the same here
         raise FormatError(f"{path}: the zones cannot be read: {error}") from None
-    kinds = set(frame.geom_type) if len(frame) and frame.active_geometry_name else {None}
-    if not kinds <= {"Polygon", "MultiPolygon"}:
-        found = ", ".join(sorted(str(kind) for kind in kinds - {"Polygon", "MultiPolygon"}))
-        raise FormatError(f"{path}: zones are polygons, this file has {found or 'none'}")
+    kinds = set(frame.geom_type.fillna(NO_SHAPE)) if len(frame) and frame.active_geometry_name else {NO_SHAPE}
+    if not kinds <= POLYGONS:
+        raise FormatError(f"{path}: zones are polygons, this file has {', '.join(sorted(kinds - POLYGONS))}")
     crs = None if frame.crs is None else frame.crs.to_string()
     shapes = frame.geometry.make_valid().to_numpy()
     return Polygons(str(path), _names(frame, column, path), shapes, crs)
