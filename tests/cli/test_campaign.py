@@ -149,7 +149,7 @@ def test_a_standing_campaign_goes_on_with_another_plan(tmp_path: Path) -> None:
         "lifetime": "6",
         "grace": 43_200,
     }
-    assert run("open", "town").exit_code == 0
+    assert "campaign town is open, and its windows open and close by themselves" in run("open", "town").output
     assert "every 7 days, lifetime 6" in run("show", "town").stdout
     with open_database("data").reading() as session:
         plan = registry.find(session, "town").plan

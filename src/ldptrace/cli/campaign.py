@@ -314,6 +314,9 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
     from ldptrace.server import campaigns
 
     opened = campaigns.open_round(database_of(data, database), name, actor=actor())
+    if opened.plan.standing is not None:
+        note(f"campaign {name} is open, and its windows open and close by themselves: plan {opened.plan.id}")
+        return
     note(f"round {opened.round} of campaign {name} is open: plan {opened.plan.id}")
 
 

@@ -81,7 +81,7 @@ def fleet(
         with _Bar(users * windows) as bar:
             playing = Playing(concurrency, sheets, bar.show)
             answered = asyncio.run(run_standing_fleet(devices, trips, users, rhythm, playing))
-        _tell(answered)
+        _tell(answered, "answers")
         for window, count in sorted(answered.windows.items()):
             note(f"  window {window}: {count:,} answers")
         note(f"  no device gave more than epsilon {float(answered.most_given):g}")
@@ -99,11 +99,11 @@ def fleet(
         raise typer.Exit(1)
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: Outcome, what: str = "devices") -> None:
     """What became of the fleet."""
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
-        f"{outcome.acknowledged:,} of {outcome.devices:,} devices acknowledged in {outcome.seconds:.1f} s, "
+        f"{outcome.acknowledged:,} of {outcome.devices:,} {what} acknowledged in {outcome.seconds:.1f} s, "
         f"{outcome.acknowledged / max(outcome.seconds, 1e-9):,.0f} per second"
         + (f"; {events}" if events else "")
     )
