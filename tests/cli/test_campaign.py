@@ -45,7 +45,11 @@ def test_a_campaign_is_made_of_a_plan_and_opened_and_closed() -> None:
     assert shown("town")["plan"] != PLAN.id
     assert run("open", "town").exit_code == 0
     assert shown("town")["state"] == "open"
-    assert "0 counted, 7 needed" in run("show", "town").stdout
+    facts, _, table = run("show", "town").stdout.partition("Predicted standard error of a share")
+    assert "reports   0 counted, 7 needed" in facts.splitlines()
+    # A row for each question, and no more than a terminal is wide.
+    assert {"length", "visits", "moves"} <= {line.split()[1] for line in table.splitlines() if "│" in line}
+    assert max(map(len, table.splitlines())) <= 100
     assert run("close", "town").exit_code == 0
     assert isinstance(run("open", "town").exception, Exception)
     actions = [entry["action"] for entry in json.loads(run("audit", "--json").stdout)]
