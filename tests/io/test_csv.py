@@ -69,6 +69,13 @@ def test_times_that_are_not_understood_are_said_to_be_left_out(tmp_path: Path) -
     assert "'noon' is not understood as a time" in report.line()
 
 
+def test_times_without_a_zone_among_others_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text("id,lon,lat,t\n1,13,52,2026-03-01T08:00:00Z\n1,13,52,2026-03-01T08:01:00\n")
+    _, account = read_with_account(path)
+    assert "without a zone, read on the clocks of UTC, beside times with one" in account.line()
+
+
 def test_some_missing_times_are_said_to_be_left_out(tmp_path: Path) -> None:
     found, report = read_with_account(saved(tmp_path, "id,x,y,t\n1,0,0,5\n1,1,1,\n"))
     assert found.t is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -77,13 +78,8 @@ def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | N
     if any(pa.types.is_binary(column.type) for column in table.columns):
         return None
     parsed = of_table(table, reading, place="line", first=2)
-    return Parsed(
-        parsed.trajectories,
-        parsed.rows + broken,
-        parsed.dropped,
-        total([parsed.dropped_points, {"wrong number of columns": broken}]),
-        parsed.notes,
-    )
+    dropped = total([parsed.dropped_points, {"wrong number of columns": broken}])
+    return replace(parsed, rows=parsed.rows + broken, dropped_points=dropped)
 
 
 def is_porto(path: Path) -> bool:
