@@ -18,6 +18,7 @@ OTHERS = (
     "scaling",
     "granularity",
     "streets",
+    "street_floors",
     "poisoning",
     "published_randomizer",
     "wire",

@@ -88,12 +88,14 @@ class Judge:
         self.reference = Reference.of(town.trips, self.grid, np.random.default_rng(0))
         self.traces = Traces.of(replace(town.trips, t=None), self.grid)
 
-    def scores(self, made: Trajectories, seed: int) -> list[float]:
+    def scores(self, made: Trajectories, seed: int, *, fixes: bool = False) -> list[float]:
+        """The nine metrics and the fine densities; with `fixes` those of what was made are of its points, too."""
         made = replace(made, crs=self.town.trips.crs)
         nine = self.reference.redrawn(np.random.default_rng(seed)).score(made)
-        traces = Traces.of(replace(made, t=None), self.grid)
+        traces = Traces.of(made if self.town.fixes else replace(made, t=None), self.grid)
         real = self.traces.fixes if self.town.fixes else self.traces.along
         ours = traces.whereabouts if self.town.fixes else traces.along
+        ours = traces.fixes if fixes else ours
         fine = [count_divergence(coarser(real, side), coarser(ours, side)) for side in SIDES]
         return [*(nine[name] for name in METRICS), *fine]
 

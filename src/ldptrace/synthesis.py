@@ -346,7 +346,7 @@ def _learned(
             pilot = run_pilot(crowd, settings.epsilon, bounds, settings.pilot, streams.devices)
         options = {"trip": pilot.trip} | options
     users = crowd.users - (0 if pilot is None else pilot.users)
-    grid = Grid(bounds, _cells(settings, users, options))
+    grid = Grid(bounds, _cells(settings, users, options, public.ways is not None))
     noise = mostly_noise(users, settings.epsilon, grid.n, trip=options.get("trip", TRIP))
     if noise:
         warnings.warn(noise, NoiseWarning, stacklevel=4)
@@ -385,13 +385,13 @@ def _learned(
     return replace(done, release=Release(synthesis.model, drawing, crs, done.privacy()))
 
 
-def _cells(settings: Settings, users: int, options: Mapping[str, Any]) -> int:
+def _cells(settings: Settings, users: int, options: Mapping[str, Any], for_map: bool) -> int:
     """Cells per side: as given, or chosen from public facts."""
     if settings.grid != "auto":
         return settings.grid
     if "trip" not in settings.recipe.options:
         return PAPER_GRID
-    return choose_grid(users, settings.epsilon, options.get("trip", TRIP))
+    return choose_grid(users, settings.epsilon, options.get("trip", TRIP), for_map)
 
 
 def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:

@@ -2,10 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from ldptrace.curator.planning import FLAT, GRIDS, choose_grid, choose_plan, outlook, standard_errors
+from ldptrace.curator.planning import (
+    FLAT,
+    GRIDS,
+    MAP_GRID,
+    choose_grid,
+    choose_plan,
+    outlook,
+    standard_errors,
+)
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.words import explain
 
 BOUNDS = (0.0, 0.0, 1.0, 1.0)
@@ -14,6 +23,13 @@ BOUNDS = (0.0, 0.0, 1.0, 1.0)
 def test_more_users_and_more_budget_allow_finer_grids() -> None:
     assert choose_grid(10_000, 1.0) <= choose_grid(300_000, 1.0) <= choose_grid(3_000_000, 1.0)
     assert choose_grid(300_000, 0.5) <= choose_grid(300_000, 2.0)
+
+
+def test_a_map_allows_finer_cells_where_noise_does() -> None:
+    for users in (1_000, 50_000, 200_000, 30_000_000):
+        plain, mapped = (choose_grid(users, 1.0, for_map=given) for given in (False, True))
+        assert mapped == (max(plain, MAP_GRID) if users >= 200_000 else plain)
+    assert choose_plan(200_000, 1.0, BOUNDS, wanted=Wanted(for_map=True))[0].grid.n == MAP_GRID
 
 
 def test_the_choice_is_the_best_of_its_neighbours() -> None:

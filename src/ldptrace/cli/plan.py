@@ -110,7 +110,7 @@ def plan(
         )
     side = max(box[2] - box[0], box[3] - box[1])
     trip = TRIP if mean_trip is None else mean_trip / side
-    n = choose_grid(users, float(budget), trip) if grid == "auto" else whole_number("--grid", grid)
+    n = choose_grid(users, float(budget), trip, for_map) if grid == "auto" else whole_number("--grid", grid)
     view = None
     if method is Kind.single_report:
         named = questions_of(questions)

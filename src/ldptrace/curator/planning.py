@@ -36,6 +36,9 @@ QUERY = 1 / 9
 # Grids that nest in the 6 x 6 cells on which the literature measures. Others are no better where the prediction prefers
 # them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/explanation/one-report.md).
 GRIDS = (6, 12, 18, 24)
+# With a street map, routes say what happens within cells, and finer ones tell more of where trips begin and end: at
+# least this grid, from where its predicted noise is below a bound (docs/lab/streets.md).
+MAP_GRID, MAP_NOISE = 8, 0.47
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
 # Predicted errors: from here on a result is called mostly noise, and what one would rather have.
@@ -85,13 +88,18 @@ def outlook(
 
 
 @lru_cache
-def choose_grid(users: int, epsilon: float, trip: float = TRIP) -> int:
-    """N with the smallest predicted error, among the grids that nest in the literature's.
+def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = False) -> int:
+    """N with the smallest predicted error, among the grids that nest in the literature's; finer where a map helps.
 
     >>> choose_grid(2_000, 1.0), choose_grid(300_000, 1.0), choose_grid(30_000_000, 1.0)
     (6, 6, 18)
+    >>> choose_grid(2_000, 1.0, for_map=True), choose_grid(300_000, 1.0, for_map=True)
+    (6, 8)
     """
-    return min(GRIDS, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
+    best = min(GRIDS, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
+    if not for_map or outlook(users, epsilon, MAP_GRID, trip=trip).noise > MAP_NOISE:
+        return best
+    return max(best, MAP_GRID)
 
 
 def choose_plan(
@@ -108,9 +116,10 @@ def choose_plan(
 
     `n` is chosen too, unless it is given; `crs` names the coordinates of the bounds.
     """
-    n = choose_grid(users, float(epsilon), trip) if n is None else n
+    wanted = wanted or Wanted()
+    n = choose_grid(users, float(epsilon), trip, wanted.for_map) if n is None else n
     view = outlook(users, epsilon, n, trip=trip)
-    asked = (wanted or Wanted()).changed(most_moves=view.most_moves, cap=view.cap)
+    asked = wanted.changed(most_moves=view.most_moves, cap=view.cap)
     return Plan.asking(asked, Grid(bounds, n), epsilon, crs), view
 
 

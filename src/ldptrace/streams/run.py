@@ -94,7 +94,11 @@ def stream(
     epsilon_fraction(epsilon)
     cast = _Cast.of(_timed(trajectories_of(real)), settings)
     public.refuse_private(Memory(cast.trips))
-    n = choose_grid(cast.count, epsilon) if settings.grid == "auto" else settings.grid
+    n = (
+        choose_grid(cast.count, epsilon, for_map=public.ways is not None)
+        if settings.grid == "auto"
+        else settings.grid
+    )
     grid, steps = Grid(checked_bounds(bounds), n), list[Step]()
     plan: Plan | None = None
     if settings.other is None:

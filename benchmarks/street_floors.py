@@ -1,0 +1,145 @@
+"""How near synthetic trips on streets are to a file of trips, beside what no street model could exceed.
+
+    python -m benchmarks.street_floors TRIPS --roads NETWORK --bounds X0,Y0,X1,Y1 [--grids 6 8 12 16] [--users N]
+
+Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
+other half, and the same fixes moved to the nearest street. Then the map alone, the fit without the map, and the fit on
+streets for each number of cells, with noise and with hardly any (epsilon 10).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+import ldptrace as lt
+from benchmarks.streets import SHORT, Judge, Town, answered, map_alone, without_map
+from benchmarks.tables import save
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import FitWarning
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.protocol.grid import Bounds
+from ldptrace.roads.pieces import in_pieces
+
+SHOWN = ("density", "trip", "F1", "pattern", "d24", "d96", "d192")
+# Points of streets are this far apart, in the unit of the network's lengths, when fixes are moved to them.
+NEAR = 10.0
+HARDLY_ANY = 10.0
+
+
+def snapped(town: Town) -> Trajectories:
+    """The trips with every fix moved to the nearest street."""
+    roads = in_pieces(town.roads.clipped(town.bounds), NEAR)
+    across, up = roads.scale
+    tree = cKDTree(np.c_[roads.x * across, roads.y * up])
+    _, nearest = tree.query(np.c_[town.trips.x * across, town.trips.y * up])
+    return replace(town.trips, x=roads.x[nearest], y=roads.y[nearest])
+
+
+def halves(town: Town, seed: int) -> tuple[Town, Trajectories]:
+    """A random half of the trips as a town of its own, and the other half."""
+    order = np.random.default_rng(seed).permutation(len(town.trips))
+    middle = len(order) // 2
+    return replace(town, trips=town.trips.take(order[:middle])), town.trips.take(order[middle:])
+
+
+class Table:
+    """Rows of scores, printed as they come: mean and spread."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[list[float]]] = {}
+        print(f"{'':<34}" + "".join(f"{name:>16}" for name in (*SHOWN, "off", "seconds")), flush=True)
+
+    def add(self, name: str, make: Callable[[int], list[float]], repeats: int) -> None:
+        rows = [make(seed) for seed in range(1, repeats + 1)]
+        self.rows[name] = rows
+        mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
+        cells = [
+            f"{m:.4f} ±{s:.4f}" if repeats > 1 else f"{m:.4f}" for m, s in zip(mean, spread, strict=True)
+        ]
+        print(f"{name:<34}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
+def shown(scores: list[float], off: float = 0.0, seconds: float = 0.0) -> list[float]:
+    """The scores that the table shows, the share of trips off the streets, and what a fit takes."""
+    named = dict(zip(SHORT, scores, strict=True))
+    return [*(named[name] for name in SHOWN), off, seconds]
+
+
+def fitted(town: Town, judge: Judge, epsilon: float, n: int) -> Callable[[int], list[float]]:
+    """Scores of trips on streets."""
+
+    def make(seed: int) -> list[float]:
+        rng, estimates = np.random.default_rng(100 + seed), answered(town, epsilon, n, seed, for_map=True)
+        begin = time.process_time()
+        model = RouteModel.fit(estimates, town.roads, rng)
+        seconds = time.process_time() - begin
+        off = model.elsewhere + (1 - model.elsewhere) * model.off_streets
+        return shown(judge.scores(model.sample(len(town.trips), rng, timed=True), seed), off, seconds)
+
+    return make
+
+
+def table(
+    whole: Town, town: Town, epsilon: float, grids: list[int], repeats: int
+) -> dict[str, list[list[float]]]:
+    """All rows of a town, whose users may be drawn from fewer trips, those of the `whole`."""
+    judge, found = Judge(town), Table()
+
+    def half(seed: int) -> list[float]:
+        one, other = halves(whole, seed)
+        # The fixes of the other half, as they are: not along lines.
+        return shown(Judge(one).scores(other, seed, fixes=True))
+
+    found.add("half against half", half, repeats)
+    found.add(
+        "fixes on the nearest street", lambda seed: shown(judge.scores(snapped(town), seed, fixes=True)), 1
+    )
+    found.add("the map alone", lambda seed: shown(judge.scores(map_alone(town)(seed), seed)), repeats)
+    found.add(
+        "no map, 6 x 6 cells",
+        lambda seed: shown(judge.scores(without_map(town, epsilon)(seed), seed)),
+        repeats,
+    )
+    for n in grids:
+        found.add(f"{n} x {n} cells", fitted(town, judge, epsilon, n), repeats)
+    found.add(f"{grids[0]} x {grids[0]}, hardly any noise", fitted(town, judge, HARDLY_ANY, grids[0]), 1)
+    return found.rows
+
+
+def bounds_of(text: str) -> Bounds:
+    x0, y0, x1, y1 = (float(part) for part in text.split(","))
+    return x0, y0, x1, y1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("trips", type=Path)
+    parser.add_argument("--roads", type=Path, required=True)
+    parser.add_argument("--bounds", type=bounds_of, required=True)
+    parser.add_argument("--grids", type=int, nargs="*", default=[6, 8, 12, 16])
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--users", type=int, help="this many users, drawn from the trips with replacement")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", FitWarning)
+    trips = lt.read(arguments.trips, bounds=arguments.bounds, outside="cut", min_points=2)
+    whole = Town(arguments.trips.stem, trips, arguments.bounds, lt.read_roads(arguments.roads), fixes=True)
+    town = whole if arguments.users is None else whole.sample(arguments.users, 1)
+    print(f"{town.name}: {len(town.trips):,} trips on {town.roads!r}, epsilon {arguments.epsilon:g}")
+    rows = table(whole, town, arguments.epsilon, arguments.grids, arguments.repeats)
+    save(arguments.out / f"street_floors_{town.name}.json", rows)
+
+
+if __name__ == "__main__":
+    main()
