@@ -97,13 +97,7 @@ class CellPaths:
             sizes = np.zeros(stop - start, dtype=np.int64)
             return _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes), sizes
 
-        parts = map_chunks(discretise, len(trajectories))
-        sizes = [part[1] for part in parts]
-        all_offsets = np.zeros(len(trajectories) + 1, dtype=np.int64)
-        if sizes:
-            np.cumsum(np.concatenate(sizes), out=all_offsets[1:])
-        cells = np.concatenate([part[0] for part in parts]) if parts else np.empty(0, dtype=np.int32)
-        return CellPaths(cells, all_offsets, grid)
+        return CellPaths(*ragged.joined(map_chunks(discretise, len(trajectories))), grid)
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,6 +22,16 @@ def offsets_of(sizes: ArrayLike) -> Ints:
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, dtype=np.int64, out=offsets[1:])
     return offsets
+
+
+def joined(parts: Sequence[tuple[NDArray[np.int32], Ints]]) -> tuple[NDArray[np.int32], Ints]:
+    """Values and offsets of lists that were made in parts: the values of each part, and the sizes of its lists.
+
+    >>> [found.tolist() for found in joined([(np.int32([7, 8]), np.array([2, 0])), (np.int32([9]), np.array([1]))])]
+    [[7, 8, 9], [0, 2, 2, 3]]
+    """
+    values = np.concatenate([np.empty(0, dtype=np.int32), *(part for part, _ in parts)])
+    return values, offsets_of(np.concatenate([np.empty(0, dtype=np.int64), *(sizes for _, sizes in parts)]))
 
 
 def owners(offsets: Ints) -> Ints:

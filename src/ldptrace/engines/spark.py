@@ -7,7 +7,6 @@ partitioning the result is always the same, and a task that runs again, because 
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import sys
@@ -30,7 +29,6 @@ from ldptrace.io import parquet
 from ldptrace.io.account import Account
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.folder import PART, atomic_folder, part_name
-from ldptrace.io.provenance import KEY, to_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,13 +105,7 @@ class Spark(Engine):
         numbers = self.session.range(0, blocks, 1, max(1, blocks // 32))
         drawn = mapped(numbers, partial(_draw, draw), columns)
         # Spark's writer knows no metadata but that of columns.
-        own = {
-            "format": "ldptrace-trajectories",
-            "version": parquet.VERSION,
-            "crs": labels["crs"],
-            "timezone": labels.get("timezone"),
-        }
-        said = {parquet.OWN_KEY: json.dumps(own), KEY: to_text(labels["provenance"])}
+        said = parquet.metadata_of(labels["crs"], labels.get("timezone"), labels["provenance"])
         named = functions.col("traj_id").alias("traj_id", metadata=said)
         drawn.select(named, *drawn.columns[1:]).write.parquet(address(target), compression="zstd")
 

@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Ints
+from ldptrace.core.crs import is_geographic
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
@@ -34,12 +35,11 @@ _CHUNK = 256
 
 def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
     """The part of a network in the bounds; an error if it is of another place."""
-    if roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper():
-        geographic = Trajectories.from_lists([], crs=crs).is_geographic
-        if not (geographic and roads.is_geographic):
-            raise InputError(
-                f"{roads.name} is in {roads.crs} and the trajectories are in {crs}: convert one of them first"
-            )
+    differ = roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper()
+    if differ and not (is_geographic(crs) and roads.is_geographic):
+        raise InputError(
+            f"{roads.name} is in {roads.crs} and the trajectories are in {crs}: convert one of them first"
+        )
     return roads.clipped(grid.bounds)
 
 
@@ -102,10 +102,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
     def work(_: int, begin: int, stop: int) -> tuple[NDArray[np.int32], Ints]:
         return _search((x, y, price), graph, start[begin:stop], end[begin:stop])
 
-    parts = map_chunks(work, len(start), _CHUNK)
-    sizes = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
-    edges = np.concatenate([np.empty(0, dtype=np.int32), *(part[0] for part in parts)])
-    return edges, ragged.offsets_of(sizes)
+    return ragged.joined(map_chunks(work, len(start), _CHUNK))
 
 
 @kernel

@@ -182,19 +182,30 @@ class Writer:
         )
 
 
-def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
-    """The table of a file, its metadata included, and how its columns are best written."""
-    table = trajectories.to_arrow()
+def metadata_of(
+    crs: str | None,
+    timezone: str | None,
+    provenance: Mapping[str, Any] | None,
+    user: str | None = None,
+) -> dict[str, str]:
+    """What a file says of all its trajectories."""
     own = {
         "format": "ldptrace-trajectories",
         "version": VERSION,
-        "crs": trajectories.crs,
-        "user": trajectories.user,
-        "timezone": trajectories.timezone,
+        "crs": crs,
+        "user": user,
+        "timezone": timezone,
     }
-    about = {OWN_KEY: json.dumps(own)}
-    if trajectories.provenance is not None:
-        about[KEY] = to_text(trajectories.provenance)
+    promised = {} if provenance is None else {KEY: to_text(provenance)}
+    return {OWN_KEY: json.dumps(own)} | promised
+
+
+def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
+    """The table of a file, its metadata included, and how its columns are best written."""
+    table = trajectories.to_arrow()
+    about = metadata_of(
+        trajectories.crs, trajectories.timezone, trajectories.provenance, user=trajectories.user
+    )
     if trajectories.is_geographic and GEOMETRY not in table.column_names:
         table = table.append_column(GEOMETRY, _lines(table))
         # Without "crs" a geometry is in OGC:CRS84: longitude and latitude.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import grid_moves
@@ -103,12 +104,7 @@ class MarkovModel(LatticeModel):
                 lengths, starts, onward, targets, self.ends, reweight, sizes, sources[number]
             ), sizes
 
-        parts = map_chunks(walk, count)
-        offsets = np.zeros(count + 1, dtype=np.int64)
-        if parts:
-            np.cumsum(np.concatenate([sizes for _, sizes in parts]), out=offsets[1:])
-        cells = np.concatenate([cells for cells, _ in parts]) if parts else np.empty(0, dtype=np.int32)
-        return CellPaths(cells, offsets, self.grid)
+        return CellPaths(*ragged.joined(map_chunks(walk, count)), self.grid)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         header = {

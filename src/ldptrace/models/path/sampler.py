@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.moves import grid_moves
@@ -58,8 +59,7 @@ class PathSampler:
             _begin(self.first, self.first_other, begun[start:stop], sources[number])
 
         map_chunks(begin, count)
-        offsets = np.zeros(count + 1, dtype=np.int64)
-        np.cumsum(np.where(begun < cells, 1, (begun - cells) // moves + 2), out=offsets[1:])
+        offsets = ragged.offsets_of(np.where(begun < cells, 1, (begun - cells) // moves + 2))
         visited = np.empty(offsets[-1], dtype=np.int32)
         source, _, target = (np.ascontiguousarray(column) for column in grid_moves(self.grid.n).T)
 
