@@ -88,9 +88,8 @@ def test_bytes_that_tell_beside_the_payload_fall(leak: str, monkeypatch: pytest.
         return report[:-1] + bytes([len(points) % 2])
 
     monkeypatch.setattr(Reporter, "draw_about", leaky)
-    found = audit(SINGLE, trials=200)
-    assert not found.stands
-    assert any(not finding.stands for finding in found.structure)
+    # One such finding makes the whole audit fall, as the test below shows.
+    assert not all(finding.stands for finding in structural_findings(SINGLE))
 
 
 @pytest.mark.parametrize("part", ["exact", "marginals", "structure", "attacks", "source", "ledger"])

@@ -170,7 +170,7 @@ def synthesized(spark: Spark, folder: Path, target: Path) -> list[object]:
     crowd = SparkCrowd(spark, str(folder), Reading(bounds=BOUNDS))
     assert crowd.timed
     assert not crowd.dated
-    with pytest.raises(InputError, match="nobody can say the day of the week"):
+    with pytest.raises(InputError, match="the day of the week is not known"):
         run_files(folder, target, 1.0, CLUSTER, bounds=BOUNDS, grid=4, week=True)
     with pytest.raises(NothingUsable, match=r"nothing in it can be used: .* MOST OF IT IS LOST"):
         run_files(folder, target, 1.0, CLUSTER, bounds=(5.0, 5.0, 6.0, 6.0), grid=4)
