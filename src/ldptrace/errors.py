@@ -17,11 +17,11 @@ from __future__ import annotations
 
 
 class LdptraceError(Exception):
-    """Root of all errors that this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
 
 class InputError(LdptraceError, ValueError):
-    """What the user gave cannot be used; the message says why."""
+    """An input cannot be used; the message says why."""
 
 
 class FormatError(InputError):

@@ -243,11 +243,12 @@ def synthesize(
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
 
     `real` is anything that `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
-    Every trajectory plays one user's device; where a column says whose is whose, one of each user does
+    Each trajectory plays the device of one user; if a column names the users, one trajectory of each user does
     (`unit="trip"`: all do, and the promise holds for each trip only).
 
-    An empty trajectory is a device without a trip: it answers null, and the model estimates how many there are. There
-    are as many synthetic trips as devices with one, as estimated, unless `count` is given.
+    An empty trajectory is a device without a trip: it answers null, and the model estimates how many there are. By
+    default there are as many synthetic trips as the estimated number of devices with a trip; `count` sets another
+    number.
 
     `bounds` are public knowledge about the area. `bounds_from_data` takes them from the data, which is not private, and
     the result says so. `outside` says what becomes of trips that leave the bounds: `"cut"` ends them there, `"drop"`

@@ -114,7 +114,7 @@ def test_every_part_is_there(html: str) -> None:
     for heading in (
         "Utility: the nine metrics of the paper",
         "More trips on the map",
-        "What people see on a map",
+        "Metrics on streets",
         "When trips happen",
         "Where people are",
         "How they move",
@@ -139,7 +139,7 @@ def test_every_part_is_there(html: str) -> None:
 
 def test_the_page_opens_with_verdict_maps_uses_and_promise(html: str) -> None:
     opening = html[: html.index("<details>")]
-    assert "measures are nearly perfect" in opening
+    assert "metrics are nearly perfect" in opening
     assert "Not covered by ε. It was computed from the real trips and draws 200 of them" in opening
     assert "Nothing is promised about it" in opening
     assert "The map alone, without any report" in opening
@@ -147,7 +147,7 @@ def test_the_page_opens_with_verdict_maps_uses_and_promise(html: str) -> None:
     assert opening.count('<svg class="map trips"') == 3
     for use in ("Where people are", "From where to where", "Single streets", "When trips happen"):
         assert use in opening
-    assert "perfect is a fresh sample of the real trips" in opening
+    assert "<b>Perfect</b>: a fresh sample of the real trips" in opening
     assert "<dt>routed</dt>" in html
     # Every number says which way is better, and what is cited is explained.
     assert html.count("is better</span>") >= 9 + 10
@@ -183,7 +183,7 @@ def test_the_verdict_names_what_is_weak() -> None:
     real = drifting_walks(400, 1)
     card = evaluate(real, real, drifting_walks(400, 3, pull=0.9), seed=1, repeat=1, names=["same", "other"])
     same, other = (verdict(item) for item in card.document()["sets"])
-    assert same.startswith("same is very close to the real set: 9 of 9 measures")
+    assert same.startswith("same is very close to the real set: 9 of 9 metrics")
     assert "the weakest is" in other
     assert "very close" not in other
 
@@ -246,7 +246,7 @@ def test_streams_have_a_fold_of_their_own() -> None:
         real, other, bounds=(0, 0, 8, 8), grid=4, repeat=1, seed=1, attacks=False, tick=10.0, from_tick=4
     ).to_html()
     assert "<h2>Tick by tick</h2>" in html
-    assert "one in each tick of 10 s" in html
+    assert "one position per trip and tick of 10 s" in html
     assert "from tick 4 on" in html
     fold = html[html.index("<h2>Tick by tick</h2>") :]
     assert fold[: fold.index("</details>")].count('<svg class="chart"') == 5

@@ -40,13 +40,13 @@ def test_a_place_between_nothing_and_perfect(item: dict[str, Any], place: float 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0.0, "ours is very close to the real set: 1 of 1 measures are nearly perfect."),
-        (0.08, "ours is close to the real set: 1 of 1 measures are nearly perfect."),
+        (0.0, "ours is very close to the real set: 1 of 1 metrics are nearly perfect."),
+        (0.08, "ours is close to the real set: 1 of 1 metrics are nearly perfect."),
         (0.2, "is a fair likeness of"),
         (0.4, "is a rough likeness of"),
         (
             0.6,
-            "is far from the real set: 0 of 1 measures are nearly perfect; the weakest is trip error, 40 %",
+            "is far from the real set: 0 of 1 metrics are nearly perfect; the weakest is trip error, 40 %",
         ),
         (2.0, "the weakest is trip error, no better than random."),
     ],
@@ -57,20 +57,20 @@ def test_grades(value: float, words: str) -> None:
 
 def test_the_middle_decides_and_the_weakest_is_named() -> None:
     said = verdict(named(entry(0.0), entry(0.01), entry(0.9, title="Kendall tau"), entry(9.0, level="fine")))
-    assert said.startswith("ours is very close to the real set: 2 of 3 measures")
+    assert said.startswith("ours is very close to the real set: 2 of 3 metrics")
     assert "the weakest is Kendall tau, 10 % of the way" in said
 
 
 def test_nothing_to_judge() -> None:
-    assert verdict(named(entry(None))) == "ours cannot be judged: the real set has too little in it."
+    assert verdict(named(entry(None))) == "ours cannot be judged: the real set is too small."
 
 
 def test_what_the_map_gives_by_itself() -> None:
     known = {"controls": {"map_alone": 0.5}}
     ours = named(entry(0.1, **known), entry(0.7, **known))
     assert map_remark([ours]) == (
-        "The map alone, without any report, gets 50 % of the way from random to perfect in the middle of the nine; "
-        "ours beats it in 1 of 2."
+        "The map alone, without any report, reaches 50 % of the way from random to perfect (median of the nine "
+        "metrics); ours is better in 1 of 2."
     )
     assert map_remark([named(entry(0.1))]) is None
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 GRID = 6
 # The three synthetic sets: method, and whether it knows the public map.
 SETS = {
-    "with the map": ("single-report", True),
-    "without a map": ("single-report", False),
-    "the paper's": ("paper", False),
+    "ldptrace with map": ("single-report", True),
+    "ldptrace without map": ("single-report", False),
+    "the paper's method": ("paper", False),
 }
 # The queries of the scorecard have a seed of their own: the scorecard prints it, and never the devices'.
 QUERIES = 1
@@ -77,7 +77,7 @@ def demo(
                 samples=True,
             )
         with stages("write"):
-            write(sets["with the map"], out / "synthetic.parquet")
+            write(sets["ldptrace with map"], out / "synthetic.parquet")
             write_roads(roads, out / "roads")
             picture({"real": real} | sets, roads, out / "trips.png")
             card.to_json(out / "scorecard.json")

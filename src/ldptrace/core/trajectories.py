@@ -159,7 +159,7 @@ class Trajectories:
 
     @property
     def users(self) -> Ints:
-        """Whose each trajectory is, as numbers from 0; where nobody says, everyone has one trip."""
+        """The user of each trajectory, as numbers from 0; without a user column, each trip is a user's."""
         trips = np.arange(len(self)) if self.trips is None else self.trips
         if self.user is None or self.extra is None:
             return trips

@@ -104,7 +104,7 @@ class _Book(Record):
 
 
 class Ledger:
-    """The ledger in the file `path`. `limit` is the most epsilon this person gives away in all.
+    """The ledger in the file `path`. `limit` is the largest epsilon that this person allows in all.
 
     A new ledger has the limit 5 unless another is given; that of an existing one is changed, up or down, only when
     `limit` is given.
@@ -143,7 +143,7 @@ class Ledger:
         return self._read().standing
 
     def acceptance(self, plan: Plan) -> Acceptance | None:
-        """What is remembered of this standing plan; None where it was never accepted."""
+        """The ledger's row of this standing plan; None if it was never accepted."""
         return self._read().accepted(plan)
 
     def answer(self, plan: Plan, round_number: int, draw: Callable[[], bytes]) -> bytes:
@@ -204,7 +204,7 @@ class Ledger:
             return report
 
     def sent(self, plan: Plan, round_number: int, window: int | None = None) -> None:
-        """The report has arrived: forget its bytes, keep that it was given. Of a standing plan, that of this window."""
+        """The report of this round, or window, has arrived: delete its bytes, remember that it was answered."""
         with self.file.locked():
             book = self._read()
             row = book.accepted(plan)

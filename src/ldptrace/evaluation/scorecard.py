@@ -92,7 +92,7 @@ def _mean_attack(found: list[Attack]) -> Attack:
 class Scorecard:
     """How good and how private synthetic sets are, measured against one real set.
 
-    It prints as its table; in a notebook it is one with a verdict above it.
+    It prints as a table, in a notebook with a verdict above.
     """
 
     grid: Grid
@@ -158,7 +158,7 @@ class Scorecard:
         return pages.on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
-        """What a reader must know, of the real set first; where the bounds come from if nobody gave them."""
+        """Remarks for the reader: on the real set, on bounds that were not given, on each set."""
         found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
         found += self.notes
         for item in self.sets:
@@ -169,7 +169,7 @@ class Scorecard:
     def document(self) -> dict[str, Any]:
         """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's.
 
-        What is undefined is None.
+        Undefined values are None.
         """
         sets = [self._set_document(item) for item in self.sets]
         found: dict[str, Any] = {
@@ -230,7 +230,7 @@ class Scorecard:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The document as JSON text, also written to `path` if given; what is undefined is null."""
+        """The document as JSON text, also written to `path` if given; undefined values are null."""
         return _written(json_text(self.document()), path)
 
     def to_frame(self) -> Any:
@@ -288,8 +288,8 @@ class Scorecard:
 
 
 HEADINGS = {
-    "street": "what people see on a map",
-    "time": "when trips happen",
+    "street": "metrics on streets",
+    "time": "metrics of time",
     "stream": "tick by tick, as a stream",
 }
 TITLES = {"reidentification": "re-identification", "outlier": "outlier"}

@@ -91,9 +91,9 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
 
 
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
-    """Write trajectories (or a data frame of them); the file appears whole or not at all.
+    """Write trajectories (or a data frame of them); the file is written completely or not at all.
 
-    What was promised about them goes with them: into the file, or beside it where the format has no place.
+    Their promise is stored in the file, or in a file beside it if the format has no place for it.
     """
     target = Path(path)
     if not isinstance(trajectories, Trajectories):

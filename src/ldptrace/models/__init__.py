@@ -49,7 +49,7 @@ def fit_model(
     streets: StreetOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MobilityModel:
-    """The model that goes with what was asked: the paper's chain for its questions, the path model otherwise.
+    """The model for these questions: the paper's chain for its own questions, the path model otherwise.
 
     With a public map, or public routes, trips follow its streets, as the options of `streets` say. `rng` draws the
     library of routes, which is public; without one it is the same every time. Trips off the streets keep to a public
@@ -81,7 +81,7 @@ def fit_model(
 
 
 def load_model(path: str | Path) -> MobilityModel:
-    """The model in a file, whatever its kind."""
+    """The model in a file, of any kind."""
     return load_release(path)[0]
 
 

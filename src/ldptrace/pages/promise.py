@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 MEANING = {
-    "user": "All that one user sends is at most {factor} times as likely with one trajectory as with any other.",
-    "trip": "What is sent about one trip is at most {factor} times as likely with that trip as with any other; what "
-    "several trips of one person give away adds up.",
+    "user": "Everything that one user sends is at most {factor} times as likely with one trip as with any other.",
+    "trip": "Everything that is sent about one trip is at most {factor} times as likely with that trip as with any "
+    "other. For several trips of one person, epsilon adds up.",
 }
 
 

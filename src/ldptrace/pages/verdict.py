@@ -109,11 +109,11 @@ def verdict(item: Document) -> str:
     >>> one = {"level": "global", "title": "Trip error", "goal": "min", "floor": 0.0, "uniform": 1.0}
     >>> verdict({"name": "ours", "metrics": {"a": one | {"value": 0.02}, "b": one | {"value": 0.2}}})
     ... # doctest: +ELLIPSIS
-    'ours is a fair likeness of the real set: 1 of 2 measures are nearly perfect; the weakest is trip ...'
+    'ours is a fair likeness of the real set: 1 of 2 metrics are nearly perfect; the weakest is trip ...'
     """
     known = _places(item)
     if not known:
-        return f"{item['name']} cannot be judged: the real set has too little in it."
+        return f"{item['name']} cannot be judged: the real set is too small."
     middle = median(place for place, _ in known)
     grade = next((words for least, words in GRADES if middle >= least), "far from")
     good = sum(place >= CLOSE for place, _ in known)
@@ -125,15 +125,13 @@ def verdict(item: Document) -> str:
         else f"{100 * weakest:.0f} % of the way from random to perfect"
     )
     tail = f"; the weakest is {name}, {share}" if good < len(known) else ""
-    return (
-        f"{item['name']} is {grade} the real set: {good} of {len(known)} measures are nearly perfect{tail}."
-    )
+    return f"{item['name']} is {grade} the real set: {good} of {len(known)} metrics are nearly perfect{tail}."
 
 
 def uses(sets: Sequence[Document]) -> list[dict[str, Any]]:
     """What the sets may be used for: for each use the answer of each set, and where the map alone stands.
 
-    The answer is that of the middle of the use's metrics: `yes` from 90 % of the way from random to perfect on,
+    The answer is that of the median of the use's metrics: `yes` from 90 % of the way from random to perfect on,
     `roughly` from 75 % on, else `no`. A use of which nothing was measured is not there.
     """
     found = []
@@ -183,9 +181,9 @@ def map_remark(sets: Sequence[Document]) -> str | None:
         if not known:
             return None
         alone = median(theirs for _, theirs in known)
-        beaten.append(f"{item['name']} beats it in {sum(a > b for a, b in known)} of {len(known)}")
-    middle = f"{100 * alone:.0f} % of the way from random to perfect in the middle of the nine"
-    return f"The map alone, without any report, gets {middle}; {', '.join(beaten)}."
+        beaten.append(f"{item['name']} is better in {sum(a > b for a, b in known)} of {len(known)}")
+    middle = f"{100 * alone:.0f} % of the way from random to perfect (median of the nine metrics)"
+    return f"The map alone, without any report, reaches {middle}; {', '.join(beaten)}."
 
 
 def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ class Grid(Record):
 
     @cached_property
     def origin(self) -> tuple[float, float]:
-        """Lower left corner of the lattice (a hair outside the bounds)."""
+        """Lower left corner of the cells, very slightly outside the bounds."""
         x0, y0, x1, y1 = self.bounds
         return axis_origin_and_step(x0, x1, self.n)[0], axis_origin_and_step(y0, y1, self.n)[0]
 

@@ -109,7 +109,7 @@ class Plan(Record):
 
     @property
     def work(self) -> int:
-        """What all answers together cost a device at most, in outputs that are decided about."""
+        """Most work of a device for all answers, in outputs to decide about."""
         return sum(ask.work for round_ in self.rounds for ask in round_.asks)
 
     @property

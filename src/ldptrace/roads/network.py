@@ -192,7 +192,7 @@ class RoadNetwork:
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def measured(self) -> Floats:
-        """The length of every edge along its line, whatever `length` says; never zero."""
+        """The length of every edge along its line, independent of `length`; never zero."""
         x, y, offsets = self.lines(np.arange(self.edges))
         across, up = self.scale
         steps = np.hypot(np.diff(x, append=0.0) * across, np.diff(y, append=0.0) * up)
@@ -377,7 +377,7 @@ class RoadNetwork:
         return replace(self, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
 
     def check_against(self, bounds: Bounds, crs: str | None) -> None:
-        """An error unless this is a map for trajectories in these bounds and this coordinate system."""
+        """Raise an error unless the map fits trajectories in these bounds and this coordinate system."""
         if self.crs is not None and crs is not None and not self._shares(crs):
             raise InputError(
                 f"{self.name}: its coordinates are {self.crs}, those of the trajectories {crs}; convert one of "

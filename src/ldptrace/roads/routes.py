@@ -83,7 +83,7 @@ class Routes:
     def from_trajectories(public: Trajectories) -> Routes:
         """Any public trajectory file as the library: each trajectory is one edge with its own line.
 
-        Trajectories of fewer than two points say nothing of a way and are omitted.
+        Trajectories of fewer than two points are omitted.
         """
         kept = public.take(public.sizes >= 2)
         if len(kept) == 0:
@@ -223,7 +223,7 @@ class Routes:
         return Trajectories(x, y, offsets, t=t if len(t) else None, crs=self.roads.crs)
 
     def cells(self, grid: Grid, spacing: float | None = None) -> CellPaths:
-        """The path of each route on a grid, as a device would cut it: a few routes at a time, so points come and go."""
+        """The cell path of each route, as a device would compute it; a few routes at a time to save memory."""
         step = spacing or self.cut_spacing(grid)
         parts = [
             CellPaths.from_trajectories(self.points(np.arange(start, stop), spacing=step), grid)
@@ -234,7 +234,7 @@ class Routes:
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
 
     def cut_spacing(self, grid: Grid) -> float:
-        """Distance of points that sees every cell a route passes for more than a moment."""
+        """A spacing of points small enough to hit every cell that a route crosses for more than a moment."""
         across, up = self.roads.scale
         return min(grid.step[0] * across, grid.step[1] * up) / 16
 

@@ -16,8 +16,8 @@ from ldptrace_lab.compare.results import Comparison, Row
 # Columns of a table by the level of their metrics.
 PARTS = {
     "paper": "the paper's nine metrics",
-    "street": "what people see on a map",
-    "time": "when trips happen",
+    "street": "metrics on streets",
+    "time": "metrics of time",
     "stream": "tick by tick, as a stream",
 }
 SHORT = {

@@ -115,7 +115,7 @@ class PathModel(LatticeModel):
 
     @cached_property
     def land(self) -> Land | None:
-        """What of the cells is in the area."""
+        """The part of each cell that is in the area."""
         return None if self.area is None else self.area.land(self.grid)
 
     @cached_property

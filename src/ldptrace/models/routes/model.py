@@ -60,8 +60,8 @@ class RouteModel(MobilityModel):
     Those are a share `elsewhere` of all trips, which pass cells without streets, and a share `off_streets` of the rest.
 
     The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
-    of a route, as in the path model, and its stride. Every trip on streets is a public route, so nothing of a person
-    can be memorised.
+    of a route, as in the path model, and its stride. Every trip on streets is a public route, so the model cannot
+    memorise a person's trip.
     """
 
     grid: Grid
@@ -160,7 +160,7 @@ class RouteModel(MobilityModel):
 
     @staticmethod
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
-        """The map alone: public routes with public weights, no reports. What a result with reports stands beside."""
+        """The map alone: public routes with public weights, no reports. The baseline of every result with reports."""
         routes = (
             Library().draw(within(public, grid, None), rng) if isinstance(public, RoadNetwork) else public
         )
@@ -170,7 +170,7 @@ class RouteModel(MobilityModel):
 
     @property
     def effective(self) -> float:
-        """How many equally weighted routes would vary as much: one over the sum of squared weights."""
+        """Effective number of routes: one over the sum of squared weights."""
         return 1 / float((self.routes.weights**2).sum())
 
     @cached_property
@@ -310,7 +310,7 @@ class RouteModel(MobilityModel):
         return free
 
     def explain(self) -> str:
-        """What carries the weight, how well streets explain the answers, and what was learned."""
+        """How many routes matter, how well streets explain the answers, and what the fit learned."""
         roads = self.routes.roads
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
