@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from ldptrace.curator.planning import choose_plan
 from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
-from ldptrace.engines.opening import Where
+from ldptrace.engines.opening import Where, open_crowd
 from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
@@ -45,6 +45,7 @@ from ldptrace.io.reading import Reading
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library
 from ldptrace.simulation import Collection
+from ldptrace.simulation.unit import TRIPS
 from ports_kit import free_port
 from programs_kit import require
 from road_kit import lattice_roads
@@ -302,11 +303,50 @@ def points_and_users(spark: Spark, tmp_path: Path) -> None:
     crowd = SparkCrowd(spark, str(tmp_path / "points.parquet"), Reading(bounds=BOUNDS))
     assert crowd.users == 300
     assert sum(crowd.add_up(collection, collection.nothing).users) == 300
-    owned = trips.to_arrow().append_column("user_id", pa.array([number % 40 for number in range(300)]))
-    pq.write_table(owned, tmp_path / "owned.parquet")
-    crowd = SparkCrowd(spark, str(tmp_path / "owned.parquet"), Reading(bounds=BOUNDS))
-    assert crowd.play_devices("user", np.random.default_rng(1)).name == "user"
-    assert sum(crowd.add_up(collection, collection.nothing).users) == 40
+    crowd.play_devices("user", np.random.default_rng(1))
+    assert crowd.users == 7
+    assert sorted(crowd.add_up(_trips_of(), [])) == sorted(300 // 7 + (user < 300 % 7) for user in range(7))
+    one_of_each(spark, tmp_path / "owned.parquet")
+
+
+def one_of_each(spark: Spark, target: Path) -> None:
+    """Of each user one trip with points, if there is any, and how many there were: as on this machine."""
+    lists = [
+        [(0.1, 0.1)],
+        [(0.2, 0.2)],
+        [],
+        [(0.3, 0.3), (0.4, 0.4)],
+        [],
+        [(0.5, 0.5)],
+        [(0.6, 0.6)],
+        [(np.nan, 0.0)],
+    ]
+    whose = ["a", "a", "a", "b", "c", None, None, "b"]
+    owned = Trajectories.from_lists(lists).to_arrow().append_column("user_id", pa.array(whose))
+    pq.write_table(owned, target)
+    expected = {"a": 2, "b": 1, "c": 0}
+    for seed in range(3):
+        here, there = [], SparkCrowd(spark, str(target), Reading(bounds=BOUNDS))
+        with ExitStack() as resources:
+            local, _ = open_crowd(target, Reading(bounds=BOUNDS), Where(), resources)
+            for crowd in (local, there):
+                assert crowd.play_devices("user", np.random.default_rng(seed)).name == "user"
+                here.append(sorted(crowd.add_up(_trips_of(), [])))
+                assert (crowd.users, crowd.read) == (5, 8)
+        assert here[0] == here[1] == sorted([*expected.values(), 1, 1])
+
+
+def _trips_of() -> Callable[[Trajectories, int], list[int]]:
+    """How many trips each device of a block has: work that is sent to the executors, which have no module of tests."""
+
+    def counts(block: Trajectories, _: int) -> list[int]:
+        assert block.extra is not None
+        found: list[int] = block.extra[TRIPS].to_pylist()
+        # One without points is that of a user who has no other.
+        assert [count > 0 for count in found] == [size > 0 for size in block.sizes]
+        return found
+
+    return counts
 
 
 def what_is_not_written(spark: Spark, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.spark_crowd import (
+    _WHOSE,
     _add_up,
     _add_up_parts,
     _as_they_come,
@@ -23,6 +24,7 @@ from ldptrace.engines.spark_crowd import (
     _whole_trips,
 )
 from ldptrace.io.reading import Reading
+from ldptrace.simulation.unit import TRIPS
 
 PARSE = partial(_trajectories, Reading(crs="EPSG:3857"))
 
@@ -59,8 +61,8 @@ def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatc
         (found,) = _add_up(lengths, begin, iter(rows(trips, size)))
         (row,) = found.to_pylist()
         assert pickle.loads(row["found"]) == [(0, 8), (1, 8), (2, 8), (3, 6)]
-        account = pickle.loads(row["account"])
-        assert (account.trajectories, account.rows) == (30, 30)
+        passed = pickle.loads(row["account"])
+        assert (passed.account.trajectories, passed.account.rows, passed.devices) == (30, 30, 30)
     assert list(_add_up(lengths, partial(_Task, PARSE, None, _as_they_come), iter([]))) == []
 
 
@@ -97,3 +99,26 @@ def test_of_a_trip_that_was_cut_one_piece_answers() -> None:
     assert set(found[0]) == {0.1, 0.2, 0.3}
     everything = partial(_Task, parse, None, _as_they_come)(iter(rows(trips, 10)))
     assert sum(len(block) for block, _ in everything) == 200
+
+
+def test_one_trip_of_each_user_answers_and_knows_how_many_there_were() -> None:
+    trips = Trajectories.from_lists([[(0.1, 0)], [(0.2, 0)], [], [(0.3, 0)], [], [(0.4, 0)], [(9.0, 0)]])
+    whose = pa.array(["a", "a", "a", "b", "c", None, None])
+    table = (
+        trips.to_arrow()
+        .append_column("user_id", whose)
+        .append_column(_WHOSE, pa.array([1, 1, 1, 2, 3, 4, 5]))
+    )
+    parse = partial(_trajectories, Reading(bounds=(0, 0, 1, 1)), with_user=True)
+    seen = set()
+    for seed in range(8):
+        task = _Task(
+            parse, np.random.default_rng(seed), partial(_whole_trips, [_WHOSE]), iter(table.to_batches(3))
+        )
+        ((block, _),) = task
+        assert block.extra is not None
+        assert block.extra[TRIPS].to_pylist() == [2, 1, 0, 1, 0]
+        assert block.sizes.tolist() == [1, 1, 0, 1, 0]
+        assert (task.passed.devices, task.passed.account.trajectories) == (5, 7)
+        seen.add(float(block.x[0]))
+    assert seen == {0.1, 0.2}

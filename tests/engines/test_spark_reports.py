@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from functools import partial
 
 import pyarrow as pa
 
@@ -13,6 +14,8 @@ from ldptrace.engines.spark_reports import Received, _count, _cut, all_ids
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import report_bytes
+from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.trips import NO_TRIP
 
 PLAN = Plan.single_report(Grid((0, 0, 1, 1), 4), 1.0)
 SIZE = report_bytes(PLAN.rounds[0])
@@ -29,14 +32,29 @@ def test_files_are_cut_into_reports_and_counted() -> None:
     assert [row["report"] for row in rows] == [*reports, reports[2], reports[4][:20]]
     assert len({row["id"] for row in rows[:7]}) == 6
     (found,) = (
-        pickle.loads(batch.to_pylist()[0]["found"]) for batch in _count(PLAN, 0, b"", True, iter(cut))
+        pickle.loads(batch.to_pylist()[0]["found"])
+        for batch in _count(partial(Receiver, PLAN), SIZE, True, iter(cut))
     )
     receiver = Receiver(PLAN)
     codes = receiver.receive(content)
     assert found.tally == receiver.tally
     assert found.codes == Counter(codes.tolist())
     assert sorted(all_ids(found, b"")) == sorted(receiver.ids)
-    assert list(_count(PLAN, 0, b"", True, iter([]))) == []
+    assert list(_count(partial(Receiver, PLAN), SIZE, True, iter([]))) == []
+
+
+def test_one_window_of_a_standing_plan_is_counted_as_here() -> None:
+    plan = PLAN.changed(standing=Standing.of(86_400, epsilon=1))
+    reports = [Reporter(plan).draw_about(NO_TRIP, 0, window=window) for window in (3, 4, 4)]
+    files = pa.RecordBatch.from_pydict({"path": ["a"], "content": [b"".join(reports)]})
+    begin = partial(Receiver, plan, 0, b"", 4)
+    (batch,) = _count(begin, SIZE, False, _cut(SIZE, iter([files])))
+    found = pickle.loads(batch.to_pylist()[0]["found"])
+    receiver = begin()
+    codes = receiver.receive(b"".join(reports))
+    assert found.tally == receiver.tally
+    assert sum(found.tally.users) == 2
+    assert found.codes == Counter(codes.tolist())
 
 
 def test_what_was_received_adds_up() -> None:

@@ -180,13 +180,9 @@ def tally(
     chosen = read_plan(plan)
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
-    known = ids.read_bytes() if ids is not None and ids.exists() else b""
-    if engine is Engine.spark and window is not None:
-        raise InputError("--window works on this machine only: omit --engine spark or --window")
-    if engine is Engine.spark:
-        counted, codes, seen = _tally_on_cluster(reports, chosen, number, known, ids is not None)
-    else:
-        counted, codes, seen = _tally_here(reports, chosen, number, known, window)
+    known = None if ids is None else ids.read_bytes() if ids.exists() else b""
+    count_all = _tally_on_cluster if engine is Engine.spark else _tally_here
+    counted, codes, seen = count_all(reports, chosen, number, known, window)
     if ids is not None:
         with atomic_path(ids) as temporary:
             temporary.write_bytes(seen)
@@ -200,15 +196,18 @@ def tally(
 
 
 def _tally_here(
-    reports: list[Path], plan: Plan, number: int, known: bytes, window: int | None
+    reports: list[Path], plan: Plan, number: int, known: bytes | None, window: int | None
 ) -> tuple[Tally, Counter[int], bytes]:
-    """The tally of files, how many reports had which problem (0: none), and the ids of all that were counted."""
+    """The tally of files, how many reports had which problem (0: none), and the ids of all that were counted.
+
+    `known` are the ids of those that were counted before; None where nobody wants ids.
+    """
     from collections import Counter
 
     from ldptrace.curator.receive import Receiver
     from ldptrace.protocol.reports import report_bytes
 
-    receiver = Receiver(plan, number, known, window)
+    receiver = Receiver(plan, number, known or b"", window)
     size = report_bytes(plan.rounds[number])
     codes: Counter[int] = Counter()
     for path in reports:
@@ -220,7 +219,7 @@ def _tally_here(
 
 
 def _tally_on_cluster(
-    reports: list[Path], plan: Plan, number: int, known: bytes, with_ids: bool
+    reports: list[Path], plan: Plan, number: int, known: bytes | None, window: int | None
 ) -> tuple[Tally, Counter[int], bytes]:
     """The same by Spark."""
     from ldptrace.engines.spark import Spark, address
@@ -230,8 +229,10 @@ def _tally_on_cluster(
         raise InputError("a cluster reads files, not standard input: give paths that Spark can read")
     with Spark.start() as spark:
         names = [address(path) for path in reports]
-        found = receive_files(spark, names, plan, number, known, with_ids=with_ids)
-    return found.tally, found.codes, all_ids(found, known) if with_ids else b""
+        found = receive_files(
+            spark, names, plan, number, known or b"", window=window, with_ids=known is not None
+        )
+    return found.tally, found.codes, b"" if known is None else all_ids(found, known)
 
 
 def estimate(

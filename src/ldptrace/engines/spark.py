@@ -26,7 +26,6 @@ from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
-from ldptrace.io.account import Account
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.folder import PART, atomic_folder, part_name
 
@@ -142,7 +141,7 @@ def partition() -> int:
     return 0 if context is None else context.partitionId()
 
 
-def sum_row(number: int, found: object, account: Account | None = None) -> pa.RecordBatch:
+def sum_row(number: int, found: object, account: object = None) -> pa.RecordBatch:
     """The row of what a task found and what it read; `number` says where it stands among the others."""
     values = {"number": [number], "account": [pickle.dumps(account)], "found": [pickle.dumps(found)]}
     return pa.RecordBatch.from_pydict(values, _SUM)
@@ -157,7 +156,7 @@ def groups_of(files: int) -> int:
     return 0 if files <= _FEW else min(_GROUPS, 1 + files // _FILES)
 
 
-def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Account | None]:
+def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Any]:
     """Rows of sums, added up by groups in the executors and then here; and what was read.
 
     Always in the same order, so that rounding is the same too.

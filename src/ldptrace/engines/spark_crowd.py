@@ -6,7 +6,7 @@ import json
 import pickle
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -44,7 +44,7 @@ from ldptrace.io.owners import Owners
 from ldptrace.io.provenance import KEY, from_text
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
-from ldptrace.simulation.unit import Unit, play_devices, unit_of
+from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,10 +59,21 @@ _BOTH_SCHEMA = pa.schema(
         ("part", pa.binary()),
     ]
 )
-# Order of the rows of a table of points, as they were read.
-_ROW = "ldptrace_row"
-# The child of the devices' source that draws pieces; blocks have lower numbers.
-_PIECES = 1 << 40
+# Order of the rows as they were read, and whose they are: columns beside those of the source.
+_ROW, _WHOSE = "ldptrace_row", "ldptrace_whose"
+# The child of the devices' source that draws a trip of each user and a piece of each trip; blocks have lower numbers.
+_DRAWN = 1 << 40
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What tasks read: its account, and how many devices it is of."""
+
+    account: Account
+    devices: int
+
+    def __add__(self, other: Passed) -> Passed:
+        return Passed(self.account + other.account, self.devices + other.devices)
 
 
 class SparkCrowd(Crowd):
@@ -95,7 +106,7 @@ class SparkCrowd(Crowd):
             if columns.id is None:
                 raise InputError(f"{source}: no column says which trajectory a point belongs to")
             frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
-            frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW).drop(_ROW)
+            frame = frame.repartition(*self._keys).sortWithinPartitions(*self._keys, _ROW)
         files = None if csv or self._long else shared_files(frame.inputFiles())
         spark.shares_disk = files is not None
         # What each task reads by itself; None where Spark reads for it.
@@ -110,22 +121,27 @@ class SparkCrowd(Crowd):
         self._promise = said.get("promise")
         self._source = source
         self._parse = partial(_trajectories, replace(reading, crs=self._crs, timezone=self._zone))
-        # Which piece of a trip that was cut answers.
-        self._pieces: np.random.Generator | None = None
-        self._account: Account | None = None
+        # Which trip of a user answers, and which piece of one that was cut.
+        self._drawn: np.random.Generator | None = None
+        self._passed: Passed | None = None
 
     @property
     def users(self) -> int:
-        if self._account is None:
+        if self._passed is None:
             if self._split is not None:
                 return self._split.rows
-            counted = self._frame.select(*self._keys).distinct() if self._long else self._frame
+            keys = [_WHOSE] if _WHOSE in self._frame.columns else self._keys if self._long else []
+            counted = self._frame.select(*keys).distinct() if keys else self._frame
             return counted.count()
-        return self._account.trajectories
+        return self._passed.devices
+
+    @property
+    def read(self) -> int:
+        return self.users if self._passed is None else self._passed.account.trajectories
 
     @property
     def account(self) -> Account:
-        return self._account or Account(self._source, "spark")
+        return Account(self._source, "spark") if self._passed is None else self._passed.account
 
     @property
     def crs(self) -> str | None:
@@ -161,35 +177,40 @@ class SparkCrowd(Crowd):
 
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
         whose = unit_of(unit, self.user)
-        self._pieces = child(rng, _PIECES)
+        self._drawn, self._passed = child(rng, _DRAWN), None
         if whose.name == "user":
-            self._choose_one_each(int(rng.integers(1 << 62)))
+            self._bring_users_together()
         return whose
 
-    def _choose_one_each(self, key: int) -> None:
-        """One row of each user, by a keyed hash of the row's own id."""
-        from pyspark.sql import Window, functions
+    def _bring_users_together(self) -> None:
+        """All rows of a user in one partition, side by side: the task that reads them draws, as on one machine."""
+        from pyspark.sql import functions
 
-        if self._long or self._id is None or self.user is None:
-            raise InputError(
-                "on a cluster, one trajectory of each user needs rows of trajectories with an id"
-            )
-        drawn = functions.xxhash64(functions.lit(key), functions.col(self.user), functions.col(self._id))
-        order = Window.partitionBy(self.user).orderBy(drawn)
-        numbered = self._frame.withColumn("_place", functions.row_number().over(order))
-        self._frame, self._split = numbered.filter("_place = 1").drop("_place"), None
+        frame = self._frame
+        if not self._long:
+            frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
+        # Who is not named is a user of their own, with one trip.
+        alone = functions.xxhash64(functions.lit("alone"), functions.col(self._id if self._long else _ROW))
+        named = functions.col(self.user)
+        frame = frame.withColumn(
+            _WHOSE, functions.when(named.isNull(), alone).otherwise(functions.xxhash64(named))
+        )
+        order = [_WHOSE, *([self._id] if self._long else []), _ROW]
+        self._frame, self._split = frame.repartition(_WHOSE).sortWithinPartitions(*order), None
+        self._parse = partial(self._parse, with_user=True)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
         found = mapped(self._tasks(), partial(_add_up, work, self._begin()), SUM)
-        total, account = summed(found, nothing, self._groups)
-        self._read(account)
+        total, passed = summed(found, nothing, self._groups)
+        self._read(passed)
         return total
 
-    def _read(self, account: Account | None) -> None:
+    def _read(self, passed: Passed | None) -> None:
         """Remember what was read; nothing that can be used is an error, as on one machine."""
-        self._account = replace(account or self.account, source=self._source)
-        if self._account.nothing_left:
-            raise NothingUsable(f"nothing in it can be used: {self._account.line()}")
+        passed = passed or Passed(self.account, 0)
+        self._passed = replace(passed, account=replace(passed.account, source=self._source))
+        if self.account.nothing_left:
+            raise NothingUsable(f"nothing in it can be used: {self.account.line()}")
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
         from pyspark import StorageLevel
@@ -197,8 +218,8 @@ class SparkCrowd(Crowd):
         both = mapped(self._tasks(), partial(_put_aside, work, self._begin()), _BOTH)
         both = both.persist(StorageLevel.DISK_ONLY)
         found = both.filter("found is not null").select("number", "account", "found")
-        total, account = summed(found, nothing, self._groups)
-        self._read(account)
+        total, passed = summed(found, nothing, self._groups)
+        self._read(passed)
         return OnCluster(both, self._groups), total
 
     def _tasks(self) -> DataFrame:
@@ -209,9 +230,11 @@ class SparkCrowd(Crowd):
 
     def _begin(self) -> Callable[[Iterator[pa.RecordBatch]], _Task]:
         if self._split is not None:
-            return partial(_Task, self._parse, self._pieces, partial(_own_files, self._split.tasks))
+            return partial(_Task, self._parse, self._drawn, partial(_own_files, self._split.tasks))
         whole = partial(_whole_trips, self._keys) if self._long else _as_they_come
-        return partial(_Task, self._parse, self._pieces, whole)
+        if _WHOSE in self._frame.columns:
+            whole = partial(_whole_trips, [_WHOSE])
+        return partial(_Task, self._parse, self._drawn, whole)
 
 
 class OnCluster(Aside[S]):
@@ -246,21 +269,24 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
     return {"crs": own.get("crs"), "timezone": own.get("timezone"), "promise": promise}
 
 
-def _trajectories(reading: Reading, table: pa.Table) -> Parsed:
-    """Cleaned trajectories of a table, without anything but their points."""
-    parsed = of_table(table, reading)
+def _trajectories(reading: Reading, table: pa.Table, *, with_user: bool = False) -> Parsed:
+    """Cleaned trajectories of a table, without anything but their points, and whose they are where it matters."""
+    parsed = of_table(
+        table.drop_columns([name for name in (_ROW, _WHOSE) if name in table.column_names]), reading
+    )
+    found = parsed.trajectories
+    user = found.user if with_user else None
     plain = replace(
-        parsed.trajectories,
+        found,
         crs=reading.crs,
         timezone=reading.timezone,
         ids=None,
-        extra=None,
-        user=None,
+        extra=None if user is None or found.extra is None else found.extra.select([user]),
+        user=user,
         provenance=None,
     )
-    parsed = replace(parsed, trajectories=plain, owners=Owners.of(parsed.trajectories))
-    found = clean(parsed, reading, whole=False)
-    return replace(found, trajectories=replace(found.trajectories, extra=None))
+    parsed = replace(parsed, trajectories=plain, owners=Owners.of(found))
+    return clean(parsed, reading, whole=False)
 
 
 def _has_times(
@@ -283,17 +309,17 @@ def _first_has_times(
 
 
 class _Task:
-    """The blocks of one partition, with their numbers; and how many rows and trajectories passed."""
+    """The blocks of one partition, with their numbers; and what passed."""
 
     def __init__(
         self,
         parse: Callable[[pa.Table], Parsed],
-        pieces: np.random.Generator | None,
+        drawn: np.random.Generator | None,
         whole: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]],
         batches: Iterator[pa.RecordBatch],
     ) -> None:
-        self.first, self.account = BLOCKS * partition(), Account(format="spark")
-        self._tables, self._parse, self._pieces = whole(batches), parse, pieces
+        self.first, self.passed = BLOCKS * partition(), Passed(Account(format="spark"), 0)
+        self._tables, self._parse, self._drawn = whole(batches), parse, drawn
 
     def __iter__(self) -> Iterator[tuple[Trajectories, int]]:
         for place, block in enumerate(in_blocks(self._parsed())):
@@ -302,12 +328,20 @@ class _Task:
     def _parsed(self) -> Iterator[Trajectories]:
         for place, table in enumerate(self._tables):
             parsed = self._parse(table)
-            self.account += Account.of("", "spark", parsed)
             found = parsed.trajectories
-            if found.trips is not None and self._pieces is not None:
-                # All of a user's trips but one are gone; of that one a piece is left.
-                found, _ = play_devices(found, "user", child(self._pieces, self.first + place))
-            yield found
+            if self._drawn is not None:
+                # A table holds all trips of its users, and all pieces of its trips.
+                found, _ = play_devices(found, "user", child(self._drawn, self.first + place))
+            self.passed += Passed(Account.of("", "spark", parsed), len(found))
+            yield _counted(found)
+
+
+def _counted(devices: Trajectories) -> Trajectories:
+    """Without columns but that of how many trips there were."""
+    extra = devices.extra
+    if extra is not None:
+        extra = extra.select([TRIPS]) if TRIPS in extra.column_names else None
+    return replace(devices, extra=extra, user=None)
 
 
 def _add_up(
@@ -318,8 +352,8 @@ def _add_up(
     for block, number in task:
         found = work(block, number)
         total = found if total is None else total + found
-    if task.account.rows:
-        yield sum_row(task.first, total, task.account)
+    if task.passed.account.rows:
+        yield sum_row(task.first, total, task.passed)
 
 
 def _put_aside(
@@ -333,13 +367,11 @@ def _put_aside(
         part, found = work(block, number)
         total = found if total is None else total + found
         yield _both_row(number, None, None, pickle.dumps(part))
-    if task.account.rows:
-        yield _both_row(task.first, task.account, pickle.dumps(total), None)
+    if task.passed.account.rows:
+        yield _both_row(task.first, task.passed, pickle.dumps(total), None)
 
 
-def _both_row(
-    number: int, account: Account | None, found: bytes | None, part: bytes | None
-) -> pa.RecordBatch:
+def _both_row(number: int, account: Passed | None, found: bytes | None, part: bytes | None) -> pa.RecordBatch:
     values = {"number": [number], "account": [pickle.dumps(account)], "found": [found], "part": [part]}
     return pa.RecordBatch.from_pydict(values, _BOTH_SCHEMA)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -55,14 +55,16 @@ def receive_files(
     round_number: int = 0,
     known: bytes = b"",
     *,
+    window: int | None = None,
     with_ids: bool = False,
 ) -> Received:
     """Count the reports of files, folders and patterns by names that Spark knows, each report once.
 
     Reports with the same id are brought together, and the first of them by the name of its file and its place there is
     counted. `known` are ids of reports that were counted before; those of all counted ones are returned on request.
+    Of a standing plan, `window` is the only one that is counted.
     """
-    Receiver(plan, round_number)
+    Receiver(plan, round_number, known, window)
     nothing = Received(Tally.zero(plan, round_number), Counter(), [])
     with known_to_spark(", ".join(sources)):
         reader = spark.session.read.format("binaryFile").option("recursiveFileLookup", "true")
@@ -75,7 +77,8 @@ def receive_files(
     size = report_bytes(plan.rounds[round_number])
     reports = mapped(files.select("path", "content"), partial(_cut, size), _REPORT)
     together = reports.repartition("id").sortWithinPartitions("file", "place")
-    counted = mapped(together, partial(_count, plan, round_number, known, with_ids), SUM)
+    receiver = partial(Receiver, plan, round_number, known, window)
+    counted = mapped(together, partial(_count, receiver, size, with_ids), SUM)
     return summed(counted, nothing, max(1, groups_of(len(files.inputFiles()))))[0]
 
 
@@ -108,11 +111,10 @@ def _binary(rows: NDArray[np.uint8]) -> pa.Array:
 
 
 def _count(
-    plan: Plan, round_number: int, known: bytes, with_ids: bool, batches: Iterator[pa.RecordBatch]
+    begin: Callable[[], Receiver], size: int, with_ids: bool, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The tally of the reports of one partition."""
-    receiver, codes = Receiver(plan, round_number, known), Counter[int]()
-    size = report_bytes(plan.rounds[round_number])
+    """The tally of the reports of one partition, which have so many bytes each."""
+    receiver, codes = begin(), Counter[int]()
     for batch in batches:
         reports = batch.column(3).to_pylist()
         codes.update(receiver.receive(b"".join(report for report in reports if len(report) == size)).tolist())

@@ -43,9 +43,9 @@ def play_devices(real: Trajectories, unit: str, rng: np.random.Generator) -> tup
     whose = unit_of(unit, real.user)
     users, filled = (real.users if whose.name == "user" else None), real.sizes > 0
     chosen = one_each(users, real.trips, rng, filled)
-    if chosen is None or (len(chosen) == len(real) and real.trips is None):
+    if chosen is None:
         return real, whose
-    devices = replace(real.take(chosen), trips=None)
+    devices = replace(real if len(chosen) == len(real) else real.take(chosen), trips=None)
     return devices if users is None else with_counts(
         devices, trip_counts(users, real.trips, filled)[chosen]
     ), whose
