@@ -29,7 +29,7 @@ from ldptrace.io.formats import for_writing
 from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method
 from ldptrace.methods.pilot import Pilot, run_pilot
-from ldptrace.methods.public import Public, is_same_file
+from ldptrace.methods.public import Public, refuse_same_file
 from ldptrace.methods.release import Drawing, Release, day_of
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid, checked_cells
@@ -294,8 +294,7 @@ def run(
     stages, where = stages or Stages(), where or Where()
     if target is not None:
         where = _checked_target(Path(target), to, where)
-    if is_same_file(real, settings.options.get("routes")):
-        raise InputError(f"{real} is the private input itself, and routes must be public")
+    refuse_same_file(real, **{name: settings.options.get(name) for name in PUBLIC})
     if settings.leaks:
         warnings.warn(f"this is not eps-LDP: {settings.leaks}", PrivacyWarning, stacklevel=3)
     streams = Streams.of(settings.seed, settings.sample_seed)
@@ -306,8 +305,8 @@ def run(
             recipe = settings.recipe
             crowd, engine = open_crowd(real, settings.reading, where, resources, passes=recipe.has_model)
         with stages("choose trajectories"):
-            unit = crowd.play_devices(settings.unit, streams.devices)
             public.refuse_private(crowd)
+            unit = crowd.play_devices(settings.unit, streams.devices)
         done = _learned(crowd, unit, public, settings, streams, stages)
         draw, labels = _publication(done, crowd, streams)
         if target is None:

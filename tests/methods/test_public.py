@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import ldptrace as lt
@@ -70,6 +71,45 @@ def test_routes_with_fixes_of_the_input_are_refused(tmp_path: Path) -> None:
         lt.synthesize(tmp_path / "trips.parquet", 1.0, bounds=BOUNDS, routes=str(tmp_path / "trips.parquet"))
     with pytest.raises(InputError, match=r"100% of the fixes of copy.csv are fixes of the input"):
         lt.synthesize(tmp_path / "trips.parquet", 1.0, bounds=BOUNDS, routes=tmp_path / "copy.csv")
+
+
+@pytest.mark.parametrize("public", ["roads", "routes", "area"])
+def test_no_public_file_is_the_private_input(tmp_path: Path, public: str) -> None:
+    write(lines(20, 1), tmp_path / "trips.geojson")
+    (tmp_path / "link.geojson").symlink_to(tmp_path / "trips.geojson")
+    with pytest.raises(InputError, match=f"is the private input itself, and {public} must be public"):
+        lt.synthesize(
+            tmp_path / "trips.geojson", 1.0, bounds=BOUNDS, **{public: str(tmp_path / "link.geojson")}
+        )
+
+
+def test_routes_in_memory_are_compared_like_files() -> None:
+    private = lines(400, 1)
+    for made in (
+        private,
+        private.take(np.arange(40)),
+        Trajectories.concat([lines(400, 2), private.part(0, 9)]),
+    ):
+        with pytest.raises(InputError, match="of the fixes of public trajectories are fixes of the input"):
+            lt.synthesize(private, 1.0, bounds=BOUNDS, routes=Routes.from_trajectories(made))
+    Public.of(routes=Routes.from_trajectories(lines(400, 2))).refuse_private(Memory(private))
+
+
+@pytest.mark.parametrize(("crs", "digits", "scale"), [("EPSG:4326", 5, 1.0), ("EPSG:3857", 0, 5000.0)])
+def test_rounded_copies_of_the_input_are_refused(crs: str, digits: int, scale: float) -> None:
+    private = lines(400, 1)
+    private = replace(private, x=scale * private.x, y=scale * private.y, crs=crs)
+    rounded = replace(private, x=private.x.round(digits), y=private.y.round(digits))
+    for routes in (rounded, Routes.from_trajectories(rounded)):
+        with pytest.raises(InputError, match="of the rounded steps of public trajectories are rounded steps"):
+            Public.of(routes=routes).refuse_private(Memory(private))
+
+
+def test_trips_that_no_device_draws_are_private_too() -> None:
+    private = lines(400, 1)
+    private = replace(private, extra=pa.table({"who": np.zeros(400, dtype=np.int64)}), user="who")
+    with pytest.raises(InputError, match="of the fixes of public trajectories are fixes of the input"):
+        lt.synthesize(private, 1.0, bounds=BOUNDS, routes=lines(400, 1).part(7, 400))
 
 
 @pytest.mark.slow

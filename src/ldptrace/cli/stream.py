@@ -118,7 +118,7 @@ def stream(
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered
     from ldptrace.io.formats import for_writing
-    from ldptrace.methods.public import Public
+    from ldptrace.methods.public import Public, refuse_same_file
     from ldptrace.protocol.durations import seconds_of
     from ldptrace.protocol.exact import epsilon_fraction
     from ldptrace.protocol.grid import checked_cells
@@ -142,6 +142,7 @@ def stream(
         parse_options(option or []),
         off_streets.value,
     )
+    refuse_same_file(source, roads=roads, routes=routes)
     with Progress() as stages:
         with stages("read"):
             real = read_input(source, reading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
 from ldptrace.core.area import Area
+from ldptrace.core.crs import is_geographic
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 # Share of the fixes of public routes that may be fixes of the input, too: rounded coordinates meet by chance.
 BY_CHANCE = 0.01
+# Steps, from one fix to the next, are compared in five decimals of degrees, or five digits of the size of the map.
+DEGREES, DIGITS = 1e-5, 5
 AREA_NOTE = "Paths and points were kept in an area that is public; it was not learned from reports."
 
 
@@ -33,7 +38,7 @@ class Public:
 
     area: Area | None = None
     ways: RoadNetwork | Routes | None = None
-    # The trajectories that the routes were made of.
+    # The lines that the routes are made of; None for a map, whose corners trips may well pass.
     fixes: Trajectories | None = None
 
     @staticmethod
@@ -58,7 +63,7 @@ class Public:
             return Public(area, found)
         fixes = read(routes) if _is_name(routes) else routes
         if isinstance(fixes, Routes):
-            return Public(area, fixes)
+            return Public(area, fixes, fixes.lines())
         if not isinstance(fixes, Trajectories):
             raise InputError(f"routes must be Trajectories, Routes or a file, got {type(routes).__name__}")
         made = Routes.from_trajectories(fixes)
@@ -99,29 +104,36 @@ class Public:
             self.ways.check_against(bounds, crs)
 
     def refuse_private(self, crowd: Crowd) -> None:
-        """An error where the routes hold fixes of the trajectories that are to be protected."""
+        """An error where the routes hold fixes of the trajectories that are to be protected, or rounded ones.
+
+        All trajectories are compared, also those that no device will draw.
+        """
         if self.fixes is None or self.network is None or self.fixes.points == 0:
             return
-        public = np.unique(_keys(self.fixes))
+        grain = DEGREES if is_geographic(self.crs or crowd.crs) else _fifth_digit(self.network.bounds())
+        fixes, steps = np.unique(_keys(self.fixes)), np.unique(_steps(self.fixes, grain))
         seen = crowd.add_up(
-            lambda block, _: _Seen(np.isin(public, _keys(block))), _Seen(np.zeros(len(public), bool))
+            lambda block, _: _Seen(np.isin(fixes, _keys(block)), np.isin(steps, _steps(block, grain))),
+            _Seen(np.zeros(len(fixes), bool), np.zeros(len(steps), bool)),
         )
-        share = float(seen.fixes.mean())
-        if share > BY_CHANCE:
-            raise InputError(
-                f"{share:.0%} of the fixes of {self.network.name} are fixes of the input: routes must be public, and "
-                f"at most {BY_CHANCE:.0%} may be the same by chance"
-            )
+        for noun, found in (("fixes", seen.fixes), ("rounded steps", seen.steps)):
+            share = float(found.mean()) if len(found) else 0.0
+            if share > BY_CHANCE:
+                raise InputError(
+                    f"{share:.0%} of the {noun} of {self.network.name} are {noun} of the input: routes must be public, "
+                    f"and at most {BY_CHANCE:.0%} may be the same by chance"
+                )
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """Which fixes occur somewhere."""
+    """Which fixes and which steps occur somewhere."""
 
     fixes: NDArray[np.bool_]
+    steps: NDArray[np.bool_]
 
     def __add__(self, other: _Seen) -> _Seen:
-        return _Seen(self.fixes | other.fixes)
+        return _Seen(self.fixes | other.fixes, self.steps | other.steps)
 
 
 def _keys(trajectories: Trajectories) -> NDArray[np.complex128]:
@@ -129,9 +141,36 @@ def _keys(trajectories: Trajectories) -> NDArray[np.complex128]:
     return trajectories.x + 1j * trajectories.y
 
 
-def is_same_file(one: Any, other: Any) -> bool:
-    """Whether two names are of one file."""
-    return _is_name(one) and _is_name(other) and Path(one).resolve() == Path(other).resolve()
+def _fifth_digit(bounds: Bounds) -> float:
+    """What the last of five digits counts in the larger side of a box: metres in a city of 20 km.
+
+    >>> _fifth_digit((0, 0, 20_000, 9_000))
+    1.0
+    """
+    side = max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+    return float(10.0 ** (math.floor(math.log10(side)) + 1 - DIGITS)) if side > 0 else 1.0
+
+
+def _steps(trajectories: Trajectories, grain: float) -> NDArray[np.uint64]:
+    """Each fix with the next one of its trajectory, in multiples of `grain`, as single numbers."""
+    x, y = (
+        np.rint(values / grain).astype(np.int64).view(np.uint64)
+        for values in (trajectories.x, trajectories.y)
+    )
+    fixes = x * _MIXED[0] + y * _MIXED[1]
+    moved = ragged.inner_steps(trajectories.offsets) & (fixes[1:] != fixes[:-1])
+    return (fixes[:-1] * _MIXED[2] + fixes[1:])[moved]
+
+
+# Odd numbers without a pattern: sums of products with them, modulo 2^64, are equal by chance once in 2^64.
+_MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], dtype=np.uint64)
+
+
+def refuse_same_file(real: Any, **public: Any) -> None:
+    """An error where one of the files that are to be public is the private input."""
+    for name, given in public.items():
+        if _is_name(real) and _is_name(given) and Path(real).resolve() == Path(given).resolve():
+            raise InputError(f"{real} is the private input itself, and {name} must be public")
 
 
 def _is_name(given: Any) -> TypeGuard[str | Path]:

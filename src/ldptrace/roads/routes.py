@@ -155,6 +155,10 @@ class Routes:
         offsets = np.concatenate([self.offsets, self.offsets[-1] + later.offsets[1:]])
         return Routes(self.roads, edges, offsets, begin, end, weights / weights.sum())
 
+    def lines(self) -> Trajectories:
+        """The lines of the edges that the routes use, each as one trajectory."""
+        return Trajectories(*self.roads.lines(np.unique(self.edges)), crs=self.roads.crs)
+
     def on_used_roads(self) -> Routes:
         """The same routes on a network of the edges that they use: what a file needs to hold."""
         used = np.unique(self.edges)
