@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from audit_kit import ONE_GRR, ONE_OUE, SINGLE, seeded
 from ldptrace.audit.source import source_findings
+from ldptrace.device import Reporter
 from ldptrace.device import reporter as reporter_module
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import RANDOMIZERS
+from ldptrace.protocol.randomness import Source
+from ldptrace.protocol.standing import Standing
 
 
 def repeated_block() -> Callable[[int], bytes]:
@@ -86,3 +90,23 @@ def test_two_reports_with_one_id_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(os, "urandom", bytes)
     found = source_findings(ONE_GRR)
     assert next(finding.detail for finding in found if not finding.stands) == "two reports have one id"
+
+
+@pytest.mark.parametrize("source", [seeded, repeated_block, kept_between_reports])
+def test_a_bad_random_source_of_windows_falls(
+    source: Callable[[], Callable[[int], bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answers of windows come by a way of their own: bad there alone, and good for rounds and probes."""
+    plan = SINGLE.changed(standing=Standing.of(7 * 86_400, epsilon=SINGLE.epsilon))
+    good = source_findings(plan)
+    assert good[0].target == "windows"
+    assert all(finding.stands for finding in good)
+    draw, take = Reporter.draw_about, source()
+
+    def worse(self: Reporter, *arguments: Any, window: int = 0, **more: Any) -> bytes:
+        if window and len(arguments) == 2:
+            arguments = (*arguments, Source(take))
+        return draw(self, *arguments, window=window, **more)
+
+    monkeypatch.setattr(Reporter, "draw_about", worse)
+    assert [finding.stands for finding in source_findings(plan)] == [False, *[True] * len(RANDOMIZERS)]

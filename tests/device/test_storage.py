@@ -10,7 +10,7 @@ import pytest
 
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device import storage as module
-from ldptrace.device.storage import LedgerFile
+from ldptrace.device.storage import LedgerFile, MemoryFile
 from ldptrace.errors import FormatError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -88,3 +88,11 @@ def test_bytes_that_are_no_text_stop_everything(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot be read"):
         LedgerFile(tmp_path / "ledger.json").read()
     assert LedgerFile(tmp_path / "missing.json").read() is None
+
+
+def test_a_ledger_in_memory_keeps_its_text() -> None:
+    file = MemoryFile()
+    assert file.read() is None
+    with file.locked():
+        file.write("text")
+    assert file.read() == "text"

@@ -16,7 +16,7 @@ from ldptrace.server import tallies
 from ldptrace.server.clocks import TrialClock
 from ldptrace.server.fleet import Faults, Fleet, city_trips
 from ldptrace.server.planning import plan_from_facts
-from ldptrace.server.standing_fleet import MemoryFile, Rhythm, run_standing_fleet
+from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 from ldptrace.server.storage import open_database
 from server_kit import SINGLE, opened, running
 
@@ -65,11 +65,3 @@ def test_a_campaign_that_is_not_standing(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="not standing"):
             asyncio.run(run_standing_fleet(fleet, city_trips(3, 1), 1, Rhythm(time.time, 1)))
     database.close_all()
-
-
-def test_a_ledger_in_memory_keeps_its_text() -> None:
-    file = MemoryFile()
-    assert file.read() is None
-    with file.locked():
-        file.write("text")
-    assert file.read() == "text"

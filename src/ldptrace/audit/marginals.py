@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ldptrace.audit.system import answered, in_group
+from ldptrace.audit.system import Asked, in_group
 from ldptrace.audit.trajectories import Points
-from ldptrace.device import Reporter, occasion_of
+from ldptrace.device import occasion_of
 from ldptrace.errors import ProtocolError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -68,10 +68,10 @@ def _group_findings(plan: Plan, number: int, group: int, trials: int, level: flo
     asks = asked_of(plan.rounds[number], group)
     draws = max(200, min(trials, WORK // sum(ask.work for ask in asks)))
     counts = [np.zeros((2, 2, ask.randomizer.outputs), dtype=np.int64) for ask in asks]
-    reporter, lottery = Reporter(plan, unpadded=True), random.SystemRandom()
+    device, lottery = Asked(plan, number), random.SystemRandom()
     for draw in range(draws):
         points, truth = _trajectory(asks[draw % len(asks)], asks, plan.grid, lottery)
-        message = answered(reporter, points, number, in_group(plan.rounds[number], group))
+        message = device.answer([points], in_group(plan.rounds[number], group))
         try:
             told = read_report(message, plan, number)
         except ReportRejected:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ldptrace.audit.system import watched
+from ldptrace.audit.system import Asked
 from ldptrace.audit.trajectories import Points, extreme_trajectories
-from ldptrace.device import Reporter
 from ldptrace.errors import ProtocolError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
@@ -45,13 +44,13 @@ def source_findings(plan: Plan) -> list[SourceFinding]:
     """One finding for each round of the plan, and one for each randomizer there is."""
     inputs = [points for points in extreme_trajectories(plan.grid).values() if len(points) < 50]
     found = [
-        _finding(f"round {number}", Reporter(plan, unpadded=True), number, inputs)
+        _finding(f"round {number}" if plan.standing is None else "windows", Asked(plan, number), inputs)
         for number in range(len(plan.rounds))
     ]
     for kind in RANDOMIZERS:
         probe = probe_plan(kind)
         walks = [points for points in extreme_trajectories(probe.grid).values() if len(points) < 50]
-        found.append(_finding(f"probe of {kind}", Reporter(probe), 0, walks, PROBES))
+        found.append(_finding(f"probe of {kind}", Asked(probe, 0), walks, PROBES))
     return found
 
 
@@ -69,16 +68,14 @@ def probe_plan(kind: str) -> Plan:
     return Plan("probe", Grid((0, 0, 3, 3), 3), Fraction(1), (Round((ask,), "everyone"),))
 
 
-def _finding(
-    target: str, reporter: Reporter, number: int, inputs: list[Points], reports: int = REPORTS
-) -> SourceFinding:
+def _finding(target: str, device: Asked, inputs: list[Points], reports: int = REPORTS) -> SourceFinding:
     """Whether each of some reports follows from the bytes that the system handed out for it, and no two have one id."""
     ids, total = set[bytes](), 0
     for draw in range(reports):
         points = inputs[draw % len(inputs)]
-        message, handed = watched(reporter, points, number)
+        message, handed = device.watched(points)
         total += sum(map(len, handed))
-        wrong = _unlike(reporter, points, number, message, handed)
+        wrong = _unlike(device, points, message, handed)
         if wrong:
             return SourceFinding(target, draw + 1, total, False, wrong)
         ids.add(message[ID_AT])
@@ -88,13 +85,11 @@ def _finding(
     return SourceFinding(target, reports, total, True, detail)
 
 
-def _unlike(
-    reporter: Reporter, points: Points, number: int, message: bytes, handed: list[bytes]
-) -> str | None:
+def _unlike(device: Asked, points: Points, message: bytes, handed: list[bytes]) -> str | None:
     """How a report differs from what follows from the bytes that were handed out for it, if it does."""
     reader = BytesReader(b"".join(handed))
     try:
-        again = reporter.draw(points, number, Source(reader))
+        again = device.drawn(points, Source(reader))
     except ProtocolError:
         return f"the system handed out {len(reader.data)} bytes, which are not enough for the report"
     if again != message:

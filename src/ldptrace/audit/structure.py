@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ldptrace.audit.system import answered, tape
+from ldptrace.audit.system import Asked, tape
 from ldptrace.audit.trajectories import extreme_trajectories
-from ldptrace.device import Reporter
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.reports import HEADER_BYTES, read_report
@@ -31,12 +30,12 @@ class StructuralFinding:
 
 def structural_findings(plan: Plan) -> list[StructuralFinding]:
     """Size, header and form of what the device sends for trajectories that differ as much as possible."""
-    reporter = Reporter(plan, unpadded=True)
     everybody = extreme_trajectories(plan.grid)
     found = []
     for number in range(len(plan.rounds)):
+        device = Asked(plan, number)
         sent = {
-            name: [answered(reporter, points, number, tape(luck)) for luck in range(TAPES)]
+            name: [device.answer([points], tape(luck)) for luck in range(TAPES)]
             for name, points in everybody.items()
         }
         sizes = {name: [f"1 message of {len(m)} bytes" for m in messages] for name, messages in sent.items()}

@@ -1,7 +1,7 @@
 """The device's own entry point, with the operating system's random source watched or replaced.
 
-Everything the audit sends comes from `Reporter.report`, read-ahead included: a device that draws from anywhere else
-does not behave as the bytes say, and that shows.
+Everything the audit sends comes from the methods of `Reporter` that apps call, read-ahead included: a device that draws
+from anywhere else does not behave as the bytes say, and that shows.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ldptrace.audit.trajectories import Points
-from ldptrace.device import Recording, Reporter
+from ldptrace.device import Ledger, Recording, Reporter, occasion_of
+from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import ID_BYTES
 from ldptrace.protocol.round import Round
 
 Bytes = Callable[[int], bytes]
+# Unix time at which somebody accepts a standing plan, at least: arrivals in the first two days of 1970 are no dates.
+ACCEPTED = 1_000_000
 
 
 @contextmanager
@@ -33,10 +37,44 @@ def system_source(take: Bytes) -> Iterator[None]:
         os.urandom = real
 
 
-def answered(reporter: Reporter, points: Points, number: int, take: Bytes) -> bytes:
-    """What the device sends when the system's random bytes are these."""
-    with system_source(take):
-        return reporter.report(points, number)
+class Asked:
+    """A device of this package that is asked for a round, or for the window of a standing plan that has just ended.
+
+    A window is answered by a person of its own, with a ledger of its own, who accepted the plan a while ago.
+    """
+
+    def __init__(self, plan: Plan, number: int) -> None:
+        self.reporter = Reporter(plan, unpadded=True)
+        self.number = number
+        self.window = 0
+
+    def answer(self, trips: Sequence[Points], take: Bytes) -> bytes:
+        """What the device sends when the system's random bytes are these and all trips have just ended."""
+        standing = self.reporter.plan.standing
+        if standing is None:
+            with system_source(take):
+                return self.reporter.report_one_of([Recording(points) for points in trips], self.number)
+        self.reporter.ledger = Ledger(MemoryFile(), standing.lifetime)
+        row = self.reporter.accept(max(standing.start + standing.every, ACCEPTED))
+        self.window = row.window + 1
+        end = standing.end(self.window, row.phase)
+        with system_source(take):
+            return self.reporter.report_window([Recording(points, end) for points in trips], end)
+
+    def drawn(self, points: Points, source: Source) -> bytes:
+        """The report that follows from these bytes, about the same round or window as the last answer."""
+        occasion = occasion_of(points, self.reporter.plan.grid)
+        return self.reporter.draw_about(occasion, self.number, source, window=self.window)
+
+    def watched(self, points: Points) -> tuple[bytes, list[bytes]]:
+        """What the device sends, and the bytes that the system handed out meanwhile."""
+        real, handed = os.urandom, list[bytes]()
+
+        def take(count: int) -> bytes:
+            handed.append(real(count))
+            return handed[-1]
+
+        return self.answer([points], take), handed
 
 
 @dataclass(frozen=True)
@@ -47,11 +85,8 @@ class OwnWitness:
 
     def messages(self, number: int, group: int, trips: Sequence[Points], count: int) -> Messages:
         """Fresh messages of devices that happened to draw this group."""
-        reporter, round_ = Reporter(self.plan, unpadded=True), self.plan.rounds[number]
-        recordings, sent = [Recording(points) for points in trips], list[bytes]()
-        for _ in range(count):
-            with system_source(in_group(round_, group)):
-                sent.append(reporter.report_one_of(recordings, number))
+        device, round_ = Asked(self.plan, number), self.plan.rounds[number]
+        sent = [device.answer(trips, in_group(round_, group)) for _ in range(count)]
         return Messages(self.plan, number, sent)
 
 
@@ -61,17 +96,6 @@ class Messages(NamedTuple):
     plan: Plan
     round: int
     sent: list[bytes]
-
-
-def watched(reporter: Reporter, points: Points, number: int) -> tuple[bytes, list[bytes]]:
-    """What the device sends, and the bytes that the system handed out meanwhile."""
-    real, handed = os.urandom, list[bytes]()
-
-    def take(count: int) -> bytes:
-        handed.append(real(count))
-        return handed[-1]
-
-    return answered(reporter, points, number, take), handed
 
 
 def in_group(round_: Round, group: int) -> Bytes:

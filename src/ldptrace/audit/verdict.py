@@ -193,17 +193,17 @@ def audit(
     """Try to break the plan's claim with the code that devices run: this package's, or the client `device`."""
     if device is not None:
         return _client_audit(plan, trials, progress, device)
-    # Windows say when there is an answer and about which trips; what is in it is the same without them.
+    # With the same bytes two people of a standing plan differ in their phase, so they are compared without windows.
     plain = plan.changed(standing=None) if plan.standing else plan
     progress("enumerating the randomizers")
-    exact = exact_findings(plain)
+    exact = exact_findings(plan)
     progress("counting every item")
-    marginals = marginal_findings(plain, trials)
+    marginals = marginal_findings(plan, trials)
     progress("comparing the messages of extreme trajectories")
     structure = structural_findings(plain)
     progress("watching the random source")
-    source = source_findings(plain)
-    attacks = black_box(plain, trials, lambda target: progress(f"attacking {target}"))
+    source = source_findings(plan)
+    attacks = black_box(plan, trials, lambda target: progress(f"attacking {target}"))
     progress("trying the ledger")
     with tempfile.TemporaryDirectory() as folder:
         own = OwnDevice(Path(folder))

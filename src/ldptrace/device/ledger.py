@@ -115,8 +115,10 @@ class Ledger:
     (Fraction(5, 2), Fraction(0, 1))
     """
 
-    def __init__(self, path: str | os.PathLike[str], limit: float | str | Fraction | None = None) -> None:
-        self.file = LedgerFile(path)
+    def __init__(
+        self, path: str | os.PathLike[str] | LedgerFile, limit: float | str | Fraction | None = None
+    ) -> None:
+        self.file = path if isinstance(path, LedgerFile) else LedgerFile(path)
         self.new_limit = None if limit is None else budget_fraction(limit, MAX_LIFETIME, "a limit")
 
     @property

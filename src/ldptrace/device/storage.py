@@ -85,6 +85,24 @@ class LedgerFile:
                 os.close(handle)
 
 
+class MemoryFile(LedgerFile):
+    """The text in memory, for devices that are played: it goes with the process."""
+
+    def __init__(self) -> None:
+        super().__init__("(memory)")
+        self._text: str | None = None
+
+    def read(self) -> str | None:
+        return self._text
+
+    def write(self, text: str) -> None:
+        self._text = text
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        yield
+
+
 def _lock(handle: int, folder: str) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -12,17 +12,17 @@ import heapq
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.device.storage import MemoryFile
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
-from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.reports import window_of
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.fleet import Fleet, Outcome, Playing, points_of, some_trips
@@ -32,25 +32,6 @@ from ldptrace.server.wire import Connection
 TRIPS = (0, 0, 1, 1, 2, 3)
 # Seconds of the system's clock between two looks at the time.
 LOOK = 0.05
-
-
-class MemoryFile:
-    """The text of a ledger, kept in memory: for devices that live as long as the fleet."""
-
-    path = "(memory)"
-
-    def __init__(self) -> None:
-        self._text: str | None = None
-
-    def read(self) -> str | None:
-        return self._text
-
-    def write(self, text: str) -> None:
-        self._text = text
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        yield
 
 
 @dataclass
@@ -130,10 +111,7 @@ class _Crowd:
         now = rhythm.clock()
         self._due: list[tuple[float, int]] = []
         for number in range(users):
-            ledger = Ledger("(memory)", limit=None)
-            ledger.file = MemoryFile()  # type: ignore[assignment]
-            ledger.new_limit = standing.lifetime
-            self._reporters.append(Reporter(plan, ledger))
+            self._reporters.append(Reporter(plan, Ledger(MemoryFile(), standing.lifetime)))
             self._accept(number, now)
         heapq.heapify(self._due)
 
@@ -141,11 +119,11 @@ class _Crowd:
         row = self._reporters[number].accept(now)
         self._behind.append(row.window)
         self._last.append(row.window + self._rhythm.windows)
-        self._due.append((self._when(row.window + 1, row.phase), number))
+        self._due.append((self._when(number, row.window + 1, row.phase), number))
 
-    def _when(self, window: int, phase: int) -> float:
+    def _when(self, number: int, window: int, phase: int) -> float:
         """When a device sends its answer about a window: after its end, and a wait that says nothing of trips."""
-        return self._standing.end(window, phase) + Source().below(self._standing.grace + 1)
+        return self._standing.end(window, phase) + self._reporters[number].delay()
 
     async def next_due(self) -> int | None:
         """The next device whose answer is due, as soon as it is; None when nobody waits for one."""
@@ -188,7 +166,7 @@ class _Crowd:
         self.missed += max(0, answered - self._behind[number] - 1)
         self._behind[number] = answered
         if answered < self._last[number]:
-            heapq.heappush(self._due, (self._when(row.window + 1, row.phase), number))
+            heapq.heappush(self._due, (self._when(number, row.window + 1, row.phase), number))
 
     def _recordings(self, number: int, now: float) -> list[Recording]:
         """What a device has recorded in the last two windows: some of the trips, at some times."""
