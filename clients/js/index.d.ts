@@ -206,6 +206,8 @@ export class Reporter {
   accept(now?: number): Promise<Acceptance>;
   /** The bytes to send for the latest window of a standing plan that has ended. */
   reportWindow(recordings: readonly Recording[], now?: number): Promise<Uint8Array>;
+  /** Seconds to wait before sending, drawn anew and without regard to trips: up to the plan's grace, or an hour. */
+  delay(most?: number): number;
   /** Tells the ledger that the report arrived. */
   sent(round?: number, window?: number | null): Promise<void>;
   /** A fresh report, for measurements and tests. */

@@ -27,7 +27,7 @@ async () => {
   const vectors = await check.gather(async (file) => (await fetch(`/protocol/vectors/v1/${file}`)).json());
   const failed = await check.deviceFailures(vectors);
   for (const file of check.FILES) failed.push(...(await check.failures(file, vectors)));
-  failed.push(...(await properties.sourceFailures(vectors)));
+  failed.push(...(await properties.sourceFailures(vectors)), ...(await properties.delayFailures(vectors)));
   const { BrowserStorage, Ledger } = await import("/clients/js/index.js");
   for (let seed = 1; seed <= 20; seed += 1) {
     const storage = seed <= 16 ? undefined : new BrowserStorage({ name: `history ${seed}` });

@@ -67,7 +67,18 @@ ANSWER = [
     "--ledger",
     "ledger.json",
 ]
-SEND = ["send", "--plan", "plan.json", "--report", "report", "--ledger", "ledger.json", "--url"]
+SEND = [
+    "send",
+    "--plan",
+    "plan.json",
+    "--report",
+    "report",
+    "--ledger",
+    "ledger.json",
+    "--wait",
+    "0",
+    "--url",
+]
 EXPLAIN = ["explain", "--plan", "plan.json", "--ledger", "ledger.json"]
 
 
@@ -99,6 +110,26 @@ def test_a_report_that_was_counted_before_has_arrived(files: Path) -> None:
     with server(409, json.dumps({"type": "urn:ldptrace:problem:duplicate"}).encode()) as (url, _):
         assert main([*SEND, url + "/reports"]) == 0
     assert main(ANSWER) == 2
+
+
+def test_a_report_waits_a_random_time_before_it_is_sent(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    assert main(ANSWER) == 0
+    usual = [word for word in SEND if word not in ("--wait", "0")]
+    for _ in range(40):
+        assert main([*usual, "http://127.0.0.1:1/v1/campaigns/spring"]) == 1
+    # The chance that forty draws from 61 are fewer than 15 different ones is below one in a million.
+    assert len(set(waited)) >= 15
+    assert set(waited) <= set(range(61))
+
+
+@pytest.mark.parametrize("wait", ["soon", "-1", "1234567"])
+def test_a_wait_is_a_number_of_seconds(files: Path, wait: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*SEND, "http://127.0.0.1:1/v1/campaigns/spring", "--wait", wait])
+    assert ended.value.code == 2
+    assert "a number of seconds" in capsys.readouterr().err
 
 
 def test_no_server_and_no_address(files: Path) -> None:

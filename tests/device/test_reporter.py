@@ -26,6 +26,7 @@ from ldptrace.protocol.questions import Departure
 from ldptrace.protocol.randomizers import PrivSet
 from ldptrace.protocol.reports import ID_AT, Report, plan_prefix, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.standing import Standing
 from statistics_kit import assert_proportions
 
 GRID = Grid((0.0, 0.0, 6.0, 6.0), 6)
@@ -237,3 +238,17 @@ def test_a_device_without_a_clock_answers_in_as_many_bytes(grid: Grid) -> None:
         len(Reporter(plan).report(points)) for points in ([], [(1, 1)], [(1, 1, 7.0)], [(1, 1, math.inf)])
     }
     assert len(sizes) == 1
+
+
+def test_a_report_waits_a_random_time_up_to_the_grace() -> None:
+    """Drawn anew, from all the time there is: two hundred draws miss the upper half with a chance of 2^-200."""
+    once = PLANS["single report"]
+    standing = once.changed(standing=Standing.of(604_800, epsilon=1, grace=7200))
+    for plan, longest in ((once, 3600), (standing, 7200)):
+        reporter = Reporter(plan)
+        drawn = [reporter.delay() for _ in range(200)]
+        assert longest / 2 < max(drawn) <= longest
+        assert min(drawn) < longest / 2
+        assert len(set(drawn)) > 150
+        assert {reporter.delay(2) for _ in range(200)} == {0, 1, 2}
+        assert reporter.delay(0) == 0

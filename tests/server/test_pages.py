@@ -59,6 +59,7 @@ class Visit:
         self.context: BrowserContext = browser.new_context(
             **{"viewport": {"width": 1100, "height": 900}, **options}
         )
+        self.context.add_init_script("globalThis.ldptraceLongestWait ??= 0")
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.server = server
@@ -168,6 +169,23 @@ def test_the_whole_way_of_a_contributor(browser: Browser, server: Server, databa
         expect(page.locator("#message")).to_contain_text("You have answered. Nothing more is asked of you")
         assert page.locator("#trip").is_hidden()
         assert len(tab.sent()) == 1
+
+
+def test_a_report_leaves_at_a_random_moment(browser: Browser, server: Server, database: Database) -> None:
+    opened(database, "later", WORLD)
+    with visit(browser, server) as found:
+        found.context.add_init_script("globalThis.ldptraceLongestWait = 1000000")
+        page = found.go("/c/later")
+        page.click("#none")
+        page.check("#consent")
+        page.click("#send")
+        expect(page.locator("#outcome")).to_contain_text(
+            "It leaves at a random moment within 1,000,000 seconds"
+        )
+        # It is in the ledger, nothing left the page (but with a chance of 1e-5), and another visit can send it.
+        assert found.sent() == []
+        page = found.go("/c/later")
+        expect(page.locator("#again")).to_be_visible()
 
 
 def test_a_report_that_did_not_arrive_is_sent_again_as_it_was(

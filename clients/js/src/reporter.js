@@ -7,6 +7,7 @@ import { askedOf, assemble, ID_BYTES } from "./reports.js";
 import { eligible } from "./standing.js";
 
 const SHARES = 65536;
+const HOUR = 3600;
 const systemNow = () => Date.now() / 1000;
 
 /**
@@ -58,6 +59,14 @@ export class Reporter {
   #neededLedger() {
     if (this.ledger === null) throw new Error("a standing plan needs a ledger: it holds the phase and what was answered");
     return this.ledger;
+  }
+
+  /**
+   * Seconds to wait before sending, drawn anew for every report and without regard to trips. At most `most`: unless
+   * given, the grace of a standing plan, an hour otherwise.
+   */
+  delay(most = this.plan.standing?.grace ?? HOUR) {
+    return new Source().index(most + 1);
   }
 
   /** Tells the ledger that the report arrived; of a standing plan that of this window, or the last one. */

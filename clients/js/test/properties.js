@@ -25,6 +25,21 @@ export async function watched(action) {
   }
 }
 
+/** A device and its way to one answer: about a trip of the window that ended last, where the plan is standing. */
+async function ready(plan, points) {
+  if (plan.standing === null) {
+    const reporter = new ldptrace.Reporter(plan);
+    return { reporter, answer: () => reporter.report(points) };
+  }
+  const { start, every, lifetime } = plan.standing;
+  const reporter = new ldptrace.Reporter(plan, { ledger: new ldptrace.Ledger(memory(), { limit: lifetime }) });
+  // Arrivals in the first two days of 1970 are no dates.
+  const window = Math.max(10, Math.ceil((200_000 - start) / every));
+  const { phase } = await reporter.accept(start + (window - 1) * every);
+  const arrival = start + window * every + phase;
+  return { reporter, answer: () => reporter.reportWindow([{ points, arrival }], arrival) };
+}
+
 /** Whether the report is what follows from these bytes alone, read in order. */
 function follows(reporter, points, round, report, handed) {
   let position = 0;
@@ -33,7 +48,9 @@ function follows(reporter, points, round, report, handed) {
     position += count;
     return handed.slice(position - count, position);
   });
-  const again = hex(reporter.draw(points, round, source)) === hex(report);
+  const occasion = occasionAmong([points], reporter.plan.grid, source);
+  const window = new DataView(report.buffer, report.byteOffset).getUint32(19);
+  const again = hex(reporter.drawAbout(occasion, round, source, window)) === hex(report);
   return again && handed.length - position < 512 && hex(report.subarray(23, 39)) === hex(handed.subarray(0, 16));
 }
 
@@ -43,12 +60,12 @@ export async function sourceFailures(vectors) {
   const walk = [[-8.69, 41.01, 0], [-8.41, 41.39, 600], [3, 3, 700], [0.1, 5.9, 900]];
   for (const { name, private: answered } of vectors.plans.filter((plan) => !plan.name.startsWith("most"))) {
     const plan = await planOf(name, vectors);
-    if (!answered || plan.standing !== null) continue;
-    const reporter = new ldptrace.Reporter(plan);
-    const round = reporter.plan.rounds.length - 1;
+    if (!answered) continue;
+    const round = plan.rounds.length - 1;
     const seen = new Set();
     for (let draw = 0; draw < 12; draw += 1) {
-      const { result, handed } = await watched(() => reporter.report(walk));
+      const { reporter, answer } = await ready(plan, walk);
+      const { result, handed } = await watched(answer);
       try {
         if (!follows(reporter, walk, round, result, handed)) failed.push(`${name}: not from the system's bytes`);
       } catch (error) {
@@ -75,6 +92,22 @@ export async function sourceFailures(vectors) {
   const sizes = stream.result.map((piece) => piece.length).join();
   const inOrder = stream.result.flat().every((byte, at) => stream.handed[at] === byte);
   if (sizes !== pieces.join() || !inOrder) failed.push("the stream is not read in order");
+  return failed;
+}
+
+/** How long a report waits before it is sent is drawn anew, from all the time there is. */
+export async function delayFailures(vectors) {
+  const failed = [];
+  for (const name of ["three questions", "standing"]) {
+    const plan = await planOf(name, vectors);
+    const reporter = new ldptrace.Reporter(plan);
+    const longest = plan.standing?.grace ?? 3600;
+    const usual = Array.from({ length: 200 }, () => reporter.delay());
+    if (new Set(usual).size < 150 || Math.max(...usual) < 0.8 * longest) failed.push(`${name}: delays repeat`);
+    if (Math.min(...usual) < 0 || Math.max(...usual) > longest) failed.push(`${name}: delays are too long`);
+    const few = new Set(Array.from({ length: 200 }, () => reporter.delay(3)));
+    if ([...few].sort().join() !== "0,1,2,3" || reporter.delay(0) !== 0) failed.push(`${name}: delays are not even`);
+  }
   return failed;
 }
 

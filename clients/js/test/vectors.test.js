@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { PROBLEMS } from "../index.js";
 import { deviceFailures, failures, FILES, gather } from "./check.js";
-import { clockFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
+import { clockFailures, delayFailures, ledgerFailures, otherFailures, sourceFailures, unreadableFailures } from "./properties.js";
 
 const protocol = new URL("../../../protocol/", import.meta.url);
 const load = (name) => JSON.parse(readFileSync(new URL(name, protocol), "utf8"));
@@ -19,6 +19,8 @@ test("what a device refuses and remembers", async () => assert.deepEqual(await d
 test("reports follow from fresh bytes of the system alone", async () => {
   assert.deepEqual(await sourceFailures(vectors), []);
 });
+
+test("how long a report waits is drawn anew", async () => assert.deepEqual(await delayFailures(vectors), []));
 
 test("a ledger keeps to the limit, whatever is published and asked for", async () => {
   let answered = 0;

@@ -25,8 +25,8 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import Report
 
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
-# Seconds until a server is given up.
-PATIENCE = 30.0
+# Seconds until a server is given up, and the longest wait before a report is sent.
+PATIENCE, WAIT = 30.0, 60
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--report", required=True, help="the report to send")
     send.add_argument("--url", required=True, help="the campaign: https://host/v1/campaigns/NAME")
     send.add_argument("--admission", help="the code with which the campaign admits you")
+    send.add_argument(
+        "--wait",
+        type=_seconds,
+        default=WAIT,
+        help=f"wait a random time of at most this many seconds; {WAIT} if absent",
+    )
     lines = command("lines", _lines, "answer plans and trips that come as JSON lines")
     lines.add_argument("--ledgers", required=True, help="the folder of their ledgers")
     return parser
@@ -122,6 +128,8 @@ def _send(given: argparse.Namespace) -> int:
     with open(given.report, "rb") as file:
         data = file.read()
     reporter, report = _reporter(given, None), Report.decode(data)
+    # The moment of sending must not follow from the trip, nor from the end of a window.
+    time.sleep(reporter.delay(given.wait))
     refusal = post(given.url, data, given.admission)
     # A report that was counted before has arrived.
     if refusal is not None and Problem.DUPLICATE.code not in refusal:
@@ -164,6 +172,12 @@ def _now(text: str | None) -> float:
     if now != now:
         raise InputError(f"--now is a date such as 2026-01-31T12:00:00Z or a Unix time, got {text}")
     return now
+
+
+def _seconds(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text):
+        raise argparse.ArgumentTypeError(f"a number of seconds of at most six digits, got {text}")
+    return int(text)
 
 
 def _ledger(reporter: Reporter) -> Ledger:

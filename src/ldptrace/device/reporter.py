@@ -16,6 +16,8 @@ from ldptrace.protocol.reports import ID_BYTES, Report, asked_of, plan_prefix
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.trips import Occasion
 
+HOUR = 3600
+
 
 class Reporter:
     """Answers the rounds of one plan, or the windows of a standing one.
@@ -87,6 +89,15 @@ class Reporter:
         if self.ledger is None:
             raise InputError("a standing plan needs a ledger: it holds the phase and what was answered")
         return self.ledger
+
+    def delay(self, most: int | None = None) -> int:
+        """Seconds to wait before sending, drawn anew for every report and without regard to trips.
+
+        At most `most`: unless given, the grace of a standing plan, an hour otherwise.
+        """
+        if most is None:
+            most = HOUR if self.plan.standing is None else self.plan.standing.grace
+        return Source().below(most + 1)
 
     def sent(self, round_number: int | None = None, window: int | None = None) -> None:
         """Tell the ledger that the report arrived: the round, or window, will not be answered again."""

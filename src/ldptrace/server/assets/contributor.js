@@ -9,6 +9,8 @@ import { recorded, standingState } from "./standing.js";
 import { BadFile, chosen, tripsIn } from "./trips.js";
 
 const LIMIT = "5";
+// Seconds that a report waits at most before it is sent: the moment must not follow from the trip. Tests have none.
+const LONGEST_WAIT = globalThis.ldptraceLongestWait ?? 20;
 const name = location.pathname.split("/").filter(Boolean).at(-1);
 const base = `/v1/campaigns/${name}`;
 const at = (id) => document.getElementById(id);
@@ -272,6 +274,9 @@ async function send() {
 }
 
 async function post(report) {
+  const wait = state.reporter.delay(LONGEST_WAIT);
+  if (wait > 0) at("outcome").textContent = say("waits", { count: number(LONGEST_WAIT) });
+  await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
   at("outcome").textContent = say("sending");
   const headers = { "Content-Type": "application/vnd.ldptrace.reports" };
   if (state.campaign.admission) headers["Ldptrace-Admission"] = at("admission").value.trim();

@@ -11,6 +11,8 @@ import java.util.List;
  * without any.
  */
 public final class Reporter {
+    private static final int HOUR = 3600;
+
     public final Plan plan;
     private final Ledger ledger;
 
@@ -84,6 +86,19 @@ public final class Reporter {
         return plan.standing == null
                 ? ledger.answer(plan, round, nonempty, draw)
                 : ledger.answerAt(plan, now, nonempty, draw);
+    }
+
+    /**
+     * Seconds to wait before sending, drawn anew for every report and without regard to trips: up to the grace of a standing
+     * plan, up to an hour otherwise.
+     */
+    public int delay() {
+        return delay(plan.standing == null ? HOUR : plan.standing.grace);
+    }
+
+    /** The same with another longest time. */
+    public int delay(int most) {
+        return Source.ofSystem().below(most + 1);
     }
 
     /** Tells the ledger that this report arrived: it will not be given again. */

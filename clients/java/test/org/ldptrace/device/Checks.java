@@ -35,6 +35,7 @@ public final class Checks {
         Plan other = Plan.read(FileStorage.bytesOf(new File(arguments[1])));
         Checks checks = new Checks(plan, other, new File(arguments[2]));
         checks.source();
+        checks.delays();
         checks.refusals();
         checks.trajectories();
         checks.decimals();
@@ -47,6 +48,20 @@ public final class Checks {
         if (!truth) {
             System.out.println("FAILED " + what);
         }
+    }
+
+    /** How long a report waits is drawn anew, from all the time there is. */
+    private void delays() throws PlanRefused {
+        Reporter reporter = fresh();
+        Set<Integer> usual = new HashSet<>();
+        Set<Integer> few = new HashSet<>();
+        for (int i = 0; i < 200; i++) {
+            usual.add(reporter.delay());
+            few.add(reporter.delay(3));
+        }
+        expect("delays differ", usual.size() > 150 && Collections.max(usual) > 3000 && Collections.max(usual) <= 3600);
+        expect("all delays occur", few.equals(new HashSet<>(Arrays.asList(0, 1, 2, 3))));
+        expect("no delay", reporter.delay(0) == 0);
     }
 
     private Reporter fresh() throws PlanRefused {

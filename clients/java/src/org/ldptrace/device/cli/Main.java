@@ -22,11 +22,14 @@ public final class Main {
             + "report --plan PLAN --trajectory FILE -o REPORT --ledger FILE\n"
             + "       [--plan-id ID] [--limit E] [--round N] [--crs NAME] [--now TIME]\n"
             + "    the one report about the trips of GPX or GeoJSON files (--trajectory may come several times)\n"
-            + "send --plan PLAN --report REPORT --url URL --ledger FILE [--admission CODE]\n"
-            + "    sends the report to the campaign at URL, and notes in the ledger that it arrived\n"
+            + "send --plan PLAN --report REPORT --url URL --ledger FILE [--admission CODE] [--wait SECONDS]\n"
+            + "    waits for a random time of at most SECONDS (60 unless given), sends the report to the campaign at URL,\n"
+            + "    and notes in the ledger that it arrived\n"
             + "lines --ledgers FOLDER\n"
             + "    answers plans and trips that come as JSON lines, for `ldptrace audit --device`\n\n"
             + "A ledger is a file that remembers what you have said. One person has one; never delete or copy it.";
+
+    private static final int WAIT = 60;
 
     private Main() {}
 
@@ -46,7 +49,7 @@ public final class Main {
                     return report(new Options(
                             rest, "plan", "plan-id", "trajectory", "output", "ledger", "limit", "round", "crs", "now"));
                 case "send":
-                    return send(new Options(rest, "plan", "plan-id", "report", "url", "ledger", "limit", "admission"));
+                    return send(new Options(rest, "plan", "plan-id", "report", "url", "ledger", "limit", "admission", "wait"));
                 case "lines":
                     return new Lines(new File(new Options(rest, "ledgers").required("ledgers"))).answer(System.in, System.out);
                 case "--help":
@@ -99,6 +102,7 @@ public final class Main {
     private static int send(Options options) throws Options.Misuse, PlanRefused, IOException {
         byte[] report = Trips.bytesOf(new File(options.required("report")));
         Reporter reporter = reporter(options, null);
+        wait(reporter.delay(longest(options)));
         String refusal = Http.post(options.required("url"), report, options.value("admission"));
         // A report that was counted before has arrived.
         if (refusal != null && !refusal.contains(Problem.DUPLICATE.code)) {
@@ -108,6 +112,23 @@ public final class Main {
         reporter.sent(report);
         System.err.println("the report arrived; " + reporter.given());
         return 0;
+    }
+
+    private static int longest(Options options) throws Options.Misuse {
+        String given = options.value("wait");
+        if (given != null && !given.matches("[0-9]{1,6}")) {
+            throw new Options.Misuse("--wait is a number of seconds of at most six digits, got " + given);
+        }
+        return given == null ? WAIT : Integer.parseInt(given);
+    }
+
+    /** The moment of sending must not follow from the trip, nor from the end of a window. */
+    private static void wait(int seconds) throws IOException {
+        try {
+            Thread.sleep(1000L * seconds);
+        } catch (InterruptedException stopped) {
+            throw new IOException("stopped before the report was sent; it is kept to be sent again");
+        }
     }
 
     private static Reporter reporter(Options options, String crs) throws Options.Misuse, PlanRefused, IOException {
