@@ -186,17 +186,16 @@ class SparkCrowd(Crowd):
         """All rows of a user in one partition, side by side: the task that reads them draws, as on one machine."""
         from pyspark.sql import functions
 
-        frame = self._frame
+        assert self.user is not None
+        frame, trip = self._frame, self._id if self._long and self._id is not None else _ROW
         if not self._long:
             frame = frame.withColumn(_ROW, functions.monotonically_increasing_id())
         # Who is not named is a user of their own, with one trip.
-        alone = functions.xxhash64(functions.lit("alone"), functions.col(self._id if self._long else _ROW))
+        alone = functions.xxhash64(functions.lit("alone"), functions.col(trip))
         named = functions.col(self.user)
-        frame = frame.withColumn(
-            _WHOSE, functions.when(named.isNull(), alone).otherwise(functions.xxhash64(named))
-        )
-        order = [_WHOSE, *([self._id] if self._long else []), _ROW]
-        self._frame, self._split = frame.repartition(_WHOSE).sortWithinPartitions(*order), None
+        whose = functions.when(named.isNull(), alone).otherwise(functions.xxhash64(named))
+        together = frame.withColumn(_WHOSE, whose).repartition(_WHOSE)
+        self._frame, self._split = together.sortWithinPartitions(_WHOSE, trip, _ROW), None
         self._parse = partial(self._parse, with_user=True)
 
     def add_up(self, work: Work[T], nothing: T) -> T:
