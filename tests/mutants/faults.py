@@ -18,7 +18,11 @@ STANDING = "tests/protocol/test_standing.py"
 STORAGE = "tests/device/test_storage.py"
 OWN = "tests/cli/test_own.py"
 RECEIVE = "tests/curator/test_receive.py"
-AUDITED = "tests/audit"
+# The audit's own tests, and what it says of a device that is at fault: by part, so that a fault runs what should see it.
+AUDITED_SOURCE, AUDITED_EXACT, AUDITED_STRUCTURE, AUDITED_ATTACKS, AUDITED_MARGINALS, AUDITED_VERDICT = (
+    f"tests/audit/test_{part}.py"
+    for part in ("source", "exact", "structure", "black_box", "marginals", "verdict")
+)
 
 _RANDOM = f"{PROTOCOL}/randomness.py"
 _REPORTER = f"{DEVICE}/reporter.py"
@@ -46,20 +50,22 @@ DRAWS = [
 
 STREAM = [
     Fault("source: seeded", _REPORTER, "os.urandom(max(count - left, 512))", "__import__('random').Random(1).randbytes(max(count - left, 512))", SOURCE),
-    Fault("source: seeded, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "__import__('random').Random(os.getpid()).randbytes(max(count - left, 512))", AUDITED),
+    Fault("source: seeded, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "__import__('random').Random(os.getpid()).randbytes(max(count - left, 512))", AUDITED_SOURCE),
     Fault("source: a block that repeats", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(8) * (max(count - left, 512) // 8 + 1)", SOURCE),
-    Fault("source: a block that repeats, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(8) * (max(count - left, 512) // 8 + 1)", AUDITED),
+    Fault("source: a block that repeats, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(8) * (max(count - left, 512) // 8 + 1)", AUDITED_SOURCE),
     Fault("source: zeros after 64 bytes", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(64).ljust(max(count - left, 512), b'\\0')", SOURCE),
-    Fault("source: zeros after 64 bytes, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(64).ljust(max(count - left, 512), b'\\0')", AUDITED),
+    Fault("source: zeros after 64 bytes, seen by the audit", _REPORTER, "os.urandom(max(count - left, 512))", "os.urandom(64).ljust(max(count - left, 512), b'\\0')", AUDITED_SOURCE),
     Fault("source: a buffer for all reports", _REPORTER, "Source(_ReadAhead())", "Source(self.__dict__.setdefault('kept', _ReadAhead()))", SOURCE),
-    Fault("source: a buffer for all reports, seen by the audit", _REPORTER, "Source(_ReadAhead())", "Source(self.__dict__.setdefault('kept', _ReadAhead()))", AUDITED),
+    Fault("source: a buffer for all reports, seen by the audit", _REPORTER, "Source(_ReadAhead())", "Source(self.__dict__.setdefault('kept', _ReadAhead()))", AUDITED_SOURCE),
     Fault("source: leftovers are thrown away", _REPORTER, "self.data[self.position :] + os.urandom", "os.urandom", SOURCE),
+    Fault("source: windows are seeded, seen by the audit", _REPORTER, "self.draw_about(occasion, 0, window=row.window)", "self.draw_about(occasion, 0, Source(__import__('random').Random(1).randbytes), window=row.window)", AUDITED_SOURCE),
     Fault("source: the id is not random", _REPORTER, "report_id = source.take(ID_BYTES)", "report_id = bytes(ID_BYTES)", VECTORS),
 ]  # fmt: skip
 
 REPORTS = [
-    Fault("report: the group looks at the path", _REPORTER, "group = _group(round_, source)", "group = _group(round_, source) if occasion.trip.path else 0", AUDITED),
+    Fault("report: the group looks at the path", _REPORTER, "group = _group(round_, source)", "group = _group(round_, source) if occasion.trip.path else 0", AUDITED_STRUCTURE),
     Fault("report: the last group is never drawn", _REPORTER, "drawn, group = source.below(SHARES), 0", "drawn, group = source.below(SHARES - 1), 0", VECTORS),
+    Fault("report: sent without a delay", _REPORTER, "return Source().below(most + 1)", "return 0", REPORTER),
     Fault("report: no padding", _REPORTER, 'payload = payload.ljust(round_.payload_bytes, b"\\0")', "pass", REPORTER),
     Fault("report: empty slots are not sent", _REPORTER, "for items in slots if items or padded", "for items in slots if items", REPORTER + " " + VECTORS),
     Fault("report: the ledger is not asked", _REPORTER, "return fresh() if self.ledger is None else", "return fresh() if True else", LEDGER),
@@ -158,16 +164,16 @@ PLANS = [
 
 CHANNELS = [
     Fault("oue: the true bit is always sent", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", VECTORS),
-    Fault("oue: the true bit is always sent, seen by the audit", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", AUDITED),
+    Fault("oue: the true bit is always sent, seen by the audit", _OUE, "bytes([source.below(2)])", "bytes([source.below(2) | 1])", AUDITED_EXACT),
     Fault("oue: the bits after the true one are not randomised", _OUE, "source.flags(ones, total, self.domain - true - 1)", "bytes(self.domain - true - 1)", "tests/protocol/randomizers"),
     Fault("oue: odds of the other bits are turned", _OUE, "ones, total = self.ratio.denominator,", "ones, total = self.ratio.numerator,", VECTORS),
     Fault("grr: lies skip the wrong item", _GRR, "return (lie if lie < true else lie + 1,)", "return (lie,)", VECTORS),
     Fault("grr: one case too many tells the truth", _GRR, "        if drawn < weight:", "        if drawn <= weight:", VECTORS),
     Fault("privset: one case too many misses", _PRIVSET, "while drawn >= self.hit_weights[hits]:", "while drawn > self.hit_weights[hits]:", VECTORS),
-    Fault("grr: more truth than agreed", _GRR, "true, other = self.ratio.numerator, self.ratio.denominator", "true, other = 2 * self.ratio.numerator, self.ratio.denominator", AUDITED),
+    Fault("grr: more truth than agreed", _GRR, "true, other = self.ratio.numerator, self.ratio.denominator", "true, other = 2 * self.ratio.numerator, self.ratio.denominator", AUDITED_EXACT),
     Fault("grr: nothing has no output", _GRR, "return [items[0] if items else self.domain]", "return [items[0] if items else 0]", VECTORS),
     Fault("privset: misses are as likely as hits", _PRIVSET, "likelihood = self.ratio.numerator if j else self.ratio.denominator", "likelihood = self.ratio.numerator", VECTORS),
-    Fault("privset: hits are too likely", _PRIVSET, "likelihood = self.ratio.numerator if j else", "likelihood = self.ratio.numerator * (j + 1) if j else", AUDITED),
+    Fault("privset: hits are too likely", _PRIVSET, "likelihood = self.ratio.numerator if j else", "likelihood = self.ratio.numerator * (j + 1) if j else", AUDITED_EXACT),
     Fault("privset: strangers are own ones", _PRIVSET, "bisect_right(before, place) for place", "bisect_left(before, place) for place", VECTORS),
     Fault("privset: short sets are not filled up", _PRIVSET, "[*sorted(items), *range(self.domain, self.domain + self.capacity - len(items))]", "sorted(items)", VECTORS),
     Fault("privset: the order of the own items tells", _PRIVSET, "return tuple(sorted(mine + ", "return tuple((mine + ", VECTORS),
@@ -191,29 +197,41 @@ RECEIVERS = [
 ]  # fmt: skip
 
 AUDITS = [
-    Fault("audit: the ratio is not compared", f"{AUDIT}/exact.py", "self.ratio is not None and self.ratio <= self.claimed and self.formulas_hold", "self.ratio is not None and self.formulas_hold", AUDITED),
-    Fault("audit: the ratio is the smallest", f"{AUDIT}/exact.py", "worst = max(worst, max(chances) / min(chances))", "worst = min(worst, max(chances) / min(chances))", AUDITED),
-    Fault("audit: impossible outputs are overlooked", f"{AUDIT}/exact.py", "        if min(chances) == 0:\n            worst = None\n            break\n", "        if min(chances) == 0:\n            continue\n", AUDITED),
-    Fault("audit: formulas are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = True", AUDITED),
-    Fault("audit: stated chances are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = _full_size_agrees(channel)", AUDITED),
-    Fault("audit: formulas at full size are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = same", AUDITED),
-    Fault("audit: slots are not added up", f"{AUDIT}/exact.py", "finding.epsilon * ask.question.slots for", "finding.epsilon for", AUDITED),
-    Fault("audit: questions are not added up", f"{AUDIT}/exact.py", 'return max(values) if round_.assignment == "partition" else sum(values)', "return max(values)", AUDITED),
-    Fault("audit: headers are cut", f"{AUDIT}/structure.py", "m[:HEADER_BYTES].hex()", "m[:18].hex()", AUDITED),
-    Fault("audit: headers are not compared", f"{AUDIT}/structure.py", '_equal(number, "header", headers)]', "]", AUDITED),
-    Fault("audit: sizes are not compared", f"{AUDIT}/structure.py", '[_equal(number, "number and size", sizes), ', "[", AUDITED),
-    Fault("audit: the form is not looked at", f"{AUDIT}/structure.py", "            found.append(_valid(plan, number, sent))", "            pass", AUDITED),
-    Fault("audit: one trajectory is compared with itself", f"{AUDIT}/structure.py", "other = next((name for name in names if values[name] != first), None)", "other = next((name for name in names[:1] if values[name] != first), None)", AUDITED),
-    Fault("audit: bounds without their error", f"{AUDIT}/black_box.py", "low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0", "low = hits / trials", AUDITED),
-    Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED),
-    Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED),
-    Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED),
-    Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.source],\n", "", AUDITED),
-    Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.marginals],\n", "", AUDITED),
-    Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and (exact is None or exact <= float(self.plan.epsilon))", "", AUDITED),
+    Fault("audit: the ratio is not compared", f"{AUDIT}/exact.py", "self.ratio is not None and self.ratio <= self.claimed and self.formulas_hold", "self.ratio is not None and self.formulas_hold", AUDITED_EXACT),
+    Fault("audit: the ratio is the smallest", f"{AUDIT}/exact.py", "worst = max(worst, max(chances) / min(chances))", "worst = min(worst, max(chances) / min(chances))", AUDITED_EXACT),
+    Fault("audit: impossible outputs are overlooked", f"{AUDIT}/exact.py", "        if min(chances) == 0:\n            worst = None\n            break\n", "        if min(chances) == 0:\n            continue\n", AUDITED_EXACT),
+    Fault("audit: formulas are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = True", AUDITED_EXACT),
+    Fault("audit: stated chances are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = _full_size_agrees(channel)", AUDITED_EXACT),
+    Fault("audit: formulas at full size are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = same", AUDITED_EXACT),
+    Fault("audit: slots are not added up", f"{AUDIT}/exact.py", "finding.epsilon * ask.question.slots for", "finding.epsilon for", AUDITED_EXACT),
+    Fault("audit: questions are not added up", f"{AUDIT}/exact.py", 'return max(values) if round_.assignment == "partition" else sum(values)', "return max(values)", AUDITED_EXACT),
+    Fault("audit: headers are cut", f"{AUDIT}/structure.py", "m[:HEADER_BYTES].hex()", "m[:18].hex()", AUDITED_STRUCTURE),
+    Fault("audit: headers are not compared", f"{AUDIT}/structure.py", '_equal(number, "header", headers)]', "]", AUDITED_STRUCTURE),
+    Fault("audit: sizes are not compared", f"{AUDIT}/structure.py", '[_equal(number, "number and size", sizes), ', "[", AUDITED_STRUCTURE),
+    Fault("audit: the form is not looked at", f"{AUDIT}/structure.py", "            found.append(_valid(plan, number, sent))", "            pass", AUDITED_STRUCTURE),
+    Fault("audit: one trajectory is compared with itself", f"{AUDIT}/structure.py", "other = next((name for name in names if values[name] != first), None)", "other = next((name for name in names[:1] if values[name] != first), None)", AUDITED_STRUCTURE),
+    Fault("audit: bounds without their error", f"{AUDIT}/black_box.py", "low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0", "low = hits / trials", AUDITED_ATTACKS),
+    Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED_ATTACKS),
+    Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED_MARGINALS),
+    Fault("audit: reports need not follow from the bytes", f"{AUDIT}/source.py", "    if again != message:", "    if False:", AUDITED_SOURCE),
+    Fault("audit: the source is left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.source],\n", "", AUDITED_VERDICT),
+    Fault("audit: the marginals are left out of the verdict", f"{AUDIT}/verdict.py", "            [finding.stands for finding in self.marginals],\n", "", AUDITED_VERDICT),
+    Fault("audit: the sum is left out of the verdict", f"{AUDIT}/verdict.py", " and (exact is None or exact <= float(self.plan.epsilon))", "", AUDITED_VERDICT),
+]  # fmt: skip
+
+_PUBLIC, PUBLIC = "src/ldptrace/methods/public.py", "tests/methods/test_public.py"
+LOCAL_DATA = [
+    Fault("public: routes in memory are not compared", _PUBLIC, "return Public(area, fixes, fixes.lines())", "return Public(area, fixes)", PUBLIC),
+    Fault("public: rounded copies are not compared", _PUBLIC, '(("fixes", seen.fixes), ("rounded steps", seen.steps))', '(("fixes", seen.fixes),)', PUBLIC),
+    Fault("public: a hundredth is any share", _PUBLIC, "            if share > BY_CHANCE:", "            if share > 0.5:", PUBLIC),
+    Fault("public: the input is a public file", _PUBLIC, "Path(real).resolve() == Path(given).resolve()", "Path(real) == Path(given)", PUBLIC),
+    Fault("public: trips that were not drawn are not compared", "src/ldptrace/synthesis.py", "            public.refuse_private(crowd)\n            unit = crowd.play_devices(settings.unit, streams.devices)\n", "            unit = crowd.play_devices(settings.unit, streams.devices)\n            public.refuse_private(crowd)\n", PUBLIC),
 ]  # fmt: skip
 
 SEEDS = [
+    Fault("simulation: all blocks draw the same stream", "src/ldptrace/simulation/collect.py", "trips, child(self.source, number), self.mode)", "trips, child(self.source, 0), self.mode)", "tests/simulation/test_collect.py"),
+    Fault("simulation: all children of a source are one", "src/ldptrace/core/parallel.py", "(*seed.spawn_key, number)", "(*seed.spawn_key, 0)", "tests/simulation/test_collect.py"),
+    Fault("simulation: a hidden seed of 16 bits", "src/ldptrace/simulation/streams.py", "secrets.randbits(256)", "secrets.randbits(16)", "tests/simulation/test_streams.py"),
     Fault("release: devices and sampling share a stream", "src/ldptrace/simulation/streams.py", "return Streams(_stream(hidden), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "return Streams(np.random.default_rng(sample_seed), np.random.default_rng(sample_seed), sample_seed, seeded=False)", "tests/methods/test_methods.py"),
     Fault("release: a seeded run does not say so", "src/ldptrace/simulation/streams.py", "sample_seed, seeded=True)", "sample_seed, seeded=False)", "tests/methods/test_methods.py"),
 ]  # fmt: skip
@@ -317,6 +335,7 @@ CLIENT = [
     Fault("js: other spellings are read", f"{JS}/canonical.js", "canonical(value) === text ? value : undefined", "value"),
     Fault("js: longer decimals are read", f"{JS}/canonical.js", "plain(value) === text ? value : NaN", "value"),
     Fault("js: any padding", f"{JS}/reports.js", "if (report.subarray(used).some((byte) => byte !== 0))", "if (false)"),
+    Fault("js: sent without a delay", f"{JS}/reporter.js", "return new Source().index(most + 1);", "return 0;"),
     Fault("js: duplicates count", f"{JS}/reports.js", 'if (seen.has(id)) throw new ReportRejected("duplicate");', ""),
 ]  # fmt: skip
 
@@ -330,6 +349,7 @@ FAULTS: list[Fault] = [
     *CHANNELS,
     *RECEIVERS,
     *AUDITS,
+    *LOCAL_DATA,
     *SEEDS,
     *SERVERS,
     *CLIENT,

@@ -37,6 +37,7 @@ JAVA_FAULTS = [
     Fault("java: the group looks at the trips", _REPORT, "        int group = group(round, source);", "        int group = occasion.path.length == 0 ? 0 : group(round, source);", VECTORS),
     Fault("java: the id is not random", _REPORT, "System.arraycopy(source.take(ID_BYTES), 0, report, ID_AT, ID_BYTES);", "", VECTORS),
     Fault("java: the window is not sent", _REPORT, "(byte) (window >> 8 * (WINDOW_BYTES - 1 - i))", "(byte) 0", VECTORS),
+    Fault("java: sent without a delay", _REPORTER, "return Source.ofSystem().below(most + 1);", "return 0;", CHECKS),
     Fault("java: grr lies skip the wrong item", f"{JAVA}/Grr.java", "lie < truth ? lie : lie + 1", "lie", VECTORS),
     Fault("java: oue sends the true bit always", f"{JAVA}/Oue.java", "source.below(2) == 1", "source.below(2) >= 0", VECTORS),
     Fault("java: privset misses are as likely as hits", f"{JAVA}/PrivSet.java", "j > 0 ? numerator : denominator", "numerator", VECTORS),

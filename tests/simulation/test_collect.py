@@ -9,7 +9,8 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation import collect
-from ldptrace.simulation.collect import _tickets
+from ldptrace.simulation.collect import Collection, _tickets
+from ldptrace.simulation.trips import Trips
 from statistics_kit import assert_proportions, assert_standard_normal
 
 
@@ -99,3 +100,13 @@ def test_every_question_has_its_share_of_the_tickets(grid: Grid, order: int) -> 
         (next(ask for ask in asks if ask.question.name == "tides").changed(share=SHARES),), "partition"
     )
     assert np.all(_tickets(only) == 0)
+
+
+def test_every_block_draws_from_a_stream_of_its_own(grid: Grid, rng: np.random.Generator) -> None:
+    """The same people in two blocks would give the same answers: twice the tally of one, and no more information."""
+    paths = random_paths(500, grid, rng)
+    block, work = Trips(paths, None, paths.offsets), Collection(Plan.single_report(grid, 1.0), rng)
+    found = [work.of_trips(block, number) for number in (0, 1, 1)]
+    assert found[1] == found[2]
+    assert found[0].users != found[1].users
+    assert all((one != other).any() for one, other in zip(found[0].counts, found[1].counts, strict=True))

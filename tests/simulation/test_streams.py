@@ -40,3 +40,12 @@ def test_devices_and_sampling_are_independent_streams(seed: int) -> None:
     assert drawn(both.devices) != drawn(both.sampling)
     # The seed of sampling does not reach the devices of an experiment either.
     assert drawn(Streams.of(seed, sample_seed=1).devices) == drawn(Streams.of(seed, sample_seed=2).devices)
+
+
+def test_nobody_can_try_all_seeds_of_the_devices() -> None:
+    """A release names no seed, and the one it has is of 256 bits: fewer than 200 have a chance of 2^-56."""
+    for _ in range(3):
+        seed = Streams.of().devices.bit_generator.seed_seq
+        assert isinstance(seed, np.random.SeedSequence)
+        assert isinstance(seed.entropy, int)
+        assert seed.entropy.bit_length() > 200
