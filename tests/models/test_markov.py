@@ -5,10 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import random_paths
 from ldptrace.core.moves import grid_moves
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.markov import MarkovModel
+from ldptrace.models.observation import Observation
+from ldptrace.models.share import first_guess
 from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
+from ldptrace.simulation import collect
 from statistics_kit import assert_frequencies, assert_proportion
 
 GRID = Grid((0, 0, 2, 2), 2)
@@ -75,3 +82,24 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         MarkovModel.load(tmp_path / "model.npz")
     with pytest.raises(FormatError, match="no file"):
         MarkovModel.load(tmp_path / "missing.npz")
+
+
+@pytest.mark.parametrize("method", ["paper", "combtran", "randsyn"])
+def test_the_share_without_a_trip_comes_from_every_question_that_shows_it(method: str) -> None:
+    """Standard errors shrink with what is asked, and the estimate lies within five of them (one in two million)."""
+    rng, grid = np.random.default_rng(1), Grid((0, 0, 4, 4), 4)
+    some = random_paths(6000, grid, rng, longest=4)
+    home = np.full(4000, some.offsets[-1])
+    everyone = CellPaths(some.cells, np.concatenate([some.offsets, home]), grid)
+    first = Plan.paper(grid, 8.0, method=method)
+    plan = first.paper_second_round(3)
+    tallies = [collect(plan, everyone, rng, round_number=number) for number in (0, 1)]
+    estimates = Estimates.from_tallies(plan, tallies)
+    share = MarkovModel.fit(estimates).without_trip
+    assert share is not None
+    assert abs(share.value - np.mean(everyone.sizes == 0)) < 5 * share.std_error
+    alone = first_guess([Observation.of(estimates["length"])])
+    if method == "randsyn":
+        assert share == alone
+    else:
+        assert share.std_error < 0.9 * alone.std_error

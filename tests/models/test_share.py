@@ -44,3 +44,31 @@ def test_without_a_question_that_says_it_nothing_is_known() -> None:
     guess = first_guess([seen("visits", 3.0, 0.01, 4)])
     assert not guess.known
     assert not guess.clear
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_for_independent_questions_the_weighted_totals_are_the_joint_fit(seed: int) -> None:
+    """All frequencies p of all questions and the share are unknown: y = t p + noise, and each p adds up to one."""
+    rng = np.random.default_rng(seed)
+    sizes, t = (9, 6, 4), 0.4
+    observations, blocks = [], []
+    for name, size in zip(("length", "start", "cut-end"), sizes, strict=True):
+        variances = rng.uniform(0.5, 2.0, size) * 1e-4
+        noisy = t * rng.dirichlet(np.ones(size)) + rng.normal(size=size) * np.sqrt(variances)
+        observations.append(Observation(name, 1, 100, noisy, variances))
+        blocks.append((noisy, variances))
+    # With q = t p the criterion is quadratic: unknowns are t and all q, and each question's q add up to t.
+    unknown = 1 + sum(sizes)
+    normal, right, at = np.zeros((unknown, unknown)), np.zeros(unknown), 1
+    constraints = np.zeros((len(sizes), unknown))
+    for number, (noisy, variances) in enumerate(blocks):
+        own = np.arange(at, at + len(noisy))
+        normal[own, own], right[own] = 1 / variances, noisy / variances
+        constraints[number, own], constraints[number, 0] = 1, -1
+        at += len(noisy)
+    full = np.block([[normal, constraints.T], [constraints, np.zeros((len(sizes),) * 2)]])
+    inverse = np.linalg.inv(full)
+    joint = inverse @ np.concatenate([right, np.zeros(len(sizes))])
+    guess = first_guess(observations)
+    assert 1 - guess.value == pytest.approx(joint[0], rel=1e-9)
+    assert guess.std_error**2 == pytest.approx(inverse[0, 0], rel=1e-9)

@@ -73,7 +73,7 @@ class MarkovModel(LatticeModel):
                 ends = np.maximum(estimates["cut-end"].frequencies, 0)
         if starts.sum() <= 0:
             starts = np.ones(cells)
-        share = first_guess([Observation.of(found) for found in estimates.values() if found.users > 0])
+        share = first_guess(_observed(estimates, moves))
         return MarkovModel(
             grid,
             length_distribution(estimates["length"]),
@@ -131,6 +131,24 @@ class MarkovModel(LatticeModel):
             placement=style_of(header, "uniform"),
             without_trip=Share.restored(header["without_trip"]),
         )
+
+
+def _observed(estimates: Estimates, moves: int) -> list[Observation]:
+    """What each question says of the share without a trip: of the combined one, its beginnings and its ends.
+
+    Starts, moves, ends and lengths of the chain are free of each other, so the joint fit of the share is that of the
+    totals alone (`docs/explanation/path-model.md`, "Devices without a trip").
+    """
+    found = []
+    for seen in (Observation.of(each) for each in estimates.values() if each.users > 0):
+        if seen.name != "combined-steps":
+            found.append(seen)
+            continue
+        parts = zip(("start", "cut-end"), np.split(np.arange(len(seen.frequencies))[moves:], 2), strict=True)
+        found += [
+            Observation(name, 1, seen.users, seen.frequencies[at], seen.variances[at]) for name, at in parts
+        ]
+    return found
 
 
 @kernel
