@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ldptrace as lt
@@ -164,6 +166,23 @@ def test_a_refusal_depends_on_the_kind_of_file_alone(name: str) -> None:
     assert own_trips(Path(name), None, None)[1] == "EPSG:4326"
     command = ("report", "--plan", "plan.json", "--trajectory", name, "--ledger", "l.json", "-o", "report")
     assert run(*command).exit_code == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_what_single_points_say_of_themselves_refuses_nothing() -> None:
+    """A coordinate system beside each point, points that are none, lists of two sizes: the content, not the kind."""
+    for text in (
+        "id,wkt\n",
+        "id,wkt\n1,SRID=4326;POINT(1 1)\n",
+        "id,wkt\n1,LINESTRING(1 1)\n",
+        "id,wkt\n1,\n",
+    ):
+        Path("points.csv").write_text(text)
+        assert own_trips(Path("points.csv"), None, None)[1] is None
+    for x, y in (([1.0, 2.0], [1.0]), ([1.0], [1.0])):
+        pq.write_table(pa.table({"traj_id": [1], "x": [x], "y": [y]}), "lists.parquet")
+        trips, crs = own_trips(Path("lists.parquet"), None, None)
+        assert (len(trips), crs) == (int(len(x) == len(y)), None)
 
 
 @pytest.mark.usefixtures("here")

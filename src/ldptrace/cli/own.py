@@ -38,15 +38,17 @@ def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Rec
             copy = Path(folder, "stdin")
             copy.write_bytes(sys.stdin.buffer.read())
             return own_trips(copy, format, crs)
+    trips: list[Recording] = []
     try:
         found = read(path, format=format, crs=crs)
+        trips = [_recording(found, number) for number in range(len(found))]
     except NothingUsable:
-        return [], crs or stated_crs(path, format)
+        pass
     except InputError:
         raise
     except Exception:  # whatever a reader stumbles over in the content, the device answers
-        return [], crs or stated_crs(path, format)
-    return [_recording(found, number) for number in range(len(found))], found.crs
+        pass
+    return trips, crs or stated_crs(path, format)
 
 
 def _recording(trips: Trajectories, number: int) -> Recording:

@@ -27,7 +27,7 @@ from ldptrace.core.values import (
     points,
     split_ids,
 )
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError, NothingUsable
 
 # Seconds that are added to the times of a trajectory.
 START = "t0"
@@ -124,7 +124,7 @@ def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: li
         if sizes is not None and not np.array_equal(sizes, np.diff(offsets)):
             row = int(np.flatnonzero(sizes != np.diff(offsets))[0])
             have = np.diff(offsets)[row]
-            raise InputError(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
+            raise NothingUsable(f"row {row + 1} has {have} values in {columns.x} and {sizes[row]} in {name}")
     times = NO_TIMES
     if columns.t is not None:
         times = _times(columns.t, flat_lists(table[columns.t]), None, timezone, notes)

@@ -12,7 +12,7 @@ from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.crs import WGS84
 from ldptrace.core.timestamps import NUMBER
-from ldptrace.errors import FormatError, InputError, NothingUsable
+from ldptrace.errors import InputError, NothingUsable
 
 DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 WKT_POINT = (
@@ -62,7 +62,7 @@ def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | No
     """Points written as text, WKT with or without SRID or GeoJSON, and the coordinate system that they name."""
     kind = column.type
     if not is_text(kind):
-        raise FormatError(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
+        raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
     for pattern, crs in ((WKT_POINT, None), (JSON_POINT, WGS84)):
         found = pc.extract_regex(column, pattern)
         if 2 * found.null_count > len(column):
@@ -74,7 +74,7 @@ def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | No
             crs = f"EPSG:{named[0]}" if len(named) == 1 else None
         return x, y, crs
     sample = column.drop_null()[0].as_py() if column.null_count < len(column) else None
-    raise FormatError(f"column {name} must hold points as WKT or GeoJSON, it holds {str(sample)[:60]!r}")
+    raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {str(sample)[:60]!r}")
 
 
 def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
