@@ -75,6 +75,20 @@ def test_trips_that_streets_do_not_explain_are_drawn_from_paths(
     assert model.paths.area is not None
 
 
+def test_questions_that_nobody_was_asked_at_first_count_later(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quiet hour at the start: a few reports to one question, then reports to all; fewer again change nothing."""
+    monkeypatch.setattr(fitting, "ROUTES", 500)
+    roads = lattice_roads(9, 700.0)
+    x0, y0, x1, y1 = roads.bounds()
+    plan = Plan.single_report(Grid((x0 - 1, y0 - 1, x1 + 1, y1 + 1), 3), 2.0)
+    refit, some = RouteRefit(roads, plan, rng), estimates(plan, 500, rng)
+    for seen in (observed(some)[:1], observed(some), observed(some)[:2]):
+        refit.fit(some, seen)
+        assert set(refit.answers_of_trips()) == {each.name for each in seen}
+
+
 def test_on_streets_the_library_stays_until_far_more_is_known(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,7 +93,7 @@ class RouteRefit(Refit):
         self._split = Split([])
         self._fitted: Fitted | None = None
         self._alone: tuple[Match, ...] = ()
-        self._cut: Cut | None = None
+        self._cut: tuple[Routes, Cut] | None = None
         self._searched = 0
 
     @property
@@ -112,7 +112,7 @@ class RouteRefit(Refit):
             self._searched = sum(known >= least for least in SEARCHES)
             library = self._options.library or Library(ROUTES)
             self._fitted, self._alone = searched(self.public, library, estimates, others, self._rng, _quiet)
-        elif self._fitted is None or not self._fitted.fit.expected:
+        elif self._fitted is None or not {seen.name for seen in others} <= set(self._fitted.fit.expected):
             self._first(estimates, others)
         else:
             self._fitted = self._fitted.again(others)
@@ -137,11 +137,11 @@ class RouteRefit(Refit):
         return FreePaths(fit, prior, replace(model, area=self._off_streets.area))
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
-        """The map alone, or the first answers on it."""
+        """The map alone, or answers to questions that nobody had answered so far."""
         routes = self._fitted.routes if self._fitted is not None else self._drawn()
-        if self._cut is None:
-            self._cut = Cut.of(routes, estimates.plan.grid, self._rng)
-        self._fitted = Fitted.of(routes, self._cut, estimates, observations)
+        if self._cut is None or self._cut[0] is not routes:
+            self._cut = routes, Cut.of(routes, estimates.plan.grid, self._rng)
+        self._fitted = Fitted.of(routes, self._cut[1], estimates, observations)
         self._alone = self._fitted.map_alone(observations)
 
     def _drawn(self) -> Routes:
