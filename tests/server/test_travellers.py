@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,13 @@ def test_trips_are_steps_within_the_map() -> None:
     assert long[1:] == [0, 0, STEPS // 2, STEPS // 2, STEPS // 2, STEPS // 2]
     assert short[1:] == [683, 683, 0, 2730]
     assert long[0] > short[0] >= travellers.LEAST
+
+
+def test_a_trip_takes_as_long_as_the_model_says() -> None:
+    timed = replace(TRIPS, t=np.array([0.0, 50.0, 100.0, 0.0, 300.0, 0.0, 10.0]))
+    quick, slow = json.loads(travellers.written(timed, SINGLE))["trips"]
+    # The one that is shorter on the map takes three times as long.
+    assert (quick[0], slow[0]) == (15.0, 45.0)
 
 
 def messages(data: bytes, beats: int) -> list[dict[str, Any]]:
