@@ -76,12 +76,15 @@ def test_synthetic_trips_follow_the_streets(town: Path, tmp_path: Path) -> None:
     source = str(town / "trips.parquet")
     said = run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options)
     assert "The map alone, without any report, misses the answers" in said
+    # How much of the bounds has streets is printed before the fit.
+    assert "roads: streets in 100% of the bounds" in said
     drawn = lt.read(out)
     assert len(drawn) == 20_000
     assert on_streets(drawn) > 0.99
     assert "public and costs no epsilon" in json.dumps(drawn.provenance)
     assert "The map alone, without any report" in json.dumps(drawn.provenance)
-    run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options, "--interval", "20")
+    more = ["--interval", "20", "--off-streets", "never"]
+    run("synthesize", source, "-o", str(out), "--roads", str(town / "roads"), *options, *more)
     timed = lt.read(out)
     assert timed.t is not None
     run(
@@ -115,7 +118,9 @@ def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> N
     estimates = Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1)))
     (tmp_path / "estimates.json").write_text(estimates.to_json())
     model, out = tmp_path / "model.npz", tmp_path / "out.parquet"
-    text = run("fit", str(tmp_path / "estimates.json"), "-o", str(model), "--roads", str(town / "roads"))
+    given = ["fit", str(tmp_path / "estimates.json"), "-o", str(model), "--off-streets", "never"]
+    assert "--off-streets never needs a map" in run(*given, code=2)
+    text = run(*given, "--roads", str(town / "roads"))
     assert "effectively carry the weight" in text
     assert "The map alone, without any report, misses the answers" in text
     run("sample", str(model), "-o", str(out), "--count", "500", "--interval", "15")

@@ -7,6 +7,7 @@ from ldptrace.core.area import Area
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.path.model import observed
 from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.network import RoadNetwork
@@ -71,6 +72,12 @@ def test_trips_that_streets_do_not_explain_are_drawn_from_paths(
     model = refit.fit(many, observed(many))
     assert isinstance(model, RouteModel)
     assert model.elsewhere > 0.5
+    # Devices with a trip elsewhere answer too.
+    trips = refit.answers_of_trips()
+    assert trips["start"].sum() == pytest.approx(1.0, abs=0.1)
+    only = RouteRefit(street, plan, rng, streets=StreetOptions(off_streets="never")).fit(many, observed(many))
+    assert isinstance(only, RouteModel)
+    assert only.paths is None
     assert model.paths is not None
     assert model.paths.area is not None
 
