@@ -8,12 +8,13 @@ is empty, and its device answers null.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Ints
 from ldptrace.core.ragged import Mask
 from ldptrace.core.trajectories import Trajectories
@@ -46,8 +47,7 @@ class Crossings:
     empty: int = 0
 
     def __add__(self, other: Crossings) -> Crossings:
-        sums = (a + b for a, b in zip(astuple(self)[1:], astuple(other)[1:], strict=True))
-        return Crossings(self.policy or other.policy, *sums)
+        return added(self, other, policy=self.policy or other.policy)
 
     @property
     def dropped(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core.adding import added
 from ldptrace.curator.receive import Receiver
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.spark import (
@@ -45,7 +46,7 @@ class Received:
     ids: list[bytes]
 
     def __add__(self, other: Received) -> Received:
-        return Received(self.tally + other.tally, self.codes + other.codes, self.ids + other.ids)
+        return added(self, other)
 
 
 def receive_files(

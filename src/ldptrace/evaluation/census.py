@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ldptrace.core.adding import added
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.outside import Crossings, Outside, unwrap, within
 from ldptrace.core.trajectories import Trajectories
@@ -57,17 +58,8 @@ class Census:
 
     def __add__(self, other: Census) -> Census:
         (a, b, c, d), (e, f, g, h) = self.box, other.box
-        return Census(
-            self.trajectories + other.trajectories,
-            self.points + other.points,
-            self.empty + other.empty,
-            self.crossings + other.crossings,
-            self.kept + other.kept,
-            self.kept_points + other.kept_points,
-            self.timed + other.timed,
-            self.finite and other.finite,
-            (min(a, e), min(b, f), max(c, g), max(d, h)),
-        )
+        box = (min(a, e), min(b, f), max(c, g), max(d, h))
+        return added(self, other, finite=self.finite and other.finite, box=box)
 
     @property
     def has_times(self) -> bool:

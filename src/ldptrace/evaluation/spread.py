@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.divergence import BUCKETS, Scale
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
@@ -45,12 +46,7 @@ class Spread:
         return Spread(float(values.min()), float(values.max()), float(values.sum()), counts)
 
     def __add__(self, other: Spread) -> Spread:
-        return Spread(
-            min(self.low, other.low),
-            max(self.high, other.high),
-            self.total + other.total,
-            self.classes + other.classes,
-        )
+        return added(self, other, low=min(self.low, other.low), high=max(self.high, other.high))
 
     @property
     def mean(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import child
 from ldptrace.core.trajectories import Trajectories
@@ -200,12 +201,7 @@ class Sides:
         return Sides(zero, zero, zero, zero)
 
     def __add__(self, other: Sides) -> Sides:
-        return Sides(
-            self.real + other.real,
-            self.again + other.again,
-            self.blind + other.blind,
-            self.shuffled + other.shuffled,
-        )
+        return added(self, other)
 
 
 @dataclass(frozen=True, eq=False)

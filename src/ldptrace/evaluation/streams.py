@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import ragged
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
@@ -254,16 +255,8 @@ class StreamTables:
         )
 
     def __add__(self, other: StreamTables) -> StreamTables:
-        return StreamTables(
-            self.density + other.density,
-            tuple(a + b for a, b in zip(self.patterns, other.patterns, strict=True)),
-            self.answers + other.answers,
-            self.coverage + other.coverage,
-            self.ends + other.ends,
-            self.lengths + other.lengths,
-            self.weights + other.weights,
-            self.trips + other.trips,
-        )
+        patterns = tuple(a + b for a, b in zip(self.patterns, other.patterns, strict=True))
+        return added(self, other, patterns=patterns, _frequent={})
 
     @property
     def moves(self) -> Counts:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import table_divergence
@@ -65,16 +66,7 @@ class StreetUse:
         nodes[place] = np.concatenate((self.nodes, other.nodes))
         passed: Floats = np.zeros(len(turns))
         np.add.at(passed, place, np.concatenate((self.passed, other.passed)))
-        return StreetUse(
-            self.way + other.way,
-            self.on + other.on,
-            self.fixes + other.fixes,
-            self.fixes_on + other.fixes_on,
-            self.lengths + other.lengths,
-            turns,
-            nodes,
-            passed,
-        )
+        return added(self, other, turns=turns, nodes=nodes, passed=passed)
 
 
 class StreetMap(StreetIndex):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import child
@@ -135,17 +136,12 @@ class Tables:
         often = np.bincount(
             place, weights=np.concatenate((self.trips[1], other.trips[1])), minlength=len(pairs)
         )
-        return Tables(
-            self.points + other.points,
-            self.density + other.density,
-            self.coverage + other.coverage,
-            self.alone + other.alone,
-            self.moves + other.moves,
-            (pairs, often.astype(np.int64)),
-            padded_sum(self.sizes, other.sizes),
-            self.lengths + other.lengths,
-            self.diameters + other.diameters,
-            np.concatenate((self.blocks, other.blocks)),
+        return added(
+            self,
+            other,
+            trips=(pairs, often.astype(np.int64)),
+            sizes=padded_sum(self.sizes, other.sizes),
+            blocks=np.concatenate((self.blocks, other.blocks)),
         )
 
 

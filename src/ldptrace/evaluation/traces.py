@@ -7,12 +7,13 @@ that nothing here depends on how densely a trip was sampled. Tables of two batch
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import CHUNK, map_chunks
@@ -100,14 +101,7 @@ class Traces:
         return total
 
     def __add__(self, other: Traces) -> Traces:
-        return Traces(
-            self.grid,
-            *(
-                getattr(self, column.name) + getattr(other, column.name)
-                for column in fields(self)
-                if column.name != "grid"
-            ),
-        )
+        return added(self, other, grid=self.grid)
 
     @property
     def has_times(self) -> bool:

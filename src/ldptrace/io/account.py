@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.adding import added
 from ldptrace.core.outside import Crossings
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import by_reason, count, total
@@ -96,20 +97,12 @@ class Account:
 
     def __add__(self, other: Account) -> Account:
         """The account of two parts of one source; a note of both stands once."""
-        return Account(
-            self.source,
-            self.format,
-            self.rows + other.rows,
-            self.trajectories + other.trajectories,
-            self.points + other.points,
-            total([self.dropped, other.dropped]),
-            total([self.dropped_points, other.dropped_points]),
-            tuple(dict.fromkeys(self.notes + other.notes)),
-            self.crossings + other.crossings,
-            total([self.doubts, other.doubts]),
-            self.empty + other.empty,
-            self.owners + other.owners,
-        )
+        reasons = {
+            name: total([getattr(self, name), getattr(other, name)])
+            for name in ("dropped", "dropped_points", "doubts")
+        }
+        notes = tuple(dict.fromkeys(self.notes + other.notes))
+        return added(self, other, source=self.source, format=self.format, notes=notes, **reasons)
 
     def line(self) -> str:
         """One line for a person; that most of the data is lost comes first."""

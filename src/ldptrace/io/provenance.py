@@ -72,7 +72,7 @@ def write_beside(path: Path, provenance: Provenance | None) -> None:
         "format": FORMAT,
         "version": VERSION,
         "file": path.name,
-        "sha256": _checksum(path),
+        "sha256": checksum(path),
         "privacy": dict(provenance),
     }
     with atomic_path(target) as temporary:
@@ -90,12 +90,13 @@ def read_beside(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
         return None, [f"{source.name} is not JSON, so it promises nothing"]
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None, [f"{source.name} is no promise of ldptrace"]
-    if document.get("sha256") != _checksum(path):
+    if document.get("sha256") != checksum(path):
         return None, [f"{source.name} was made about other data, so it promises nothing about this file"]
     return from_document(document), []
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """SHA-256 of a file of any size."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
+from ldptrace.io.provenance import checksum
 from ldptrace.products.statement.promise import Operator, Promise
 
 # The context of Croissant 1.0 and its vocabulary for responsible AI.
@@ -92,7 +92,7 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
                 "name": file.name,
                 "contentUrl": file.name,
                 "encodingFormat": TYPES.get(file.suffix, "application/octet-stream"),
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "sha256": checksum(file),
             }
         ]
     return document
