@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.kernels import kernel
+from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.models.base import MobilityModel
@@ -117,14 +119,27 @@ class Sample:
         found = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
             return self.weight * found, None
-        squares = np.zeros(size)
-        for weights in self.replicates:
-            again = np.bincount(place, weights if trip is None else weights[trip], size)
-            squares += (again - found) ** 2
+        replicates, whose = self.replicates, np.arange(len(place)) if trip is None else trip
+        squares = sum(
+            map_chunks(
+                lambda row, *_: (_weighed(place, whose, replicates[row], size) - found) ** 2,
+                len(replicates),
+                1,
+            )
+        )
         drawn, people = np.maximum(found, 1.0), np.maximum(self.weight * found, 1.0) / self.weight**2
         relative = self.error**2 + self.unexpressed[0] ** 2
         variance = squares / len(self.replicates) + drawn + people + relative * found**2
         return self.weight * found, self.weight * np.sqrt(variance)
+
+
+@kernel
+def _weighed(place, trip, weights, size):  # type: ignore[no-untyped-def]
+    """The weights of the trips of all entries, added up at each place."""
+    total = np.zeros(size)
+    for entry in range(len(place)):
+        total[place[entry]] += weights[trip[entry]]
+    return total
 
 
 def with_trip(provenance: Mapping[str, Any] | None) -> float:
