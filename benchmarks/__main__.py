@@ -25,6 +25,8 @@ OTHERS = (
     "clients",
     "ordinal",
     "time",
+    "standing",
+    "year",
     "streams",
 )
 
