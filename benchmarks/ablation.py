@@ -73,16 +73,18 @@ def _channel(question: Question, ratio: Fraction, oue: bool) -> OUE | PrivSet:
     return PrivSet.best(question.domain, question.capacity, ratio)
 
 
-def clipped_walk(grid: Grid, estimates: Estimates) -> MarkovModel:
+def clipped_walk(estimates: Estimates) -> MarkovModel:
     """The paper's model from grouped answers: negative counts to zero, moves scaled to the mean length."""
+    grid = estimates.plan.grid
     lengths = length_distribution(estimates["length"])
     starts, ends, moves = (np.maximum(estimates[name].frequencies, 0) for name in ("start", "end", "moves"))
     moves *= (lengths @ np.arange(len(lengths))) / moves.sum()
     return MarkovModel(grid, lengths, starts / starts.sum(), moves, ends / ends.sum())
 
 
-def fitted_walk(grid: Grid, estimates: Estimates) -> MarkovModel:
+def fitted_walk(estimates: Estimates) -> MarkovModel:
     """The statistics of a jointly fitted model, walked as the paper walks."""
+    grid = estimates.plan.grid
     paths = PathModel.fit(estimates).sample_paths(1_000_000, np.random.default_rng(0))
     here, there = paths.cells[:-1], paths.cells[1:]
     inner = np.ones(len(here), dtype=bool)
@@ -101,7 +103,7 @@ def grouped(
     data: DataSet,
     epsilon: float,
     shares: dict[str, float],
-    fit: Callable[[Grid, Estimates], MobilityModel],
+    fit: Callable[[Estimates], MobilityModel],
     *,
     most: int = 5,
     oue: bool = False,

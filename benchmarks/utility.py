@@ -30,7 +30,7 @@ def scored(data: DataSet, method: str, epsilon: float, repeats: int) -> Scores:
     return repeated(
         data,
         lambda seed: synthesize(
-            data.trajectories, epsilon, bounds=data.bounds, grid=6, method=method, seed=seed
+            data.trajectories, epsilon, bounds=data.bounds, grid=6, method=method, seed=seed, unit="trip"
         ),
         repeats,
     )
