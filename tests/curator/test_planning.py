@@ -26,10 +26,10 @@ def test_more_users_and_more_budget_allow_finer_grids() -> None:
 
 
 def test_a_map_allows_finer_cells_where_noise_does() -> None:
-    for users in (1_000, 50_000, 200_000, 30_000_000):
+    for users in (1_000, 100_000, 400_000, 30_000_000):
         plain, mapped = (choose_grid(users, 1.0, for_map=given) for given in (False, True))
-        assert mapped == (max(plain, MAP_GRID) if users >= 200_000 else plain)
-    assert choose_plan(200_000, 1.0, BOUNDS, wanted=Wanted(for_map=True))[0].grid.n == MAP_GRID
+        assert mapped == (max(plain, MAP_GRID) if users >= 400_000 else plain)
+    assert choose_plan(400_000, 1.0, BOUNDS, wanted=Wanted(for_map=True))[0].grid.n == MAP_GRID
 
 
 def test_the_choice_is_the_best_of_its_neighbours() -> None:
