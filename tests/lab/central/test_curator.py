@@ -39,7 +39,7 @@ def test_noise_of_the_system_has_its_law() -> None:
 
 
 def test_noise_that_does_not_fit_is_refused(rng: np.random.Generator) -> None:
-    with pytest.raises(InputError, match="64 bits"):
+    with pytest.raises(InputError, match="64-bit integers"):
         discrete_laplace(Fraction(1 << 50), 1, rng)
 
 

@@ -42,7 +42,7 @@ def test_what_cannot_be_is_refused() -> None:
         shielded(paths(BOTTOM), 9, lambda _: paths())
     with pytest.raises(InputError, match="nearly all trips visit the sensitive cell 4"):
         shielded(paths(*[BOTTOM] * 20, MIDDLE), 4, lambda many: paths(*[MIDDLE] * many))
-    with pytest.raises(InputError, match="kappa must leave some trips"):
+    with pytest.raises(InputError, match="kappa is too large"):
         deniable(np.ones((3, 3)), 10.0)
 
 
