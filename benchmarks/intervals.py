@@ -36,6 +36,8 @@ from ldptrace.synthesis import Settings, run
 
 BOUNDS = (0.0, 0.0, CITY_SIDE, CITY_SIDE)
 SIDE = 4
+# Trips that are drawn of each refit.
+FEW = 50_000
 ZONES = Squares(BOUNDS, SIDE)
 
 
@@ -80,7 +82,7 @@ def refits(users: int, many: int) -> dict[str, float]:
     trips = city_traffic(1).trips(users, np.random.default_rng(1))
     numbers, spreads = [], []
     for seed in range(many):
-        sample = Sample.of_model(fitted(trips, None, seed))
+        sample = Sample.of_model(fitted(trips, None, seed), count=FEW)
         assert sample.replicates is not None
         ends = (sample.trips.offsets[:-1], sample.trips.offsets[1:] - 1)
         start, end = (ZONES.locate(sample.trips.x[at], sample.trips.y[at], None).place for at in ends)
