@@ -191,7 +191,7 @@ def _network_files(path: Path) -> dict[str, bytes]:
     """The bytes of a road network: of one file, or of the files of a folder."""
     from ldptrace.roads import read_roads
 
-    # Read once, so that a network that cannot be read is told now and not when the campaign is published.
+    # Read once, so that a network that cannot be read is an error now and not when the campaign is published.
     read_roads(path)
     files = [path] if path.is_file() else sorted(one for one in path.iterdir() if one.is_file())
     return {one.name: one.read_bytes() for one in files}

@@ -152,7 +152,7 @@ def read_document(path: Path) -> bytes:
 
 
 def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
-    """What a document holds; what is wrong with its form is said with its name."""
+    """The content of a document; errors of its form name it."""
     try:
         return reader(read_document(path))
     except FormatError as error:

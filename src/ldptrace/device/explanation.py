@@ -147,7 +147,7 @@ def _question(ask: Ask) -> str:
 
 
 def _habit(channel: Randomizer) -> str:
-    """How often the truth is told."""
+    """How often the true answer is given."""
     p, q = (float(value) for value in channel.probabilities)
     return f"a true one is named with probability {p:.3f}, an untrue one with {q:.3f}"
 

@@ -1,4 +1,4 @@
-"""Blocks: so many trajectories, or so many points, that one thread works on at a time.
+"""Blocks: the trajectories, or points, that one thread works on at a time.
 
 Where a block ends depends on the trajectories alone, never on the batches in which they came. Whatever is random in a
 block draws from the child of its number, so results depend on neither.

@@ -23,7 +23,7 @@ BYTES, MEMORY = 1 << 25, 1 << 26
 
 @dataclass(frozen=True)
 class Piece:
-    """The k-th of so many pieces of a file."""
+    """The k-th of several pieces of a file."""
 
     path: Path
     k: int = 0

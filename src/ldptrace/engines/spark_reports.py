@@ -114,7 +114,7 @@ def _binary(rows: NDArray[np.uint8]) -> pa.Array:
 def _count(
     begin: Callable[[], Receiver], size: int, with_ids: bool, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The tally of the reports of one partition, which have so many bytes each."""
+    """The tally of the reports of one partition, which have this many bytes each."""
     receiver, codes = begin(), Counter[int]()
     for batch in batches:
         reports = batch.column(3).to_pylist()

@@ -168,7 +168,7 @@ def _counted(number: int, what: str) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Whatever goes wrong in the block is said with the name of the file, in one sentence."""
+    """Errors in the block become one sentence with the name of the file."""
     try:
         yield
     except InputError as error:

@@ -140,7 +140,7 @@ def _check_longest(part: Path, reading: Reading, memory: int) -> None:
 
 
 def _rows(table: pa.Table, most: int, bytes_: int) -> int:
-    """How many rows of a table are about so many bytes."""
+    """The number of rows of a table with about this many bytes."""
     return max(1, min(most, int(max(bytes_, _PIECE) * table.num_rows / max(table.nbytes, 1))))
 
 
@@ -171,7 +171,7 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
 
 
 def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
-    """Trips of all runs by the row of their first point, in tables of about so many bytes."""
+    """Trips of all runs by the row of their first point, in tables of about this many bytes."""
     files = [pa.OSFile(str(run)) for run in runs]
     streams = [iter(pa.ipc.open_stream(file)) for file in files]
     waiting: list[pa.Table | None] = [None] * len(runs)

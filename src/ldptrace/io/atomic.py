@@ -77,7 +77,7 @@ def is_stream(path: Path) -> bool:
         mode = path.stat().st_mode
     except OSError:
         return False
-    # /dev/stdout may lead to a file; replacing that would cut off whoever has it open.
+    # /dev/stdout may lead to a file; replacing that would cut off the program that has it open.
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or path.parts[:2] in {("/", "dev"), ("/", "proc")}
 
 

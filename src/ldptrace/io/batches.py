@@ -155,7 +155,7 @@ class Batches:
 
 
 def check_longest(trajectories: Trajectories, memory: int) -> None:
-    """A single trajectory that is larger than the memory is told: nothing can be done with a part of it."""
+    """A single trajectory that is larger than the memory is an error: a part of it is of no use."""
     longest = int(trajectories.sizes.max()) if len(trajectories) else 0
     if longest * POINT > memory:
         raise too_long(longest, memory)

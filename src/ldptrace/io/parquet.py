@@ -115,7 +115,7 @@ def _unpacked(group: pq.RowGroupMetaData) -> int:
 def batches(
     path: Path, rows: int, most: int | None = None, piece: tuple[int, int] = (0, 1)
 ) -> Iterator[pa.Table]:
-    """Tables of at most so many rows and about so many bytes, without the geometry that repeats x and y.
+    """Tables of limited rows and bytes, without the geometry that repeats x and y.
 
     Of a file that several readers share, `piece` (k, n) is the k-th of n pieces: whole row groups.
     """

@@ -50,7 +50,7 @@ class Departures:
 
 
 def checked_by(by: str | None) -> By | None:
-    """How numbers are told apart in time."""
+    """How numbers are divided by time."""
     if by is not None and by not in get_args(By):
         raise InputError(f"by must be one of {', '.join(get_args(By))}, got {by!r}")
     return by  # type: ignore[return-value]

@@ -16,7 +16,7 @@ from ldptrace.server.counting import Codes, Counter, Submission
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.storage import Database, StorageUnavailable
 
-# Bytes of bodies that may wait; beyond, devices are told to come back.
+# Bytes of bodies that may wait; beyond that, devices must try again later.
 MAX_WAITING = 64 << 20
 # Bytes that go into one transaction, so that nobody waits long for a large neighbour.
 MAX_GROUP = 4 << 20
@@ -32,7 +32,7 @@ Observer = Callable[[str, Sequence[Codes], float], None]
 class Intake:
     """Takes submissions of any campaign and has them counted, one transaction at a time.
 
-    `observe` is told the campaign, the outcome and the seconds of each transaction, for the metrics.
+    `observe` gets the campaign, the outcome and the seconds of each transaction, for the metrics.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class Token:
 
     @property
     def actor(self) -> str:
-        """How the audit log calls whoever holds it."""
+        """The name of its holder in the audit log."""
         return f"token {self.id}" + (f" ({self.label})" if self.label else "")
 
     def allows(self, scope: str, campaign: str) -> bool:

@@ -33,7 +33,7 @@ GRIDS, STARTS, MOVES, PAIRS = Fraction(1, 10), Fraction(2, 10), Fraction(3, 10),
 FINER, LEVELS = 2, 3
 # Eight moves and the end; eight last moves and the start.
 NEXT = 9
-# A branch with less than so many standard deviations of its noise is cut.
+# A branch with fewer standard deviations of its noise than this is cut.
 CUT = 2.0
 LONGEST = 400
 # Of each turn in steps of 45 degrees: (1 + cos) / 2, and a little.

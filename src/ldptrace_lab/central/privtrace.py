@@ -198,7 +198,7 @@ def synthetic(features: Features, count: int, rng: np.random.Generator) -> Traje
 
 
 def _walked(features: Features, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], Ints]:
-    """The leaves of so many walks, one after the other, and the size of each."""
+    """The leaves of this many walks, one after the other, and the size of each."""
     cumulative = np.cumsum(features.trips.ravel())
     pair = np.minimum(
         np.searchsorted(cumulative, rng.random(count) * cumulative[-1], "right"), len(cumulative) - 1

@@ -96,7 +96,7 @@ class RunResult:
 
 
 class RunFolder:
-    """Kept runs, a file each, written at once: whoever stops a comparison goes on where it stopped."""
+    """Kept runs, one file each, written at once, so that an interrupted comparison continues where it stopped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

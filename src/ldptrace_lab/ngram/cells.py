@@ -6,7 +6,7 @@ Two things are done differently and exactly: an n-gram is drawn position by posi
 that the pairs are never listed, and the integer program of the reconstruction is solved as what it is, a
 shortest path through layers.
 
-The number of cells of a trajectory is public in this method: whoever sees the output sees it. `hide_length`
+The number of cells of a trajectory is public in this method: the output shows it. `hide_length`
 spends a share of the budget on it instead.
 """
 

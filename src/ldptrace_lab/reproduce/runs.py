@@ -80,7 +80,7 @@ def experiment_of(name: str) -> Experiment:
 def reproduce(name: str, setup: Setup, folder: Path, listener: Listener | None = None) -> Report:
     """Run one experiment, or what is left of it, and write its files to the folder.
 
-    `listener` is told what is measured next, how many cells are done and how many there are.
+    `listener` gets what is measured next, and how many measurements are done, of how many.
     """
     experiment = experiment_of(name)
     folder.mkdir(parents=True, exist_ok=True)

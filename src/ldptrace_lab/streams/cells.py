@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 def clock_around(trips: Trajectories, tick: float) -> Clock:
-    """Ticks of so many seconds from the first departure to the last arrival."""
+    """Ticks of this many seconds from the first departure to the last arrival."""
     if trips.t is None or not len(trips.t):
         raise InputError("a stream needs trajectories with times, and these have none")
     if not tick > 0:

@@ -109,7 +109,7 @@ class PathTables:
 
 
 def named(positions: NDArray[np.number], held: NDArray[np.number], most: int) -> Floats:
-    """Probability that an item at `held` of so many positions is named when `most` of them are chosen.
+    """Probability that an item at `held` of the positions is named when `most` of them are chosen.
 
     >>> named(np.array([3, 10, 10]), np.array([1, 1, 10]), 5).round(9).tolist()
     [1.0, 0.5, 1.0]

@@ -55,7 +55,7 @@ def routes_restored(header: dict[str, Any], arrays: Arrays) -> Routes:
 
 
 def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strides:
-    """The strides of so many routes, checked."""
+    """The strides of this many routes, checked."""
     apart = np.array(header["strides"]["apart"], dtype=np.float64)
     kind = np.asarray(arrays["stride"]).astype(np.int8)
     if apart.ndim != 1 or len(apart) == 0 or not (np.isfinite(apart).all() and (apart > 0).all()):
@@ -66,7 +66,7 @@ def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strid
 
 
 def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
-    """The replicates of so many routes, checked; older files have none."""
+    """The replicates of this many routes, checked; older files have none."""
     if "draws" not in arrays:
         return None
     draws = np.asarray(arrays["draws"])

@@ -184,7 +184,7 @@ def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
 
 
 def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
-    """Where the bounds have streets; it is said before a fit, which may take a while."""
+    """Where the bounds have streets; checked before a fit, which may take a while."""
     found = Coverage.of(roads, grid)
     LOG.info("%s: %s", roads.name, found.line[0].lower() + found.line[1:])
     return found

@@ -16,7 +16,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 class Departure(Question):
     """Hour of the day at which the trip begins, by the device's own clock; with 7 `days` also the day of the week.
 
-    With a `reach`, so many hours before and after it belong to the answer, round the clock: then a randomizer of sets
+    With a `reach`, that many hours before and after it belong to the answer, round the clock: then a randomizer of sets
     names hours near the truth rather than far ones, which says more about a smooth day (docs/explanation/time.md).
 
     >>> from ldptrace.protocol.trips import Trip

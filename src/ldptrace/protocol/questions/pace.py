@@ -22,7 +22,7 @@ class Pace(Question):
     Class 0 is slower than `slowest` metres per hour, the last class is open. `x_scale` and `y_scale` say how many
     millimetres a unit of x and of y is: public facts of the map.
 
-    With a `reach`, so many classes below and above belong to the answer, as with `Departure`; the first class follows
+    With a `reach`, that many classes below and above belong to the answer, as with `Departure`; the first class follows
     the last, so that all answers have the same size.
 
     >>> walk = Trip([0], points=[(0.0, 0.0), (300.0, 400.0)], departure=0.0, arrival=360.0)  # 500 m, 5 km/h

@@ -41,7 +41,7 @@ class Database(ABC):
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Session]:
-        """A transaction that is kept as a whole, on durable storage, or not at all."""
+        """A transaction that is stored completely and durably, or not at all."""
 
     @abstractmethod
     def tidy(self) -> None:

@@ -1,6 +1,6 @@
 """From the tables of an earlier version to those of this one, in the transaction that opens the database.
 
-Each step is named by the version it starts from. A database is changed as a whole or not at all; a newer one than
+Each step is named by the version it starts from. A database is changed completely or not at all; a newer one than
 this program knows is refused by `Database.prepare`.
 """
 
