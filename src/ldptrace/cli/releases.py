@@ -24,7 +24,10 @@ def publish(
     count: Annotated[
         int,
         typer.Option(
-            "--count", min=0, max=10_000_000, help="Number of synthetic trips; 0 for one per report."
+            "--count",
+            min=0,
+            max=10_000_000,
+            help="Number of synthetic trips; 0 for the number that the reports show.",
         ),
     ] = 0,
     again: Annotated[bool, typer.Option("--again", help="Replace an interrupted attempt.")] = False,
