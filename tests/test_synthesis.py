@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -88,3 +90,28 @@ def test_a_run_prints_as_a_table() -> None:
     assert len(lines) < 12
     assert "  epsilon  1 for each trajectory" in lines
     assert "array" not in repr(run)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "geojson", "gpx", "dat"])
+@pytest.mark.parametrize(
+    ("given", "leak"),
+    [
+        ({"bounds": (0.0, 0.0, 4.0, 4.0), "outside": "drop"}, "stay silent"),
+        ({"bounds_from_data": True}, "bounds"),
+        ({"bounds": (0.0, 0.0, 4.0, 4.0), "outside": "cut"}, None),
+    ],
+)
+def test_the_file_of_every_format_names_what_weakens_its_promise(
+    suffix: str, given: dict[str, object], leak: str | None, tmp_path: Path
+) -> None:
+    trips = Trajectories(
+        *np.random.default_rng(1).uniform(0, 4.5, (2, 300)), np.arange(101) * 3, crs="EPSG:4326"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = lt.synthesize(trips, 1.0, grid=2, time="off", count=20, **given)
+    lt.write(made, tmp_path / f"out.{suffix}")
+    for promise in (made.provenance, lt.read(tmp_path / f"out.{suffix}").provenance):
+        assert promise is not None
+        found = promise["leaks"]
+        assert found is None if leak is None else leak in found
