@@ -92,6 +92,7 @@ def compare(
     for path in (real, *(data or ())):
         # Somebody without a trip has nothing to compare.
         trips = read_input(path, replace(reading, min_points=1))
+        trips = trips.take(trips.sizes > 0)
         if users is not None and users < len(trips):
             trips = trips.take(random_source(0).permutation(len(trips))[:users])
         if reading.bounds is None:

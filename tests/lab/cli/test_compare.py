@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli_kit import run
+from ldptrace.io import read
 
 
 @pytest.fixture
@@ -34,6 +35,17 @@ def test_tables_and_files(file: Path, tmp_path: Path) -> None:
     assert len(list((out / "runs").iterdir())) == 3
     again = run(*words, "--out", str(out), "--jobs", "1", "--grid", "3", "--users", "30")
     assert "bounds of trips.csv are those of the data" in again.stderr
+
+
+@pytest.mark.slow
+def test_trips_outside_the_bounds_are_not_compared(file: Path, tmp_path: Path) -> None:
+    with file.open("a") as lines:
+        lines.write("99,70.5,70.5\n99,71.5,71.5\n")
+    words = ["--methods", "paper", "--epsilons", "1", "--seeds", "1", "--grid", "3", "--bounds", "0,0,7,7"]
+    result = run("compare", str(file), *words, "--jobs", "1", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    (kept,) = (tmp_path / "out").glob("data-*.parquet")
+    assert len(read(kept)) == 40
 
 
 @pytest.mark.parametrize(
