@@ -221,8 +221,8 @@ AUDITS = [
 
 _PUBLIC, PUBLIC = "src/ldptrace/methods/public.py", "tests/methods/test_public.py"
 LOCAL_DATA = [
-    Fault("promise: silent devices are no leak", "src/ldptrace/synthesis.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py"),
-    Fault("promise: bounds of the data are no leak", "src/ldptrace/synthesis.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py"),
+    Fault("promise: silent devices are no leak", "src/ldptrace/synthesis.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py -k weakens"),
+    Fault("promise: bounds of the data are no leak", "src/ldptrace/synthesis.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py -k weakens"),
     Fault("public: routes in memory are not compared", _PUBLIC, "return Public(area, fixes, fixes.lines())", "return Public(area, fixes)", PUBLIC),
     Fault("public: rounded copies are not compared", _PUBLIC, '(("fixes", seen.fixes), ("rounded steps", seen.steps))', '(("fixes", seen.fixes),)', PUBLIC),
     Fault("public: a hundredth is any share", _PUBLIC, "            if share > BY_CHANCE:", "            if share > 0.5:", PUBLIC),
