@@ -13,7 +13,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning
 from ldptrace.models.observation import Match, Observation, clearly_missed
 from ldptrace.models.path.model import PathModel, observed
-from ldptrace.models.routes.free import FreePaths, Split, drawn, passes
+from ldptrace.models.routes.free import FreePaths, Split, drawn, missed, passes
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.grid import Grid
@@ -142,3 +142,14 @@ def test_paths_are_drawn_until_there_are_enough(half: tuple[RouteModel, Estimate
 def test_streets_are_left_only_where_noise_does_not_explain_the_answers() -> None:
     assert not clearly_missed([Match("visits", 100, 36, 1.3, 2.0)])
     assert clearly_missed([Match("moves", 100, 2000, 0.95, 3.0), Match("turns", 100, 4, 14.0, 5.0)])
+
+
+def test_what_is_missed_is_measured_beyond_noise() -> None:
+    whole = [seen([0.6, 0.8])]
+    assert missed(whole, {"visits": np.array([0.6, 0.8])}) == 0
+    assert missed(whole, {"visits": np.zeros(2)}) == pytest.approx(1.0)
+    assert missed(whole, {"visits": np.array([0.6, 0.3])}) == pytest.approx(
+        np.sqrt((0.25 - 0.02) / (1 - 0.02))
+    )
+    # Answers that are noise say nothing of any model.
+    assert missed([seen([0.1, -0.1])], {"visits": np.ones(2)}) == 0

@@ -29,6 +29,8 @@ Flags = NDArray[np.bool_]
 
 # Standard errors by which the answers must name cells without streets before trips are believed to pass them.
 CLEAR = 4.0
+# By how much more of the answers streets must miss than paths do before trips leave them.
+MATERIAL = 0.1
 # Paths that say what trips elsewhere answer.
 PATHS = 100_000
 # The largest share of trips elsewhere: the others still have answers.
@@ -115,14 +117,33 @@ class FreePaths:
     def share(self, fitted: Fitted, alone: Sequence[Match], split: Split) -> float:
         """The share of trips off the streets, of those where there are streets; mostly none.
 
-        Few reports cannot show that a map is wrong: where noise explains what streets miss, streets are believed.
+        Few reports cannot show that a map is wrong: where noise explains what streets miss, streets are believed. Many
+        reports show that every model is wrong: streets are also believed unless paths miss far less.
         """
         # That a library is a sample is no evidence against streets.
         allowed = fitted.fit.model.allowed_for(split.others, fitted.fit.with_trip)
         if not (clearly_missed(alone) and clearly_missed(fitted.matches(allowed))):
             return 0.0
+        paths = {name: split.inside(name, answers) for name, answers in self.fit.expected.items()}
+        if missed(allowed, fitted.fit.expected) - missed(allowed, paths) < MATERIAL:
+            return 0.0
         streets = judged(fitted.fit, fitted.prior, allowed)
         return share_off_streets(*streets, *judged(self.fit, self.prior, split.whole(allowed)))
+
+
+def missed(observations: Sequence[Observation], expected: Mapping[str, Floats]) -> float:
+    """The part of the answers that a model misses beyond noise, as the mean of all questions whose answers exceed it.
+
+    0: nothing; 1: as much as a model that expects no answer at all.
+    """
+    parts = []
+    for seen in observations:
+        noise = float(seen.variances.sum())
+        signal = float(seen.frequencies @ seen.frequencies) - noise
+        if signal > noise:
+            beyond = float(((seen.frequencies - expected[seen.name]) ** 2).sum()) - noise
+            parts.append(math.sqrt(max(beyond, 0.0) / signal))
+    return float(np.mean(parts)) if parts else 0.0
 
 
 def passes(paths: CellPaths, bare: Flags) -> Flags:

@@ -30,6 +30,8 @@ MOST_POINTS = 200
 # Mean distance between fixes, in sides of a cell, and how common each is before any answer: dense ones are.
 STRIDES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
 SHARES = (0.29, 0.28, 0.19, 0.12, 0.07, 0.03, 0.02)
+# How often each is drawn, in twentieths: few routes need the longest ones, and none may be missing.
+DRAWN = (4, 4, 4, 3, 2, 2, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,9 @@ class Strides:
 
     @staticmethod
     def drawn(routes: Routes, grid: Grid, rng: np.random.Generator) -> Strides:
-        """As many routes of every stride, whatever else they have in common."""
-        kind = rng.permutation(np.arange(len(routes)) % len(STRIDES)).astype(np.int8)
+        """Strides as often as they are to be drawn, whatever else routes have in common."""
+        pattern = np.repeat(np.arange(len(STRIDES)), DRAWN)
+        kind = rng.permutation(pattern[np.arange(len(routes)) % len(pattern)]).astype(np.int8)
         across, up = routes.roads.scale
         side = min(grid.step[0] * across, grid.step[1] * up)
         apart = side * np.array(STRIDES)
@@ -52,8 +55,8 @@ class Strides:
         return Strides(kind, apart, routes.roads.seconds is not None)
 
     def weighted(self, weights: Floats) -> Floats:
-        """Weights of the routes times how common their strides are, which were drawn equally often."""
-        tilted = weights * np.array(SHARES)[self.kind]
+        """Weights of the routes times how common their strides are, over how often they were drawn."""
+        tilted = weights * (np.array(SHARES) / np.array(DRAWN))[self.kind]
         return tilted / tilted.sum()
 
     def points(self, routes: Routes, picked: NDArray[np.int64]) -> Trajectories:
