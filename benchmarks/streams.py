@@ -218,21 +218,22 @@ def draw(files: list[Path], target: Path) -> None:
 
     import matplotlib.pyplot as plt
 
+    # Fixed names inside the file, so that a rerun changes only what changed.
+    plt.rcParams["svg.hashsalt"] = "streams"
     figure, (above, below) = plt.subplots(2, 1, figsize=(7, 5), sharex=True, layout="constrained")
     for number, file in enumerate(files):
         found = json.loads(file.read_text())[0]["course"]
-        start, tick = found["from"][0], found["tick"][0]
-        hours = (start + np.arange(len(found["real present"]))) * tick / 3600
+        lines = [("synthetic", file.stem.replace("-", " "), f"C{number}")]
         if number == 0:
-            above.plot(hours, found["real present"], color="0.4", label="real")
-        for name, label, style in (("synthetic", file.stem, "-"), ("map_alone", "the map alone", ":")):
-            if f"{name} present" in found and (name == "synthetic" or number == 0):
-                colour = f"C{number}" if name == "synthetic" else "0.6"
-                above.plot(hours, found[f"{name} present"], style, color=colour, label=label)
-                below.plot(hours, found[f"{name} density"], style, color=colour, label=label)
+            above.plot(found["hours"], found["real present"], color="0.4", label="real")
+            lines.append(("map_alone", "the map alone", "0.7"))
+        for name, label, colour in lines:
+            if f"{name} present" in found:
+                above.plot(found["hours"], found[f"{name} present"], color=colour, label=label)
+                below.plot(found["hours"], found[f"{name} density"], color=colour, label=label)
     above.set_ylabel("people on the way")
     above.legend(frameon=False)
-    below.set(ylabel="density error", xlabel="hours since the start", ylim=(0, 0.3))
+    below.set(ylabel="density error", xlabel="hour", ylim=(0, 0.3))
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(target, metadata={"Date": None})

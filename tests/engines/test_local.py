@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_grid, choose_plan
 from ldptrace.engines.base import Made
-from ldptrace.engines.local import Files, Local, Memory
+from ldptrace.engines.local import Files, Local, Memory, write_parts
 from ldptrace.engines.opening import Where
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
@@ -344,3 +346,25 @@ def test_block_by_block_is_the_file_of_all_at_once(
     again, expected = lt.read(tmp_path / "blocks" / name), lt.read(tmp_path / name)
     np.testing.assert_array_equal(again.x, expected.x)
     assert again.provenance == expected.provenance == {"epsilon": "1"}
+
+
+@pytest.mark.parametrize("name", ["parts.parquet", "parts.csv", "parts.geojson"])
+def test_parts_are_written_as_they_come(name: str, tmp_path: Path) -> None:
+    """Ids go on from part to part, and only a few parts are in memory at a time."""
+    seen: list[weakref.ref[Trajectories]] = []
+
+    def parts() -> Iterator[Trajectories]:
+        for number in range(12):
+            part = Trajectories.from_lists([[(number, 0.0), (number, 1.0)], [(number, 2.0), (number, 3.0)]])
+            seen.append(weakref.ref(part))
+            yield part
+            del part
+            gc.collect()
+            assert sum(alive() is not None for alive in seen) <= 4
+
+    labels = {"provenance": {"epsilon": "1"}}
+    assert write_parts(parts(), tmp_path / name, labels) == 24
+    found = lt.read(tmp_path / name)
+    assert found.x.tolist() == np.repeat(np.arange(12.0), 4).tolist()
+    assert found.ids is not None
+    assert found.ids.tolist() == list(range(24))
