@@ -117,9 +117,7 @@ def explain_report(plan: Plan, data: bytes) -> list[str]:
         for place, named in enumerate(slots):
             items = "; ".join(item_words(ask.question, item) for item in named) or "(no item)"
             lines.append(f"  {f'{place + 1}: ' if len(slots) > 1 else ''}{items}")
-    lines.append(
-        "Each of these may be true or made up by the lot; nobody who reads the message can tell which."
-    )
+    lines.append("Each of these may be true or random; nobody who reads the message can tell which.")
     return lines
 
 

@@ -131,7 +131,7 @@ final class Explanation {
                 lines.add("  " + place + words(answer.ask.question, answer.slots.get(slot)));
             }
         }
-        lines.add("Each of these may be true or made up by the lot; nobody who reads the message can tell which.");
+        lines.add("Each of these may be true or random; nobody who reads the message can tell which.");
         return lines;
     }
 
