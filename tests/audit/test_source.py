@@ -78,6 +78,17 @@ def test_a_bad_random_source_falls(
     assert not any(probes)
 
 
+def test_bytes_that_are_changed_on_the_way_fall(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many bytes as the report needs, all fresh, and other ones in the id: only comparing the reports shows it."""
+
+    def other_ids() -> Callable[[int], bytes]:
+        return lambda count: bytes(byte ^ (count == 16) for byte in os.urandom(count))
+
+    monkeypatch.setattr(reporter_module, "_ReadAhead", other_ids)
+    details = {finding.detail for finding in source_findings(ONE_GRR)}
+    assert details == {"the report does not follow from the bytes that the system handed out for it"}
+
+
 def test_every_randomizer_has_a_probe() -> None:
     found = source_findings(ONE_GRR)
     assert all(finding.stands for finding in found)

@@ -8,6 +8,7 @@ import pytest
 from audit_kit import SINGLE
 from ldptrace.audit.structure import structural_findings
 from ldptrace.device import Reporter
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import HEADER_BYTES
 from ldptrace.protocol.trips import Occasion
 
@@ -45,6 +46,12 @@ def test_every_byte_of_the_header_is_compared(at: int, monkeypatch: pytest.Monke
         assert "header" in [finding.checked for finding in found if not finding.stands]
         assert "number and size" not in [finding.checked for finding in found if not finding.stands]
     assert all(finding.stands for finding in structural_findings(SINGLE))
+
+
+def test_a_size_that_depends_on_the_trajectory_falls() -> None:
+    """The unpadded mode of the paper sends as many bytes as a path has moves."""
+    found = structural_findings(Plan.paper(SINGLE.grid, 1.0, method="paper-unpadded").paper_second_round(3))
+    assert "number and size" in [finding.checked for finding in found if not finding.stands]
 
 
 def test_messages_that_no_receiver_counts_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
