@@ -66,7 +66,7 @@ def fleet(
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Play devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device."""
+    """Simulate devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device."""
     import asyncio
 
     from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet

@@ -60,7 +60,7 @@ class CellPaths:
 
     @staticmethod
     def concat(parts: Sequence[CellPaths]) -> CellPaths:
-        """One set after the other, of one grid; there is at least one."""
+        """Join one or more sets of paths on the same grid, in this order."""
         offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 

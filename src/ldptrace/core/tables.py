@@ -79,7 +79,7 @@ def read_table(
     place: str = "row",
     first: int = 1,
 ) -> RaggedTable:
-    """The trajectories of a table; columns have their usual names unless `names` says them.
+    """The trajectories of a table; columns have their usual names, or those in `names`.
 
     Points are brought together by trip (and user, where both are known), in the order of time or of numbers. Without
     a column that says which trajectory a point belongs to, all are one where `single` says so. A complaint names the

@@ -344,7 +344,7 @@ class Trajectories:
     ) -> Trajectories:
         """From a table with one row per trajectory (`x`, `y`, perhaps `t` are lists) or one per point.
 
-        Columns are found by their usual names unless `names` says them. A column `t0` is added to `t`.
+        Columns are found by their usual names, or by those in `names`. A column `t0` is added to `t`.
         """
         found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)

@@ -179,7 +179,7 @@ class Ledger:
     def answer_window(self, plan: Plan, now: float, draw: Callable[[Acceptance], bytes]) -> bytes:
         """The report about the latest window that has ended by the clock's `now`, a Unix time.
 
-        `draw` gets the row with that window. The row is on the disk before the bytes are returned.
+        `draw` makes the report, given the entry of that window. The entry is on the disk before the bytes are returned.
         """
         standing = _standing(plan)
         with self.file.locked():

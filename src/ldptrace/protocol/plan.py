@@ -50,8 +50,9 @@ class Plan(Record):
     """A collection: grid, total epsilon, rounds.
 
     `extends` is the id of the plan without the last round, where that round was decided later. `crs` names
-    the coordinates of the bounds (None: planar, known to the participants). `campaign` makes the id that of one
-    collection. A `standing` plan is answered in every window of time, each answer within epsilon.
+    the coordinates of the bounds (None: planar, known to the participants). `campaign` names one collection, so that
+    equal plans of two collections have different ids. A `standing` plan is answered in every window of time, each
+    answer within epsilon.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())

@@ -175,7 +175,7 @@ class Routes:
         spacing: ArrayLike | None = None,
         interval: ArrayLike | None = None,
     ) -> Trajectories:
-        """Points along the streets: every `spacing` units of length or every `interval` seconds, and the end.
+        """Points along the streets, one for every `spacing` units of length or every `interval` seconds, and the last.
 
         Both are one number, or one for each of the routes. Without either, the bends of the line. With times, `t`
         is in seconds since the start of the route.

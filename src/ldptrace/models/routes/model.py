@@ -57,7 +57,7 @@ _NOTHING = 1e-6
 class RouteModel(MobilityModel):
     """Routes of a public library, drawn by weight; a path model draws the trips that streets do not carry.
 
-    Those are a share `elsewhere` of all trips, which pass cells without streets, and a share `off_streets` of the rest.
+    A share `elsewhere` of all trips passes cells without streets; a share `off_streets` of the rest follows none.
 
     The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
     of a route, as in the path model, and its stride. Every trip on streets is a public route, so the model cannot
@@ -144,7 +144,7 @@ class RouteModel(MobilityModel):
     def of_fitted(
         fitted: Fitted, observations: Sequence[Observation], plan: Plan, alone: tuple[Match, ...] = ()
     ) -> RouteModel:
-        """The model that a fit of a library found."""
+        """The model of a fitted library of routes."""
         matches, share = fitted.matches(observations), fitted.fit.share
         return RouteModel(
             plan.grid,
