@@ -46,6 +46,18 @@ def test_tricks_with_paths(client: Client, path: str) -> None:
         assert code(answer) in ("not-found", "no-such-campaign")
 
 
+@pytest.mark.parametrize("digits", [10, 5_000])
+def test_a_number_of_many_digits_is_no_round(client: Client, digits: int) -> None:
+    with client as http:
+        for address in (
+            "/c/trips/release/{}",
+            "/v1/operator/campaigns/trips/tallies/{}",
+            "/v1/operator/campaigns/trips/rounds/{}/files/model.npz",
+        ):
+            answer = http.get(address.format("9" * digits), headers=client.token)
+            assert (answer.status_code, code(answer)) == (404, "not-found")
+
+
 def test_the_document_lists_every_address_and_every_problem() -> None:
     described = {
         (method.upper(), path)
@@ -58,11 +70,11 @@ def test_the_document_lists_every_address_and_every_problem() -> None:
         "/operate",
         "/c/{name}",
         "/c/{name}/release",
-        "/c/{name}/release/{round:int}",
+        "/c/{name}/release/{round:number}",
         "/assets/{path:path}",
     }
     assert described == {
-        (method, path.replace(":int", "")) for method, path, _ in ROUTES if path not in pages
+        (method, path.replace(":number", "")) for method, path, _ in ROUTES if path not in pages
     }
     codes = DOCUMENT["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
     assert codes == [problem.code for problem in (*Problem, *ServerProblem)]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import types
 from typing import Any
+
+import pytest
 
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
@@ -52,6 +57,23 @@ def test_operators(client: Client) -> None:
         assert [entry["action"] for entry in log] == ["create token", "create", "open", "close", "roads"]
         assert http.delete(base, headers=client.token).status_code == 204
         assert code(http.get(base, headers=client.token)) == "no-such-campaign"
+
+
+def test_statistics_are_loaded_beside_the_requests(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded_by = []
+
+    class Series(types.ModuleType):
+        @property
+        def series(self) -> Any:
+            loaded_by.append(threading.current_thread().name)
+            return lambda session, campaign: {"name": campaign.name}
+
+    monkeypatch.setitem(sys.modules, "ldptrace.server.series", Series("ldptrace.server.series"))
+    opened(client.database, "trips", SINGLE)
+    with client as http:
+        answer = http.get("/v1/operator/campaigns/trips/series", headers=client.token)
+    assert answer.json() == {"name": "trips"}
+    assert [name.startswith("requests") for name in loaded_by] == [True]
 
 
 def test_every_request_of_operators_needs_a_token(client: Client) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
 from typer.testing import CliRunner
+from uvicorn.server import ServerState
 
 from ldptrace.cli import application
 from ldptrace.errors import InputError
+from ldptrace.server import run
+from ldptrace.server.app import create_app
+from ldptrace.server.run import MAX_PIPELINED
 from ldptrace.server.storage import open_database
 from server_kit import TELLING, TYPE, Server, counts, opened, running, telling_report
 
@@ -92,17 +99,68 @@ def test_heads_are_bounded_and_bodies_are_not_taken_for_heads(tmp_path: Path) ->
             # An end without an answer is what a client sees that goes on sending.
             assert not said or b" 431 " in said.split(b"\r\n")[0] or b" 200 " in said.split(b"\r\n")[0], said
             assert server.ask("GET", "/healthz")[0] == 200
-        short = answer_to(server.port, first + b"X-Long: " + b"x" * 70_000 + b"\r\n\r\n")
-        assert b"head-too-large" in short
+        for size in (33_000, 70_000):
+            short = answer_to(server.port, first + b"X-Long: " + b"x" * size + b"\r\n\r\n")
+            assert b"head-too-large" in short
+        assert b"not-found" in answer_to(
+            server.port, b"GET /x HTTP/1.0\r\nX-Long: " + b"x" * 32_000 + b"\r\n\r\n"
+        )
         # A batch in one piece, and a body in chunks of one byte: more bytes around it than in it.
         whole = first + kind + b"Content-Length: %d\r\n\r\n" % len(many) + many
         assert b'{"counted":4000' in answer_to(server.port, whole)
         last = telling_report(4_002)
         ones = b"".join(b"1\r\n%c\r\n" % byte for byte in last) + b"0\r\n\r\n"
         assert b'{"counted":1' in answer_to(server.port, chunked + ones)
+        # Each chunk costs a copy of those before it, so that there are not many of so few bytes.
+        assert b"head-too-large" in answer_to(server.port, chunked + b"1\r\nx\r\n" * 7_000)
+        large = b"".join(b"200\r\n%s\r\n" % bytes(512) for _ in range(7_000)) + b"0\r\n\r\n"
+        assert b'{"counted":0' in answer_to(server.port, chunked + large)
         assert memory(server) < before + 30
         assert "Traceback" not in server.log.read_text()
     assert max(counts(database, "trips")) == 1
+
+
+def test_requests_that_do_not_wait_for_answers_are_few(tmp_path: Path) -> None:
+    one = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with running("--data", str(tmp_path)) as server:
+        assert answer_to(server.port, one * MAX_PIPELINED + last).count(b'"ok"') == MAX_PIPELINED + 1
+        assert answer_to(server.port, one * 500).count(b'"ok"') <= MAX_PIPELINED + 1
+
+
+class Link(asyncio.Transport):
+    """A connection whose other end reads nothing."""
+
+    aborted = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_client_that_does_not_read_its_answer_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: bool
+) -> None:
+    monkeypatch.setattr(run, "READ_WITHIN", 0.01)
+
+    async def wait() -> bool:
+        config = uvicorn.Config(create_app(open_database(tmp_path)), log_config=None)
+        protocol, link = run.GuardedProtocol(config, ServerState(), {}), Link()
+        protocol.connection_made(link)
+        protocol.pause_writing()
+        if reads:
+            protocol.resume_writing()
+        await asyncio.sleep(0.1)
+        protocol.connection_lost(None)
+        return link.aborted
+
+    assert asyncio.run(wait()) is not reads
 
 
 def test_bodies_that_were_sent_in_part_do_not_fill_the_memory(tmp_path: Path) -> None:

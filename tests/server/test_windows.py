@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import standing, tallies
@@ -43,6 +44,19 @@ def test_a_window_is_counted_in_its_time(now: float, counted: set[int]) -> None:
     # A plan that was replaced begins no further window.
     ended = CountedPlan(WEEKLY.id, WEEKLY, 14 * WEEK + 1)
     assert {window for window in range(12) if ended.is_counted(window, now)} == counted - {5}
+
+
+def test_reports_are_sorted_without_looking_at_whole_plans(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, hashed = opened(database, "trips", WEEKLY), []
+    monkeypatch.setattr(Plan, "__hash__", lambda self: hashed.append(self) or id(self))
+    body = b"".join(telling_report(value, plan, 4) for value in range(500))
+    assert codes(Counter(database, Clock(15 * WEEK)), "trips", body, bytes(len(body))) == [
+        [COUNTED] * 500,
+        [Problem.UNKNOWN_VERSION.number] * 500,
+    ]
+    assert len(hashed) < 100
 
 
 def test_reports_are_counted_for_the_window_they_name(database: Database) -> None:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -50,6 +51,14 @@ async def openapi(request: Request) -> Response:
     return Response(openapi_text(), media_type="application/json")
 
 
+class Number(IntegerConvertor):
+    """A number in an address, of at most nine digits; any other text is not found there."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("number", Number())
+
 ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     # The one that is asked most comes first.
     ("POST", "/v1/campaigns/{name}/reports", devices.reports),
@@ -66,12 +75,12 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/v1/operator/campaigns/{name}/close", operators.close_round),
     ("POST", "/v1/operator/campaigns/{name}/plan", operators.change_plan),
     ("POST", "/v1/operator/campaigns/{name}/publish", operators.publish),
-    ("GET", "/v1/operator/campaigns/{name}/tallies/{round:int}", operators.tallies),
+    ("GET", "/v1/operator/campaigns/{name}/tallies/{round:number}", operators.tallies),
     ("GET", "/v1/operator/campaigns/{name}/estimates", operators.estimates),
     ("GET", "/v1/operator/campaigns/{name}/series", operators.series),
     ("GET", "/v1/operator/campaigns/{name}/travellers", operators.travellers),
     ("GET", "/v1/operator/campaigns/{name}/files/{file}", operators.download),
-    ("GET", "/v1/operator/campaigns/{name}/rounds/{round:int}/files/{file}", operators.window_file),
+    ("GET", "/v1/operator/campaigns/{name}/rounds/{round:number}/files/{file}", operators.window_file),
     ("PUT", "/v1/operator/campaigns/{name}/roads/{file}", operators.roads),
     ("GET", "/v1/operator/audit", operators.audit),
     ("GET", "/v1/openapi.json", openapi),
@@ -82,7 +91,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/operate", pages.operator),
     ("GET", "/c/{name}", pages.contributor),
     ("GET", "/c/{name}/release", pages.release),
-    ("GET", "/c/{name}/release/{round:int}", pages.window_release),
+    ("GET", "/c/{name}/release/{round:number}", pages.window_release),
     ("GET", "/assets/{path:path}", pages.asset),
 )
 

@@ -23,6 +23,7 @@ from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import all_campaigns, find
 from ldptrace.server.state import State
+from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
 from ldptrace.server.tokens import EVERY
 
@@ -156,10 +157,14 @@ async def series(request: Request) -> Response:
     """Estimates over time, window by window."""
     state, name = State.of(request), request.path_params["name"]
     await state.operator(request, "read", name)
-    # Statistics take a second to load, which a server that only counts need not spend.
-    from ldptrace.server.series import series as over_time
 
-    return JsonAnswer(await state.read(lambda session: over_time(session, find(session, name))))
+    def over_time(session: Session) -> dict[str, Any]:
+        # Statistics take a second to load, which a server that only counts need not spend, and nobody waits for.
+        from ldptrace.server.series import series as found
+
+        return found(session, find(session, name))
+
+    return JsonAnswer(await state.read(over_time))
 
 
 async def travellers(request: Request) -> Response:

@@ -24,16 +24,27 @@ from ldptrace.server.storage import Database
 
 # Seconds until the first line and the headers of a request must be there.
 HEADERS_WITHIN = 15.0
+# Seconds that a client may take for what was written to it, before more is written.
+READ_WITHIN = 120.0
+# Requests of one connection that may wait for the answer to an earlier one.
+MAX_PIPELINED = 16
+# Bytes of a body that pay for one byte around them: chunks of 512 bytes and more may be as many as they like.
+BODY_PER_FRAME = 64
 # Seconds that running requests have when the server is told to stop.
 GRACE = 25
 log = logging.getLogger("ldptrace.server")
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """uvicorn's own, which also ends connections that say nothing, and those whose head does not end."""
+    """uvicorn's own, which also ends connections that say nothing, read nothing, or send more around bodies than in them.
+
+    A head without an end, chunks of one byte and requests that do not wait for answers each cost much more to take
+    apart than to send.
+    """
 
     _guard: asyncio.TimerHandle | None = None
-    # Bytes that came since the last piece of a body: a first line, headers, trailers.
+    _reading: asyncio.TimerHandle | None = None
+    # Bytes of a request besides its body: the first line, headers, the frames of chunks, trailers.
     _head = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -43,8 +54,10 @@ class GuardedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._guard is None and self._between_requests():
             self._guard = self.loop.call_later(HEADERS_WITHIN, self._too_quiet)
-        for start in range(0, len(data), MAX_HEAD):
-            piece = data[start : start + MAX_HEAD]
+        while data:
+            # Never more than one byte beyond what a head may have.
+            size = MAX_HEAD + 1 - self._head
+            piece, data = data[:size], data[size:]
             self._head += len(piece)
             super().data_received(piece)
             if self.transport.is_closing():
@@ -56,13 +69,27 @@ class GuardedProtocol(HttpToolsProtocol):
             self._guard.cancel()
             self._guard = None
 
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= MAX_PIPELINED:
+            # The parser ends here, and the connection with it.
+            raise ValueError(f"at most {MAX_PIPELINED} requests may wait for an answer")
+        super().on_message_begin()
+
     def on_body(self, body: bytes) -> None:
-        self._head = 0
+        self._head = max(0, self._head - len(body) - len(body) // BODY_PER_FRAME)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._head = 0
         super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading = self.loop.call_later(READ_WITHIN, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._stop_reading_guard()
+        super().resume_writing()
 
     def _refuse_head(self) -> None:
         problem = ServerProblem.HEAD_TOO_LARGE
@@ -79,7 +106,13 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._guard is not None:
             self._guard.cancel()
+        self._stop_reading_guard()
         super().connection_lost(exc)
+
+    def _stop_reading_guard(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def _between_requests(self) -> bool:
         """Whether no request has arrived whose answer is due."""

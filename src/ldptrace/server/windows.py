@@ -20,9 +20,12 @@ from ldptrace.server.storage import Session
 _COLUMNS = "key, number, time_window, state, counted, groups, generation"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CountedPlan:
-    """A plan of a campaign; a standing one that was replaced begins no further window after `ends`."""
+    """A plan of a campaign; a standing one that was replaced begins no further window after `ends`.
+
+    It is compared by identity: reports are sorted by it, and the values of a whole plan take long to compare.
+    """
 
     id: str
     plan: Plan
