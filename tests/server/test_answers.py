@@ -24,6 +24,18 @@ def test_limits(tmp_path: Path) -> None:
         assert refused.headers["retry-after"]
 
 
+def test_half_a_surrogate_pair_is_quoted(client: Client) -> None:
+    body = b'{"name": "trips", "plan": {"format": "ldptrace-plan", "version": "\\ud800"}}'
+    with client as http:
+        answer = http.post(
+            "/v1/operator/campaigns",
+            content=body,
+            headers=client.token | {"Content-Type": "application/json"},
+        )
+    assert answer.status_code == 422
+    assert "\ud800" in answer.json()["detail"]
+
+
 def test_headers(client: Client) -> None:
     with client as http:
         for path in ("/operate", "/healthz", "/nowhere", "/v1/operator/audit", "/assets/style.css"):

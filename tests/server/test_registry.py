@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ldptrace.server import campaigns
+from ldptrace.server import campaigns, registry
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import all_campaigns, find, find_public, plans_of
 from ldptrace.server.storage import Database
@@ -21,3 +21,18 @@ def test_campaigns_are_found_by_name(database: Database) -> None:
             with pytest.raises(Refused) as refused:
                 find_public(session, name)
             assert refused.value.problem is ServerProblem.NO_SUCH_CAMPAIGN
+
+
+def test_of_a_draft_nothing_is_read_for_the_public(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the time that it takes would tell it from a name that nobody has taken."""
+    campaigns.create(database, "a", of(SINGLE, "a"), terms(), actor="test")
+    plans: list[str] = []
+    monkeypatch.setattr(registry, "cached_plan", plans.append)
+    with database.reading() as session:
+        with pytest.raises(Refused):
+            find_public(session, "a")
+        assert plans == []
+        find(session, "a")
+        assert len(plans) == 1

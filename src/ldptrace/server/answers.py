@@ -42,7 +42,9 @@ class JsonAnswer(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        # Half of a surrogate pair, quoted from a request, has no UTF-8: it is written as JSON escapes it.
+        return text.encode("utf-8", "backslashreplace")
 
 
 def problem_answer(problem: AnyProblem, detail: str = "") -> Response:

@@ -69,11 +69,13 @@ def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
 
 
 def find_public(session: Session, name: str) -> Campaign:
-    """The campaign of this name, for anybody: a draft is answered like a name that nobody has taken."""
-    campaign = find(session, name)
-    if campaign.state == "draft":
+    """The campaign of this name, for anybody: a draft is answered like a name that nobody has taken, and as fast."""
+    if not is_name(name):
         raise no_such(name)
-    return campaign
+    found = session.row(f"{_SELECT} WHERE campaigns.name = ? AND state <> 'draft'", name)
+    if found is None:
+        raise no_such(name)
+    return _campaign(found)
 
 
 def no_such(name: str) -> Refused:

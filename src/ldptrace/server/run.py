@@ -36,10 +36,9 @@ log = logging.getLogger("ldptrace.server")
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """uvicorn's own, which also ends connections that say nothing, read nothing, or send more around bodies than in them.
+    """uvicorn's own, which also ends connections that say nothing, read nothing, or send what costs more than they do.
 
-    A head without an end, chunks of one byte and requests that do not wait for answers each cost much more to take
-    apart than to send.
+    That is a head without an end, chunks of a byte each, or many requests that do not wait for answers.
     """
 
     _guard: asyncio.TimerHandle | None = None
