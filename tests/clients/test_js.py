@@ -95,7 +95,7 @@ def test_in_node() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert "# pass 19" in done.stdout
+    assert "# pass 20" in done.stdout
 
 
 def tabs(browser: Any, count: int) -> list[Any]:

@@ -109,7 +109,7 @@ def test_places_are_visited_by_their_share() -> None:
 
 
 def test_settings_that_cannot_be_are_told() -> None:
-    with pytest.raises(InputError, match="speeds are not known"):
+    with pytest.raises(InputError, match="need the speeds of the roads"):
         prepared(roads=lattice_roads(4, 300.0))
     for minutes in (0.0, -1.0, float("nan")):
         with pytest.raises(InputError, match="positive number of minutes"):
