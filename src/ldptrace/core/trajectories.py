@@ -375,7 +375,7 @@ class Trajectories:
         crs: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """From a data frame with one row per point; columns are found by their usual names unless named."""
+        """From a data frame with one row per point; columns have their usual names, or those given here."""
         names = Names(x, y, t, id, user)
         found = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
         return replace(found, provenance=frames.promised(frame))
