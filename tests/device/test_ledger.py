@@ -154,6 +154,12 @@ def test_a_crash_at_any_moment(path: Path, step: str, monkeypatch: pytest.Monkey
         '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[],"standing":[{"plan":"a","epsilon":"1"}]}',
         '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[],"standing":[{"plan":"a","epsilon":"1",'
         '"phase":0.5,"accepted":0,"window":1}]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","standing":[],"entries":[{"root":[],"epsilon":"1",'
+        '"plan":"a","round":0,"report":null}]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","standing":[],"entries":[{"root":"a","epsilon":"1",'
+        '"plan":"a","round":"0","report":null}]}',
+        '{"format":"ldptrace-ledger","version":1,"limit":"5","entries":[],"standing":[{"plan":7,"epsilon":"1",'
+        '"phase":0,"accepted":0,"window":1}]}',
         "[" * 100_000,
         "\xff",
     ],

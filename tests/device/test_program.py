@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ldptrace.device import storage
 from ldptrace.device.program import main, post
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -103,6 +104,20 @@ def test_explain_report_send(files: Path, capsys: pytest.CaptureFixture[str]) ->
     assert headers["Ldptrace-Admission"] == "secret"
     assert main(ANSWER) == 2
     assert "plan-answered" in capsys.readouterr().err
+
+
+def test_a_full_disk_names_the_file(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(storage.os, "fsync", full)
+    before = sorted(files.iterdir())
+    assert main(ANSWER) == 2
+    named = files.resolve() / "ledger.json"
+    assert capsys.readouterr().err == f"error: {named}: No space left on device\n"
+    assert sorted(files.iterdir()) == before
 
 
 def test_a_report_that_was_counted_before_has_arrived(files: Path) -> None:

@@ -50,6 +50,31 @@ def test_a_hard_link_is_refused(tmp_path: Path) -> None:
     report(tmp_path / "ledger.json")
 
 
+def test_a_pipe_or_a_device_is_no_ledger(tmp_path: Path) -> None:
+    """Reading them would never end."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(FormatError, match="is no file"):
+            LedgerFile(path).read()
+
+
+def test_a_full_disk_names_the_ledger_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = report(tmp_path / "ledger.json")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(module.os, "fsync", full)
+        with pytest.raises(OSError, match="No space left") as raised:
+            LedgerFile(tmp_path / "ledger.json").write("{}")
+    assert raised.value.filename == str(tmp_path / "ledger.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.json"]
+    assert report(tmp_path / "ledger.json") == before
+
+
 def test_whatever_is_deleted_the_lock_holds(tmp_path: Path) -> None:
     """Everything in the folder goes while one holds the lock; nobody else gets it."""
     first, second, entered = (

@@ -22,6 +22,11 @@ def state(database: Database, name: str = "trips") -> tuple[str, int]:
     return found.state, found.round
 
 
+def test_more_reports_than_a_database_can_count(database: Database) -> None:
+    with pytest.raises(InputError, match=r"at most 2\^53"):
+        campaigns.create(database, "trips", PLAIN, terms(max_reports=10**30), actor="test")
+
+
 def test_one_round(database: Database) -> None:
     campaigns.create(database, "trips", SINGLE, terms(title="Trips", min_reports=5), actor="me")
     assert state(database) == ("draft", 0)

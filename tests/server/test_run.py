@@ -66,6 +66,11 @@ def test_a_server_on_a_port_that_is_taken(tmp_path: Path) -> None:
     assert second.output == ""
 
 
+def test_bytes_are_no_name_of_a_machine() -> None:
+    with pytest.raises(InputError, match="--host is an address or the name of a machine"):
+        run.listen("\udcff", 0)
+
+
 def answer_to(port: int, *pieces: bytes) -> bytes:
     """What the server says to these bytes until it ends the connection."""
     with socket.create_connection(("127.0.0.1", port), 20) as link:

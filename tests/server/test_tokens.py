@@ -86,3 +86,9 @@ def test_admission_is_decided_before_a_campaign_is_opened(database: Database) ->
         create_admissions(database, "everybody", 1, actor="test")
     with pytest.raises(InputError, match="from 1 to"):
         create_admissions(database, "town", 0, actor="test")
+
+
+@pytest.mark.parametrize("number", ["\udcff", "a\0", "é"])
+def test_what_is_no_token_is_not_looked_for(database: Database, number: str) -> None:
+    with pytest.raises(InputError, match="there is no valid token"):
+        revoke_token(database, number, actor="test")

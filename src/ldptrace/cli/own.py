@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import sys
 import tempfile
@@ -104,10 +106,9 @@ def moment(option: str, text: str) -> float:
     """
     from datetime import datetime
 
-    try:
-        return float(text)
-    except ValueError:
-        pass
+    with contextlib.suppress(ValueError):
+        if math.isfinite(seconds := float(text)):
+            return seconds
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -46,6 +46,10 @@ class Entry(Record):
     round: int
     report: str | None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.root, str) or not isinstance(self.plan, str) or type(self.round) is not int:
+            raise ValueError("an entry has the ids of its root and its plan, and the number of its round")
+
 
 class Acceptance(Record):
     """A standing plan that this person takes part in. `window` is the last one that is over for this device."""
@@ -59,6 +63,8 @@ class Acceptance(Record):
     report: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.plan, str):
+            raise ValueError("a standing plan is named by its id")
         whole = (self.phase, self.accepted, self.window, self.answers)
         if any(type(value) is not int for value in whole) or self.phase < 0 or self.answers < 0:
             raise ValueError(f"phase, accepted, window and answers must be whole numbers, got {whole}")

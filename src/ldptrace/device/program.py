@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import time
@@ -19,6 +18,7 @@ from ldptrace.device.files import read_trips, unix_time
 from ldptrace.device.ledger import Ledger
 from ldptrace.device.lines import Lines
 from ldptrace.device.reporter import Reporter
+from ldptrace.device.storage import replace_file
 from ldptrace.errors import InputError, LdptraceError
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.problems import Problem
@@ -116,10 +116,7 @@ def _report(given: argparse.Namespace) -> int:
         data = reporter.report_window(trips.recordings, _now(given.now))
     else:
         data = reporter.report_one_of(trips.recordings, None if given.round is None else given.round - 1)
-    temporary = f"{given.output}.{os.urandom(4).hex()}"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, given.output)
+    replace_file(given.output, data, 0o666)
     sys.stderr.write(f"{len(data)} bytes written to {given.output}; {_given(reporter)}\n")
     return 0
 

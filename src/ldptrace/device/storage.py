@@ -7,6 +7,7 @@ deleted or replaced in there, two processes never both hold it.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ class LedgerFile:
     def read(self) -> str | None:
         """The text; None where there is no file yet."""
         try:
+            if not stat.S_ISREG(os.stat(self.real).st_mode):
+                # Reading a pipe or a device may never end.
+                raise FormatError(f"the ledger {self.path} is no file: give the name of a file")
             with open(self.real, encoding="utf-8") as file:
                 if os.fstat(file.fileno()).st_nlink > 1:
                     raise FormatError(
@@ -46,20 +50,8 @@ class LedgerFile:
             raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
 
     def write(self, text: str) -> None:
-        """Replace the file in one step: new bytes on the disk, then the name, then the folder."""
-        real = self.real
-        temporary = f"{real}.{os.urandom(4).hex()}"
-        try:
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, real)
-        except BaseException:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise
-        _sync_folder(os.path.dirname(real))
+        """Replace the file in one step; nobody else may read it."""
+        replace_file(self.real, text.encode("utf-8"), 0o600)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -83,6 +75,25 @@ class LedgerFile:
                 yield
             finally:
                 os.close(handle)
+
+
+def replace_file(path: str, data: bytes, mode: int) -> None:
+    """Replace a file in one step: new bytes on the disk, then the name, then the folder. An error names the file."""
+    temporary = f"{path}.{os.urandom(4).hex()}"
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException as error:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            # A full disk names none, and a name made up here says nothing to anybody.
+            error.filename, error.filename2 = path, None
+        raise
+    _sync_folder(os.path.dirname(path) or ".")
 
 
 class MemoryFile(LedgerFile):

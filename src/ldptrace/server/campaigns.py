@@ -26,6 +26,7 @@ from ldptrace.server.windows import begin_round
 
 MIN_REPORTS = 1_000
 MAX_REPORTS = 100_000_000
+MOST_REPORTS = 2**53
 QUANTILE = 0.9
 
 
@@ -38,6 +39,10 @@ class Numbers:
     users: int | None = None
 
     def check(self) -> None:
+        if self.max_reports > MOST_REPORTS:
+            raise InputError(
+                f"the largest number of reports is at most 2^53, got {str(self.max_reports)[:40]}"
+            )
         if not 1 <= self.min_reports <= self.max_reports:
             raise InputError(
                 f"the smallest number of reports must be from 1 to the largest, {self.max_reports:,}, "

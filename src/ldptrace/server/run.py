@@ -125,6 +125,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
 def listen(host: str, port: int) -> socket.socket:
     """The socket on which devices and operators connect; an address that cannot be used is refused at once."""
+    if not host.isprintable():
+        raise InputError(f"--host is an address or the name of a machine, got {host[:80]!r}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)

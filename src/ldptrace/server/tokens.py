@@ -77,6 +77,8 @@ def create_token(
 
 def revoke_token(database: Database, number: str, *, actor: str) -> None:
     """The token is not accepted any more, from now on."""
+    if not number.isascii() or "\0" in number:
+        raise InputError(f"there is no valid token {number[:20]!r}")
     with database.writing() as session:
         changed = session.run(
             "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +29,25 @@ def test_a_file_of_no_bytes_is_no_new_database(tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailable, match=r"campaigns.sqlite is empty.*put a backup in its place"):
         open_database(tmp_path)
     assert (tmp_path / "campaigns.sqlite").stat().st_size == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "campaigns"),
+    [(None, False), (None, True), ("1.2.3", False), ("1.2.3", True), ("3", False)],
+)
+def test_a_database_of_another_program_is_left_alone(
+    tmp_path: Path, version: str | None, campaigns: bool
+) -> None:
+    """Other programs have a table `meta` too, and may have campaigns."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "campaigns.sqlite")) as other:
+        other.execute("CREATE TABLE meta (key TEXT, value TEXT)")
+        if campaigns:
+            other.execute("CREATE TABLE campaigns (title TEXT)")
+        if version is not None:
+            other.execute("INSERT INTO meta VALUES ('version', ?)", (version,))
+        other.commit()
+    with pytest.raises(StorageUnavailable, match="it is of another program"):
+        open_database(tmp_path)
 
 
 def test_several_who_begin_at_once_make_one_database(tmp_path: Path) -> None:

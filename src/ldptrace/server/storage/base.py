@@ -5,6 +5,7 @@ Statements are written once, with `?` for parameters. There is no ORM: a dozen t
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -84,15 +85,12 @@ class Database(ABC):
             self._lock_schema(session)
             found = VERSION
             if session.has_table("meta"):
-                [(text,)] = session.rows("SELECT value FROM meta WHERE key = 'version'")
-                found = int(text)
+                found = self._version(session)
                 if found < VERSION:
                     migrate(session, found, self._words())
                     session.run("UPDATE meta SET value = ? WHERE key = 'version'", str(VERSION))
             elif not self._may_make:
-                raise StorageUnavailable(
-                    f"the database {self.url} holds no campaigns: it is of another program"
-                )
+                raise self._foreign()
             else:
                 for statement in statements(**self._words()):
                     session.run(statement)
@@ -103,6 +101,23 @@ class Database(ABC):
                 f"the database has version {found}, this program knows versions up to {VERSION}: "
                 "use the ldptrace that wrote it, or a newer one"
             )
+
+    def _version(self, session: Session) -> int:
+        """The version of tables that are there; other programs have a table `meta` too."""
+        if not session.has_table("campaigns"):
+            raise self._foreign()
+        row = session.row("SELECT value FROM meta WHERE key = 'version'")
+        if row is None or not re.fullmatch("[0-9]{1,9}", str(row[0])):
+            raise self._foreign()
+        return int(row[0])
+
+    def _foreign(self) -> StorageUnavailable:
+        return StorageUnavailable(f"the database {self.shown} holds no campaigns: it is of another program")
+
+    @property
+    def shown(self) -> str:
+        """The address as it may be shown."""
+        return self.url
 
     @abstractmethod
     def _words(self) -> dict[str, str]:

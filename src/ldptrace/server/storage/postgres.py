@@ -76,7 +76,7 @@ class PostgresDatabase(Database):
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             self.close()
             text = re.sub(r"\s+", " ", str(error)).strip()
-            raise StorageUnavailable(f"the database {without_password(self.url)}: {text}") from error
+            raise StorageUnavailable(f"the database {self.shown}: {text}") from error
 
     def connection(self) -> psycopg.Connection[Row]:
         """The connection of this thread; a new one where the server has ended the old one meanwhile."""
@@ -85,6 +85,10 @@ class PostgresDatabase(Database):
             self.close()
             found = super().connection()
         return found
+
+    @property
+    def shown(self) -> str:
+        return without_password(self.url)
 
     def tidy(self) -> None:
         """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
