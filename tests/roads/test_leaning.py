@@ -53,7 +53,7 @@ def test_two_libraries_are_weighed_as_draws_of_both_laws() -> None:
 def test_weights_of_a_pool_make_up_for_all_that_leaned() -> None:
     """Shares of zone pairs of three libraries agree with the broad law's, within chance."""
     zone, rng = zones_of(ROADS, GRID), np.random.default_rng(2)
-    library = Library(routes=40_000, noise=0.0)
+    library = Library(routes=40_000, noises=(0.0,))
     pool = library.pool(ROADS, rng, leaning(1))
     for seed in (2, 3):
         pool = pool.joined(library.pool(ROADS, rng, leaning(seed)))

@@ -47,6 +47,31 @@ def test_reach_is_breadth() -> None:
     assert means[0] < means[1] < means[2]
 
 
+@pytest.mark.slow
+def test_tempers_are_mixed_in_equal_parts() -> None:
+    """A mixed library has the mean number of sharp bends of its tempers, which differ."""
+    roads = scattered_roads(nodes=300, seed=3)
+
+    def bends(library: Library) -> float:
+        routes = library.draw(roads, np.random.default_rng(0))
+        leaving, arriving = roads.headings
+        last = np.zeros(len(routes.edges), dtype=bool)
+        last[routes.offsets[1:] - 1] = True
+        here = np.flatnonzero(~last)
+        angle = np.cos(leaving[routes.edges[here + 1]] - arriving[routes.edges[here]])
+        return float((angle < 0.5).sum()) / len(routes)
+
+    turn_costs, noises = (0.0, 8.0), (0.0, 0.8)
+    alone = [
+        [bends(Library(6000, (math.inf,), (price,), (noise,))) for noise in noises] for price in turn_costs
+    ]
+    # Dear turns are avoided, and with noise there are more of them.
+    assert alone[0][0] > 1.2 * alone[1][0]
+    assert alone[1][1] > 1.2 * alone[1][0]
+    mixed = bends(Library(6000, (math.inf,), turn_costs, noises))
+    assert mixed == pytest.approx(np.mean(alone), rel=0.03)
+
+
 def test_progress_goes_from_little_to_all() -> None:
     told: list[float] = []
     Library(routes=5000).draw(scattered_roads(), np.random.default_rng(0), progress=told.append)
@@ -64,7 +89,7 @@ def test_weights_make_up_for_leaning(noise: float) -> None:
     rng = np.random.default_rng(5)
     lean = Lean(zone, rng.uniform(0.2, 5, (4, 4)), rng.uniform(0.2, 5, 4), rng.uniform(0.2, 5, 4))
     # The same law drawn twice tells what chance does.
-    library = Library(routes=120_000, noise=noise)
+    library = Library(routes=120_000, noises=(noise,))
 
     def shares(lean: Lean | None, seed: int, weighted: bool = True) -> np.ndarray:
         routes = library.draw(roads, np.random.default_rng(seed), lean=lean)

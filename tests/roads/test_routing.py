@@ -78,7 +78,7 @@ def test_a_staircase_is_avoided_where_turns_cost() -> None:
     roads = lattice_roads(5)
     bends = {}
     for price in (0.0, 1.0):
-        graph = TurnGraph.of(roads, price)
+        graph = TurnGraph.of(roads).priced(price)
         start = int(np.flatnonzero((roads.source == 0) & (roads.target == 5))[0])
         end = int(np.flatnonzero((roads.source == 19) & (roads.target == 24))[0])
         way = graph.way(start, end)
@@ -117,10 +117,9 @@ def test_seconds_are_what_costs_where_they_are_known() -> None:
     fast = TurnGraph.of(
         RoadNetwork.of(
             slow.x, slow.y, slow.source, slow.target, seconds=np.where(slow.target == 3, 1000.0, 10.0)
-        ),
-        turn_cost=0.0,
-    )
-    assert TurnGraph.of(slow, turn_cost=0.0).way(0, 6) == [0, 1, 4, 6]
+        )
+    ).priced(0.0)
+    assert TurnGraph.of(slow).priced(0.0).way(0, 6) == [0, 1, 4, 6]
     assert fast.way(0, 6) == [0, 2, 3, 5, 6]
 
 

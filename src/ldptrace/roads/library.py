@@ -1,8 +1,9 @@
 """Drawing a library of routes from a network: broad at first, sharper once a first fit is there.
 
 Routes are drawn by trees of shortest ways: half of the trees out of the edge where routes begin, half into the edge
-where they end, each with its own noise on what edges cost. The law of the other end falls off with the length of the
-way, in three equal parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).
+where they end, each with its own noise on what edges cost. People choose differently, so every tree has a temper: what
+turns cost, and how large that noise is. The law of the other end falls off with the length of the way, in three equal
+parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ ROUTES = 300_000
 REACHES = (0.1, 0.3, math.inf)
 # Ways longer than this many times their reach are so rare that a tree need not grow further.
 _FAR = 10.0
-# Standard deviation of the logarithm of what an edge costs, anew in every tree.
-NOISE = 0.15
+# Tempers are all pairs of these: the price of turns over the usual one, and the standard deviation of the logarithm
+# of what an edge costs, anew in every tree.
+TURN_COSTS, NOISES = (0.0, 1.0, 2.0), (0.15, 0.5)
 # Routes of a tree where time allows, and at most; and how many edges all trees together may settle.
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
 # Least number of trees of a small library, and of routes of each: a few trees would stand in few places.
@@ -45,12 +47,15 @@ _BATCH = 8
 
 @dataclass(frozen=True)
 class Library:
-    """How a library is drawn: the number of routes, how far they lead, the price of turns, the noise on costs."""
+    """How a library is drawn: the number of routes, how far they lead, and tempers in equal parts.
+
+    A temper is a price of turns with a noise on costs; there is one for each pair.
+    """
 
     routes: int = ROUTES
     reaches: tuple[float, ...] = REACHES
-    turn_cost: float = 1.0
-    noise: float = NOISE
+    turn_costs: tuple[float, ...] = TURN_COSTS
+    noises: tuple[float, ...] = NOISES
 
     def __post_init__(self) -> None:
         if self.routes < 1:
@@ -78,8 +83,9 @@ class Library:
         progress: Callable[[float], None] | None = None,
     ) -> Pool:
         """As `draw`, with all that is needed to weigh the routes beside those of other libraries."""
-        graph, side = TurnGraph.of(roads, self.turn_cost), side_of(roads)
-        walked = (graph, graph.reversed)
+        graph, side = TurnGraph.of(roads), side_of(roads)
+        graphs = [(graph.priced(price), graph.reversed.priced(price)) for price in self.turn_costs]
+        tempers = [(pair, noise) for pair in graphs for noise in self.noises]
         near = _along_a_curve(roads)
         roots = [_Roots.of(near, zones[lean.zone]) for zones in (lean.starts, lean.ends)]
         trees = self._trees(graph.edges)
@@ -93,6 +99,7 @@ class Library:
             for number in range(start, stop):
                 place, kind = divmod(number, kinds)
                 reach, backward = divmod(kind, 2)
+                walked, noise = tempers[place % len(tempers)]
                 # Trees of one kind stand all over the map, each in its own part of it.
                 part = (place, (trees - kind - 1) // kinds + 1)
                 law = _Law(self.reaches[reach] * side, lean, bool(backward))
@@ -103,7 +110,7 @@ class Library:
                         roots[backward],
                         law,
                         part,
-                        self.noise,
+                        noise,
                         int(sizes[number]),
                         sources[number],
                     )

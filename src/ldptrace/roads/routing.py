@@ -8,7 +8,7 @@ do not all take the same way.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,8 +47,8 @@ class TurnGraph:
     bend: NDArray[np.float32]
 
     @staticmethod
-    def of(roads: RoadNetwork, turn_cost: float = 1.0) -> TurnGraph:
-        """The graph of a network; `turn_cost` multiplies the usual price of a turn."""
+    def of(roads: RoadNetwork) -> TurnGraph:
+        """The graph of a network, with the usual price of turns."""
         source, target = roads.source.astype(np.int64), roads.target.astype(np.int64)
         edges = len(source)
         if edges == 0:
@@ -67,7 +67,7 @@ class TurnGraph:
         angle = np.abs((leaving[after] - arriving[before] + 180.0) % 360.0 - 180.0)
         right_angles = np.minimum(np.maximum(angle - FREE_DEGREES, 0.0) / 90.0, DEAREST)
         cost = roads.length if roads.seconds is None else roads.seconds
-        price = turn_cost * min(TURN_METRES, TURN_SHARE * side_of(roads))
+        price = min(TURN_METRES, TURN_SHARE * side_of(roads))
         price *= float(cost.sum() / roads.length.sum())
         return TurnGraph(
             cost,
@@ -76,6 +76,10 @@ class TurnGraph:
             np.ascontiguousarray(after, dtype=np.int32),
             (price * right_angles).astype(np.float32),
         )
+
+    def priced(self, times: float) -> TurnGraph:
+        """The same graph, its turns so many times as dear."""
+        return replace(self, bend=np.float32(times) * self.bend)
 
     @property
     def edges(self) -> int:
