@@ -7,6 +7,8 @@ import pytest
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.products.profile.figures import bars
+from ldptrace.products.profile.numbers import Bars
 from ldptrace.products.sample import Numbers, Sample
 
 TRIPS = Trajectories(np.zeros(4), np.zeros(4), [0, 1, 1, 2, 4])
@@ -55,6 +57,15 @@ def test_the_error_of_all_trips_is_in_every_interval() -> None:
     found = Sample(TRIPS, 1.0, ones, error=0.05).count(place, 1)
     assert found.low is not None
     assert found.low[0] == pytest.approx(10_000 - 1.96 * np.sqrt(500**2 + 2 * 100**2))
+
+
+def test_where_nobody_travelled_a_few_trips_may_be() -> None:
+    """A model whose share without a trip is one: its numbers are zero, and their intervals are not empty."""
+    found = Sample(TRIPS, 0.0, np.ones((5, 3), dtype=np.float32)).count(np.array([0, 1, 1]), 3)
+    assert found.values.tolist() == [0, 0, 0]
+    assert found.high is not None
+    assert found.high.tolist() == pytest.approx([1.96] * 3)
+    assert 'class="range"' in str(bars(Bars(("a", "b", "c"), found), "places", share=0.0))
 
 
 def test_a_small_number_may_be_several_times_as_large() -> None:

@@ -127,10 +127,10 @@ class Sample:
                 1,
             )
         )
-        drawn, people = np.maximum(found, 1.0), np.maximum(self.weight * found, 1.0) / self.weight**2
-        relative = self.error**2 + self.unexpressed[0] ** 2
-        variance = squares / len(self.replicates) + drawn + people + relative * found**2
-        return self.weight * found, self.weight * np.sqrt(variance)
+        numbers, relative = self.weight * found, self.error**2 + self.unexpressed[0] ** 2
+        drawn = squares / len(self.replicates) + np.maximum(found, 1.0)
+        variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + relative * numbers**2
+        return numbers, np.sqrt(variance)
 
 
 @kernel

@@ -21,7 +21,7 @@ WIDEST, DRAWN = 6.0, 6000
 
 def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
     """A bar for each class, as a percentage of all trips, with a whisker where the truth may lie."""
-    values, scale = found.numbers.values, 100 / max(share, 1e-300)
+    values, scale = found.numbers.values, 100 / max(share, 1.0)
     high = values if found.numbers.high is None else found.numbers.high
     top = max(float((scale * high).max()), 1e-9) * 1.05
     step = (WIDTH - LEFT) / len(values)
