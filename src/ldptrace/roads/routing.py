@@ -78,7 +78,7 @@ class TurnGraph:
         )
 
     def priced(self, times: float) -> TurnGraph:
-        """The same graph, its turns so many times as dear."""
+        """The same graph with turns that cost `times` as much."""
         return replace(self, bend=np.float32(times) * self.bend)
 
     @property
