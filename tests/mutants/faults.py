@@ -94,7 +94,7 @@ LEDGERS = [
     Fault("ledger: nothing is written", _LEDGER, "            self._write(book.changed(entries=(*book.entries, new)))\n", "", LEDGER),
     Fault("ledger: sent means the round of any plan", _LEDGER, "if (entry.plan, entry.round) == (plan.id, round_number)\n", "if entry.round == round_number\n", LEDGER),
     Fault("ledger: sent forgets nothing", _LEDGER, "                        entry.changed(report=None)\n", "                        entry.changed()\n", LEDGER),
-    Fault("ledger: bytes are not on the disk when it is replaced", _STORAGE, "                os.fsync(file.fileno())\n", "", LEDGER),
+    Fault("ledger: bytes are not on the disk when it is replaced", _STORAGE, "            os.fsync(file.fileno())\n", "", LEDGER),
     Fault("ledger: the folder is not on the disk", _STORAGE, "            os.fsync(handle)\n", "            pass\n", LEDGER),
     Fault("ledger: what cannot be read is empty", _LEDGER, "AttributeError, RecursionError, binascii.Error) as error:\n            raise FormatError(f\"the ledger {self.path} cannot be read: {error}\") from None", "AttributeError, RecursionError, binascii.Error):\n            return _Book(epsilon_fraction(DEFAULT_LIMIT))", LEDGER),
     Fault("ledger: others may read it", _STORAGE, "0o600", "0o644", LEDGER),
