@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--roads", type=Path)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/out"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     options = parser.parse_args()
     warnings.simplefilter("ignore", FitWarning)
     data = oldenburg(options.data, (1,))

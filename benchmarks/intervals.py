@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--streets", action="store_true")
     parser.add_argument("--refits", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("bench"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = [

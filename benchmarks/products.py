@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--trips", type=int, default=200_000)
     parser.add_argument("--side", type=int, default=100)
     parser.add_argument("--sumo", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("bench"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     given = parser.parse_args()
     rows = counted(given.trips, given.side)
     if given.sumo:

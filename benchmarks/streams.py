@@ -258,7 +258,7 @@ def main() -> None:
     parser.add_argument("--method", default="single-report")
     parser.add_argument("--named", action="store_true")
     parser.add_argument("--draw", type=Path, nargs="+")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/out/streams.json"))
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/streams.json"))
     options = parser.parse_args()
     if options.draw:
         draw(options.draw, options.out)
