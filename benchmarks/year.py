@@ -15,10 +15,12 @@ import json
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ldptrace.device import Ledger, Recording, Reporter
+from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, schedule, series, views
@@ -28,7 +30,6 @@ from ldptrace.server.fleet import city_trips, points_of
 from ldptrace.server.journal import audit_log
 from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.registry import find
-from ldptrace.server.standing_fleet import MemoryFile
 from ldptrace.server.storage import Database, open_database
 
 WEEK = 7 * 86_400
@@ -39,16 +40,18 @@ GROWTH = 25.0
 
 def devices(plan: Plan, users: int, now: float) -> list[Reporter]:
     """Devices that have accepted the plan, with ledgers in memory."""
+    assert plan.standing is not None
     found = []
     for _ in range(users):
-        ledger = Ledger("(memory)", limit=None)
-        ledger.file = MemoryFile()  # type: ignore[assignment]
-        assert plan.standing is not None
-        ledger.new_limit = plan.standing.lifetime
-        reporter = Reporter(plan, ledger)
+        reporter = Reporter(plan, Ledger(MemoryFile(), plan.standing.lifetime))
         reporter.accept(now)
         found.append(reporter)
     return found
+
+
+def _ledger(reporter: Reporter) -> Ledger:
+    assert reporter.ledger is not None
+    return reporter.ledger
 
 
 def answers(found: list[Reporter], now: float, points: list[list[Any]]) -> bytes:
@@ -57,7 +60,9 @@ def answers(found: list[Reporter], now: float, points: list[list[Any]]) -> bytes
     for number, reporter in enumerate(found):
         trips = [Recording(points[number % len(points)], now - WEEK * 1.5)] * (number % 3 > 0)
         reports.append(reporter.report_window(trips, now))
-        reporter.sent(window=reporter.ledger.acceptance(reporter.plan).window)  # type: ignore[union-attr]
+        row = _ledger(reporter).acceptance(reporter.plan)
+        assert row is not None
+        reporter.sent(window=row.window)
     return b"".join(reports)
 
 
@@ -88,7 +93,7 @@ def sizes(database: Database, folder: Path, found: list[Reporter]) -> dict[str, 
         "files": rows,
         "rows of ids": ids,
         "audit lines": audit,
-        "ledger bytes": max(len(one.ledger.file.read() or "") for one in found),  # type: ignore[union-attr]
+        "ledger bytes": max(len(_ledger(one).file.read() or "") for one in found),
     }
 
 
@@ -108,7 +113,7 @@ def run(folder: Path, users: int, windows: int) -> list[str]:
         # At the very end of a week the window of every device has ended.
         now = float(begin + (number + 1) * WEEK - 1)
         body, started = answers(found, now, points), time.perf_counter()
-        Counter(database, lambda at=now: at).count(NAME, [Submission(body)])  # type: ignore[misc]
+        Counter(database, partial(float, now)).count(NAME, [Submission(body)])
         for due in schedule.tick(database, now):
             attempt = releases.begin(database, NAME, actor="schedule", number=due.number)
             releases.Attempt(database, NAME, attempt, due.number).make(0)

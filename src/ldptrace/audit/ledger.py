@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from ldptrace.audit.driven import CommandDevice, Device, Json, trip_lines
 from ldptrace.audit.trajectories import Points
@@ -56,8 +57,8 @@ class Step:
     trips: tuple[Points, ...] = (HERE,)
 
 
-def ask(plan: str, result: str | int, **more: int | str) -> Step:
-    return Step("report", plan, result, **more)  # type: ignore[arg-type]
+def ask(plan: str, result: str | int, **more: Any) -> Step:
+    return Step("report", plan, result, **more)
 
 
 def sent(plan: str, step: int) -> Step:

@@ -301,7 +301,7 @@ def test_the_map_of_another_place_is_told(rng: np.random.Generator) -> None:
         model = RouteModel.fit(estimates, town.take_edges(np.flatnonzero(comb)), rng, streets=SMALL)
     assert any("may be of another place" in str(warning.message) for warning in told)
     assert model.off_streets > 0.5
-    # What is said of the map alone agrees.
+    # The note about the map alone must not contradict the warning.
     assert model.map_note is not None
     assert "which noise explains" not in model.map_note
     drawn = model.sample(2000, rng)

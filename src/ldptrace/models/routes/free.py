@@ -1,7 +1,7 @@
 """Trips that streets do not carry: a path model of the same answers says what they look like, and how many there are.
 
-Two shares are told apart. Trips `elsewhere` pass cells in which the map has no streets: no route could. Of all others,
-a part is off the streets although there are some, where the answers show it clearly (`mixture`).
+There are two shares of such trips. Trips `elsewhere` pass cells without streets, so no route can describe them. Of the
+other trips, a part leaves the streets although there are some, if the answers show it clearly (`mixture`).
 """
 
 from __future__ import annotations
