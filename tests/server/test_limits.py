@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldptrace.errors import InputError
 from ldptrace.server import limits
-from ldptrace.server.limits import Arriving, RateLimit
+from ldptrace.server.limits import Arriving, RateLimit, Settings
 
 
 class Clock:
@@ -69,3 +70,9 @@ def test_bodies_that_arrive_in_part_stay_within_their_bound(parts: list[tuple[in
     for size in sizes.values():
         arriving.end(size)
     assert arriving.bytes == 0
+
+
+@pytest.mark.parametrize("name", ["rate", "burst", "timeout"])
+def test_a_limit_that_is_no_number_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(InputError, match=f"--{name} must be a finite number, got nan"):
+        Settings(**{name: float("nan")})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from ldptrace.errors import InputError
 
 # Addresses that are remembered; the one that was quiet for longest is forgotten first.
 ADDRESSES = 100_000
@@ -34,6 +37,11 @@ class Settings:
     clock: Callable[[], float] = time.time
     # Set when the server is told to stop: streams, which never end by themselves, end then.
     stopping: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "burst", "timeout"):
+            if not math.isfinite(value := getattr(self, name)):
+                raise InputError(f"--{name} must be a finite number, got {value}")
 
 
 class Arriving:
