@@ -30,13 +30,25 @@ def test_polygons_are_read_from_the_formats_of_planners(tmp_path: Path, name: st
     assert found.place.tolist() == [0, 1, -1]
 
 
-def test_zones_are_named_by_the_column_that_tells_them_apart(tmp_path: Path) -> None:
-    path = written(tmp_path / "zones.gpkg", "EPSG:4326", id=[1, 1], name=["a", "b"], other=["p", "q"])
+def test_zones_are_named_by_the_first_usual_column_or_the_one_that_is_given(tmp_path: Path) -> None:
     x, y = np.array([0.5]), np.array([0.5])
+    path = written(tmp_path / "zones.gpkg", "EPSG:4326", id=[None, None], Name=["a", "b"], other=["p", "q"])
     assert read_zones(path).locate(x, y, None).zones == ("a", "b")
     assert read_zones(path, "other").locate(x, y, None).zones == ("p", "q")
-    with pytest.raises(InputError, match=r"no column 'nix'; its columns are id, name, other"):
+    with pytest.raises(InputError, match=r"no column 'nix'; its columns are id, Name, other"):
         read_zones(path, "nix")
+    unnamed = written(tmp_path / "unnamed.gpkg", "EPSG:4326", other=["p", "q"])
+    assert read_zones(unnamed).locate(x, y, None).zones == ("1", "2")
+
+
+def test_names_that_do_not_tell_zones_apart_are_refused_with_the_cure(tmp_path: Path) -> None:
+    twice = written(tmp_path / "twice.gpkg", "EPSG:4326", zone_id=[7, 7], name=["a", "b"])
+    with pytest.raises(InputError, match=r"twice.gpkg: 2 polygons are named '7'; .* with --zone-id"):
+        read_zones(twice)
+    assert read_zones(twice, "name").locate(np.array([0.5]), np.array([0.5]), None).zones == ("a", "b")
+    some = written(tmp_path / "some.gpkg", "EPSG:4326", zone_id=["a", None])
+    with pytest.raises(InputError, match=r"1 of 2 zones have no value in the column 'zone_id'"):
+        read_zones(some)
 
 
 def test_trips_in_another_system_are_found(tmp_path: Path) -> None:
@@ -58,7 +70,7 @@ def test_a_projection_of_no_known_place_is_refused() -> None:
 def test_zones_that_overlap_are_refused() -> None:
     with pytest.raises(InputError, match=r"zones 'a' and 'b' overlap"):
         Polygons("z", ("a", "b"), [shapely.box(0, 0, 2, 2), shapely.box(1, 1, 3, 3)])
-    with pytest.raises(InputError, match=r"two zones are named 'a'"):
+    with pytest.raises(InputError, match=r"2 polygons are named 'a'"):
         Polygons("z", ("a", "a"), SQUARES)
 
 

@@ -187,6 +187,9 @@ def statement(
     ] = None,
     author: Annotated[str | None, typer.Option("--author", help="Author of the registry's entry.")] = None,
     url: Annotated[str | None, typer.Option("--url", help="Where the data product is described.")] = None,
+    license_: Annotated[
+        str | None, typer.Option("--license", help="License of the data, best its address.")
+    ] = None,
 ) -> None:
     """Write the documents of a release: registry entry, NIST hazards, Croissant metadata, citation."""
     from ldptrace.products.source import open_promise
@@ -197,7 +200,7 @@ def statement(
     except ValueError:
         raise InputError(f"--date is written as 2026-03-01, got {published!r}") from None
     promise = open_promise(source)
-    operator = Operator(curator, purpose, region, product, sector, day, author, url)
+    operator = Operator(curator, purpose, region, product, sector, day, author, url, license_)
     data = source if source.suffix not in (".npz", ".json") else None
     for path in write_statement(promise, output, operator, data):
         note(str(path))

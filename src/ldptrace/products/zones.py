@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,12 @@ class Polygons(Zones):
     crs: str | None = None
 
     def __post_init__(self) -> None:
-        if len(set(self.ids)) < len(self.ids):
-            twice = next(zone for zone in self.ids if self.ids.count(zone) > 1)
-            raise InputError(
-                f"{self.name}: two zones are named {twice!r}; every zone needs a name of its own"
-            )
+        for zone, times in Counter(self.ids).most_common(1):
+            if times > 1:
+                raise InputError(
+                    f"{self.name}: {times} polygons are named {zone!r}; every zone needs a name of its own: merge its "
+                    "polygons, or name a column that tells zones apart with --zone-id"
+                )
         self._refuse_overlaps()
 
     def _refuse_overlaps(self) -> None:
@@ -159,7 +161,7 @@ def read_zones(source: str | Path, column: str | None = None) -> Zones:
     """The zones of `h3:R`, or of a GeoJSON, GeoPackage or Shapefile of polygons.
 
     `column` holds the names of the zones; without it they are those of the first of the columns
-    zone_id, zone, id, code and name that tells all zones apart, or else numbers from 1.
+    zone_id, zone, id, code and name that the file has, or else numbers from 1.
     """
     text = str(source)
     if text.lower().startswith("h3:"):
@@ -191,11 +193,17 @@ def _names(frame: Any, column: str | None, path: Path) -> tuple[str, ...]:
         known = ", ".join(map(str, frame.columns.drop(frame.active_geometry_name)))
         raise InputError(f"{path}: there is no column {column!r}; its columns are {known}")
     lower = {str(name).lower(): name for name in frame.columns}
-    named = [lower[name] for name in NAMES if name in lower]
-    for name in [column] if column is not None else named:
-        if column is not None or (frame[name].notna().all() and frame[name].is_unique):
-            return tuple(map(_text, frame[name]))
-    return tuple(str(number) for number in range(1, len(frame) + 1))
+    usual = [lower[name] for name in NAMES if name in lower and frame[lower[name]].notna().any()]
+    name = column or next(iter(usual), None)
+    if name is None:
+        return tuple(str(number) for number in range(1, len(frame) + 1))
+    unnamed = int(frame[name].isna().sum())
+    if unnamed:
+        raise InputError(
+            f"{path}: {unnamed:,} of {len(frame):,} zones have no value in the column {str(name)!r}, which names them; "
+            "fill it, or name another column with --zone-id"
+        )
+    return tuple(map(_text, frame[name]))
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date as Date
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +158,7 @@ def _profile(campaign: Campaign, model: MobilityModel, public: RoadNetwork | Non
 def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:
     """The papers that registries and data-protection officers ask for."""
     about = campaign.about
-    operator = Operator(
-        about.organiser or None,
-        product=about.title or campaign.name,
-        date=Date.today(),
-        contact=about.contact or None,
-    )
+    operator = Operator(about.organiser or None, product=about.title or campaign.name)
     promised = replace(Promise.of_plan(plan), users=reports)
     write_statement(promised, out, operator, out / "synthetic.parquet")
 

@@ -12,7 +12,8 @@ import pytest
 from ldptrace.products.statement.croissant import croissant
 from ldptrace.products.statement.promise import Operator, Promise
 
-CITY = Operator("City of Trent", url="https://example.org/trips", date=date(2026, 3, 1))
+CC_BY = "https://spdx.org/licenses/CC-BY-4.0.html"
+CITY = Operator("City of Trent", url="https://example.org/trips", date=date(2026, 3, 1), license=CC_BY)
 
 
 @pytest.mark.slow
@@ -23,6 +24,9 @@ def test_the_metadata_is_valid(tmp_path: Path) -> None:
     document = croissant(Promise("1"), CITY, data, "0.1")
     issues = mlcroissant.Dataset(jsonld=document).metadata.ctx.issues
     assert not issues.errors
+    assert not issues.warnings
+    assert (document["license"], document["datePublished"]) == (CC_BY, "2026-03-01")
+    assert document["citeAs"].startswith("@misc{")
     [file] = document["distribution"]
     assert file["sha256"] == hashlib.sha256(b"PAR1").hexdigest()
     assert file["encodingFormat"] == "application/vnd.apache.parquet"

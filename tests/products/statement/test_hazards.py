@@ -9,7 +9,7 @@ from ldptrace.products.statement.promise import Operator, Promise
 def test_every_hazard_has_an_answer() -> None:
     text = hazards(Promise("1"), Operator(product="Trips"), "0.1")
     assert text.startswith("# Answers to the hazards of NIST SP 800-226: Trips")
-    assert text.count("\n## ") == 10
+    assert text.count("\n## ") == 11
     assert "Weaker" not in text
 
 
@@ -20,3 +20,10 @@ def test_weaker_promises_come_first_and_in_their_place() -> None:
     assert text.count(bounds) == 2
     assert text.count(seed) == 2
     assert "a person with many trips gives many" in text
+
+
+def test_a_trusted_curator_does_not_promise_the_local_model() -> None:
+    central = hazards(Promise("1", weaker=("This is central, not local differential privacy.",)), Operator(), "0.1")
+    assert "under central differential privacy" in central
+    assert "what is published is at most exp(1)" in central
+    assert "what is sent is at most exp(1)" in hazards(Promise("1"), Operator(), "0.1")

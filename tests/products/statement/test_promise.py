@@ -16,7 +16,8 @@ def test_a_plan_promises_epsilon_for_a_user() -> None:
     promise = Promise.of_plan(PLAN)
     assert (promise.epsilon, promise.unit, promise.weaker) == ("1.5", "user", ())
     assert promise.plan == PLAN
-    assert len(promise.mechanisms) == len(PLAN.rounds[0].asks)
+    assert [words.split()[0] for words in promise.mechanisms] == ["PrivSet"]
+    assert all(ask.question.name in promise.mechanisms[0] for ask in PLAN.rounds[0].asks)
     assert promise.renewal == "Each device answers once. The budget does not renew."
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
-from ldptrace.products.statement.promise import Operator, Promise
-from ldptrace.products.statement.registry import OPERATOR, registry_entry
+import pytest
+
+from ldptrace.errors import InputError
+from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
+from ldptrace.products.statement.registry import registry_entry
 
 # What the registry's schema requires of every entry.
 REQUIRED = {
@@ -20,7 +23,7 @@ CITY = Operator(
 def test_every_required_field_is_there() -> None:
     entry = registry_entry(Promise("1.5"), CITY, "0.1")
     assert set(entry) == {"url_slug", "status", "tier", "deployment"}
-    assert entry["url_slug"] == "trips-in-trent-city-of-trent"
+    assert entry["url_slug"] == "trips-in-trent-city-of-trent-2026"
     deployment = entry["deployment"]
     assert set(deployment["basic"]) >= REQUIRED
     assert deployment["basic"]["publication_date"] == "2026-03-01"
@@ -37,7 +40,7 @@ def test_what_only_the_operator_knows_is_marked() -> None:
 
 
 def test_a_weaker_promise_is_no_pure_one() -> None:
-    weaker = ("It needs a trusted curator.",)
+    weaker = ("This is central, not local differential privacy.",)
     deployment = registry_entry(Promise("1", weaker=weaker), CITY, "0.1")["deployment"]
     assert deployment["dp_variant"]["variant_name"] == "Custom"
     assert deployment["deployment_model"]["model_name"] == "Central"
@@ -48,3 +51,8 @@ def test_a_publisher_who_simulates_devices_is_trusted() -> None:
     deployment = registry_entry(Promise("1", simulated=True), CITY, "0.1")["deployment"]
     assert deployment["deployment_model"]["model_name"] == "Central"
     assert "trips that the publisher holds" in deployment["deployment_model"]["actors"]
+
+
+def test_a_sector_that_the_registry_does_not_know_is_refused() -> None:
+    with pytest.raises(InputError, match=r"the registry's sectors are .*Government.*, got 'Transport'"):
+        registry_entry(Promise("1"), Operator(sector="Transport"), "0.1")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ldptrace.io.provenance import checksum
-from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 
 # The context of Croissant 1.0 and its vocabulary for responsible AI.
 CONTEXT: dict[str, Any] = {
@@ -52,38 +52,37 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geo
 
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
     """The metadata as plain data; `file` is the synthetic set, where there is one."""
-    said = " ".join(
-        (
-            f"Epsilon {promise.epsilon} under local differential privacy for {promise.unit_words}.",
-            promise.renewal,
-        )
-    )
+    said = f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": operator.product,
         "description": f"Synthetic trips, drawn from a model fitted to randomised reports. {said}",
-        "license": operator.url or "To be filled in by the operator",
+        "license": operator.license or OPERATOR,
         "url": operator.url or "https://example.org/",
         "version": "1.0.0",
-        "creator": {"@type": "sc:Organization", "name": operator.name or "To be filled in by the operator"},
-        "citeAs": f"{operator.product}, made with ldptrace {version}",
+        "datePublished": operator.published,
+        "creator": {"@type": "sc:Organization", "name": operator.name or OPERATOR},
+        "citeAs": _bibtex(operator, version),
         "rai:hasSyntheticData": True,
-        "rai:dataCollection": "Randomised reports of devices; no trip left a device as it was.",
+        "rai:dataCollection": promise.trust,
+        "rai:dataPreprocessingProtocol": "Trips were cut into cells of a public grid; what was sent of them was "
+        "changed at random; a model was fitted to the sums, and the trips of this set were drawn from it.",
         "rai:personalSensitiveInformation": " ".join((f"None is included. {said}", *promise.weaker)),
+        "rai:dataBiases": "Only people with a device that takes part are represented, each with one trip, so numbers "
+        "weight people, not trips. Noise weighs more on places and hours with few people.",
         "rai:dataLimitations": " ".join(
             (
-                "Single trips are drawn, not observed: nothing can be learned from one of them. Rare "
-                "places and hours are "
-                "smoothed. One drawn trip per person weights people, not trips.",
+                "Single trips are drawn, not observed: nothing can be learned from one of them. Rare places and hours "
+                "are smoothed.",
                 *promise.weaker,
             )
         ),
-        "rai:dataUseCases": operator.purpose or "To be filled in by the operator",
+        "rai:dataSocialImpact": "Planning may overlook places and hours with few people, which are the least certain.",
+        "rai:dataUseCases": operator.purpose or OPERATOR,
+        "rai:dataReleaseMaintenancePlan": promise.renewal,
     }
-    if operator.date is not None:
-        document["datePublished"] = operator.date.isoformat()
     if file is not None:
         document["distribution"] = [
             {
@@ -96,3 +95,14 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
             }
         ]
     return document
+
+
+def _bibtex(operator: Operator, version: str) -> str:
+    """How the data is cited; Croissant asks for BibTeX."""
+    fields = {
+        "title": operator.product,
+        "author": f"{{{operator.name or OPERATOR}}}",
+        "year": operator.published[:4],
+        "note": f"Made with ldptrace {version}",
+    } | ({} if operator.url is None else {"url": operator.url})
+    return f"@misc{{synthetic_trips, {', '.join(f'{name} = {{{value}}}' for name, value in fields.items())}}}"

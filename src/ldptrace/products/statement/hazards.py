@@ -16,8 +16,9 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
         (
             "Epsilon",
             "Epsilons of different units and mechanisms cannot be compared.",
-            f"Epsilon is {promise.epsilon}, delta is 0, local model: whatever a device sends is at most "
-            f"exp({promise.epsilon}) times as likely for one value of the unit as for any other.",
+            f"Epsilon is {promise.epsilon} under {promise.model_words}, delta is 0: what is "
+            f"{'published' if promise.central else 'sent'} is at most exp({promise.epsilon}) times as likely for one "
+            "value of the unit as for any other.",
         ),
         (
             "Renewal of the budget",
@@ -40,6 +41,12 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
             else "Every trip sends one report, so a person with many trips gives many.",
         ),
         (
+            "Other releases of the same data",
+            "Numbers that are published without noise beside a private release undo its promise.",
+            "Everything in this release is computed from the reports and from public knowledge. Anything else "
+            "that is published about the same trips is outside this promise.",
+        ),
+        (
             "Side channels and floating point",
             "Rounding, time and size can tell what the noise hides.",
             "Probabilities are exact rationals and integers; reports have a constant size and count; a "
@@ -54,11 +61,11 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
             promise.trust,
         ),
         (
-            "Bias of post-processing",
-            "Corrections after the noise can hide what is uncertain.",
-            "Estimates are unbiased. The fitted model smooths them, and synthetic trips show what the "
-            "model assumes where "
-            "reports say little; matrices and profiles carry 95 % intervals.",
+            "Bias",
+            "Noise weighs more on small groups, and corrections after the noise can hide what is uncertain.",
+            "Estimates are unbiased. The fitted model smooths them, and synthetic trips show what the model assumes "
+            "where reports say little, as in places and hours with few people. Matrices and profiles carry 95 % "
+            "intervals. People without a device that takes part are not represented.",
         ),
         (
             "Security of the raw data",

@@ -9,7 +9,7 @@ from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.products.statement.croissant import croissant
 from ldptrace.products.statement.hazards import hazards
-from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 from ldptrace.products.statement.registry import registry_entry
 from ldptrace.products.zones import needed
 
@@ -31,7 +31,7 @@ def write_statement(
         "registry.yaml": yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110),
         "nist-sp-800-226.md": hazards(promise, who, made_with),
         "croissant.json": json.dumps(croissant(promise, who, file, made_with), indent=2) + "\n",
-        "CITATION.cff": yaml.safe_dump(_citation(who, made_with), sort_keys=False, allow_unicode=True),
+        "CITATION.cff": yaml.safe_dump(_citation(promise, who, made_with), sort_keys=False, allow_unicode=True),
     }
     target.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -40,18 +40,14 @@ def write_statement(
     return [target / name for name in NAMES]
 
 
-def _citation(operator: Operator, version: str) -> dict[str, object]:
+def _citation(promise: Promise, operator: Operator, version: str) -> dict[str, object]:
     """How the data is cited, in the Citation File Format."""
-    cited: dict[str, object] = {
+    return {
         "cff-version": "1.2.0",
         "message": "If you use these data, please cite them.",
         "type": "dataset",
         "title": operator.product,
-        "authors": [{"name": operator.name or "To be filled in by the operator"}],
-        "abstract": f"Synthetic trips made with ldptrace {version} under local differential privacy.",
-    }
-    if operator.date is not None:
-        cited["date-released"] = operator.date.isoformat()
-    if operator.url is not None:
-        cited["url"] = operator.url
-    return cited
+        "authors": [{"name": operator.name or OPERATOR}],
+        "abstract": f"Synthetic trips made with ldptrace {version} under {promise.model_words}.",
+        "date-released": operator.published,
+    } | ({} if operator.url is None else {"url": operator.url})

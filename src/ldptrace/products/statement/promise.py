@@ -13,6 +13,8 @@ from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise as promised
 
+# What stands where only the operator knows the answer.
+OPERATOR = "To be filled in by the operator"
 # Whose privacy it is, in words.
 UNITS = {
     "user": "one person, with all of their trips in the collection",
@@ -33,7 +35,12 @@ class Operator:
     date: Date | None = None
     author: str | None = None
     url: str | None = None
-    contact: str | None = None
+    license: str | None = None
+
+    @property
+    def published(self) -> str:
+        """The day of publication: catalogues ask for one, and a statement is written when its data are published."""
+        return (self.date or Date.today()).isoformat()
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,12 @@ class Promise:
     @property
     def central(self) -> bool:
         """Whether raw trips were handed to a trusted curator."""
-        return any("trusted curator" in sentence for sentence in self.weaker)
+        return any("central, not local" in sentence for sentence in self.weaker)
+
+    @property
+    def model_words(self) -> str:
+        """Which of the two models of differential privacy holds."""
+        return f"{'central' if self.central else 'local'} differential privacy"
 
     @property
     def trust(self) -> str:
@@ -109,14 +121,13 @@ class Promise:
 
     @property
     def mechanisms(self) -> list[str]:
-        """The questions of the plan, each with its randomiser."""
-        if self.plan is None:
-            return []
-        return [
-            f"{ask.question.name}: {ask.randomizer.about}"
-            for round_ in self.plan.rounds
-            for ask in round_.asks
-        ]
+        """The randomisers of the plan, each with the questions whose answers it changes."""
+        asked: dict[str, list[str]] = {}
+        for round_ in () if self.plan is None else self.plan.rounds:
+            for ask in round_.asks:
+                name = f"{type(ask.randomizer).__name__} ({ask.randomizer.about})"
+                asked.setdefault(name, []).append(ask.question.name)
+        return [f"{name} for {', '.join(questions)}" for name, questions in asked.items()]
 
     @property
     def renewal(self) -> str:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from datetime import date as Date
 from typing import Any
 
-from ldptrace.products.statement.promise import Operator, Promise
+from ldptrace.errors import InputError
+from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 
-OPERATOR = "To be filled in by the operator"
 REPOSITORY = "ldptrace"
+# The sectors that the registry's schema knows.
+SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 
 
 def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[str, Any]:
     """The entry as plain data, complete for tier 3; what only the operator knows is marked where it is missing."""
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{operator.product} {operator.name or ''}".lower()).strip("-")
+    if operator.sector not in SECTORS:
+        raise InputError(f"the registry's sectors are {', '.join(SECTORS)}, got {operator.sector!r}")
+    basic = _basic(promise, operator)
     return {
-        "url_slug": slug,
+        "url_slug": _slug(basic),
         "status": "Draft",
         "tier": 3,
         "deployment": {
-            "basic": _basic(promise, operator),
+            "basic": basic,
             "dp_variant": {
                 "variant_name": "Custom" if promise.weaker else "Pure DP",
                 "data_domain": "Any set of trips of a person, none included; public bounds, cut into a "
@@ -47,7 +50,7 @@ def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[s
 
 def _basic(promise: Promise, operator: Operator) -> dict[str, Any]:
     users = "" if promise.users is None else f" of {promise.users:,} devices"
-    basic: dict[str, Any] = {
+    return {
         "name": operator.product,
         "data_curators": [operator.name or OPERATOR],
         "intended_use": operator.purpose or OPERATOR,
@@ -56,10 +59,18 @@ def _basic(promise: Promise, operator: Operator) -> dict[str, Any]:
         "description": f"Synthetic trips drawn from a mobility model that was fitted to randomised "
         f"reports{users}.",
         "data_product_sector": operator.sector,
+        "publication_date": operator.published,
     }
-    # The registry needs one; a statement is written when its data are published.
-    basic["publication_date"] = (operator.date or Date.today()).isoformat()
-    return basic
+
+
+def _slug(basic: dict[str, Any]) -> str:
+    """The address of an entry, as the registry itself makes it: name, curators and year.
+
+    >>> _slug({"name": "Trips, 2026", "data_curators": ["City of Trent"], "publication_date": "2026-03-01"})
+    'trips-2026-city-of-trent-2026'
+    """
+    parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"][:4])
+    return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
 
 
 def _unprotected(promise: Promise) -> str:
@@ -95,9 +106,13 @@ def _model(promise: Promise) -> dict[str, Any]:
 def _implementation(promise: Promise, version: str) -> dict[str, Any]:
     asked = "; ".join(promise.mechanisms) or f"method {promise.method}"
     return {
-        "preprocessing_and_hyperparameter_tuning": "Bounds, cells, questions and shares are public "
-        "parameters of the plan and "
-        "were fixed before any report. " + " ".join(promise.weaker),
+        "preprocessing_and_hyperparameter_tuning": " ".join(
+            (
+                "Bounds, cells, questions and shares are public parameters of the plan and were fixed before any "
+                "report.",
+                *promise.weaker,
+            )
+        ),
         "mechanisms": (
             f"{asked}. Code: {REPOSITORY} {version}. Probabilities are exact rationals, rounded towards "
             "more privacy, and "
