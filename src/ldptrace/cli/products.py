@@ -55,11 +55,12 @@ def matrix(
 ) -> None:
     """Write how many trips go from zone to zone."""
     from ldptrace.products.departures import checked_by
-    from ldptrace.products.matrix import Matrix, checked_target
+    from ldptrace.products.files import checked_target
+    from ldptrace.products.matrix import WRITTEN, Matrix
     from ldptrace.products.source import open_source, sample_of
     from ldptrace.products.zones import read_zones
 
-    checked_target(output)
+    checked_target(output, *WRITTEN)
     slots = checked_by(by)
     with Progress() as stages:
         with stages("read"):
@@ -92,11 +93,12 @@ def flows(
     timezone: ZoneOption = None,
 ) -> None:
     """Write how many vehicles pass each street, and take each turn."""
-    from ldptrace.products.flows import Flows, checked_target
+    from ldptrace.products.files import checked_target
+    from ldptrace.products.flows import WRITTEN, Flows
     from ldptrace.products.source import open_source, sample_of
     from ldptrace.roads import read_roads
 
-    checked_target(output)
+    checked_target(output, *WRITTEN)
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)

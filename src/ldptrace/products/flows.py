@@ -18,14 +18,14 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.io.provenance import KEY, to_text, write_beside
+from ldptrace.io.provenance import write_beside
 from ldptrace.products.departures import HOUR
+from ldptrace.products.files import checked_target, needed, write_table
 from ldptrace.products.sample import Sample
-from ldptrace.products.zones import needed
 from ldptrace.roads.matching import Followed, StreetIndex
 from ldptrace.roads.network import RoadNetwork
 
-EXTENSIONS = (".gpkg", ".geojson", ".parquet")
+WRITTEN = "flows are", (".gpkg", ".geojson", ".parquet")
 # Trips on the streets for less of their way than this were made on another map.
 FOLLOWED = 0.5
 WHOLE_DAY = ("vehicles",)
@@ -173,7 +173,7 @@ class Flows:
 
         The second file of `flows.geojson` is `flows.turns.geojson`.
         """
-        target = checked_target(path)
+        target = checked_target(path, *WRITTEN)
         if target.suffix == ".parquet":
             return self._write_parquet(target)
         geopandas = needed("geopandas")
@@ -200,16 +200,11 @@ class Flows:
         return written
 
     def _write_parquet(self, target: Path) -> list[Path]:
-        import pyarrow.parquet as pq
-
         written = [target, _beside(target)]
         lines = needed("shapely").to_wkb(self.streets.lines()[self.used])
         streets = self.streets_table().append_column("geometry", pa.array(lines, type=pa.binary()))
         for table, file in zip((streets, self.turns_table()), written, strict=True):
-            if self.promise is not None:
-                table = table.replace_schema_metadata({KEY: to_text(self.promise)})
-            with atomic_path(file) as temporary:
-                pq.write_table(table, temporary)
+            write_table(table, file, self.promise)
         return written
 
 
@@ -284,14 +279,6 @@ def _numbers(before, after, streets):  # type: ignore[no-untyped-def]
             many += 1
         turn[entry] = number
     return first[:many], turn
-
-
-def checked_target(path: str | Path) -> Path:
-    """A file whose extension says what flows are written as."""
-    target = Path(path)
-    if target.suffix not in EXTENSIONS:
-        raise InputError(f"flows are written as {', '.join(EXTENSIONS)}, got {target.name}")
-    return target
 
 
 def _beside(target: Path) -> Path:

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
-from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.io.provenance import KEY, to_text, write_beside
+from ldptrace.io.provenance import KEY, to_text
 from ldptrace.products.departures import By, Departures
+from ldptrace.products.files import checked_target, needed, write_table
 from ldptrace.products.sample import Numbers, Sample
-from ldptrace.products.zones import NOWHERE, Zones, needed
+from ldptrace.products.zones import NOWHERE, Zones
 
-EXTENSIONS = (".omx", ".parquet", ".csv")
+WRITTEN = "a matrix is", (".omx", ".parquet", ".csv")
 # The largest number that a lookup of an OMX file can hold.
 _LARGEST = 2**32 - 1
 
@@ -95,7 +95,7 @@ class Matrix:
 
         An OMX file holds one matrix for each slot; intervals are two more files, `NAME.low.omx` and `NAME.high.omx`.
         """
-        target = checked_target(path)
+        target = checked_target(path, *WRITTEN)
         if target.suffix == ".omx":
             bounds = [("low", self.low), ("high", self.high)]
             written = [target]
@@ -105,20 +105,7 @@ class Matrix:
                     written.append(target.with_suffix(f".{name}.omx"))
                     self._write_omx(written[-1], bound)
             return written
-        table = self.to_arrow()
-        with atomic_path(target) as temporary:
-            if target.suffix == ".parquet":
-                import pyarrow.parquet as pq
-
-                if self.promise is not None:
-                    table = table.replace_schema_metadata({KEY: to_text(self.promise)})
-                pq.write_table(table, temporary)
-            else:
-                import pyarrow.csv as pc
-
-                pc.write_csv(table, temporary)
-        if target.suffix == ".csv":
-            write_beside(target, self.promise)
+        write_table(self.to_arrow(), target, self.promise)
         return [target]
 
     def _write_omx(self, path: Path, values: Floats) -> None:
@@ -140,11 +127,3 @@ def _independent(trips: Floats) -> Floats:
     """What the numbers would be if origins and destinations were independent in each slot."""
     leave, arrive = trips.sum(axis=2, keepdims=True), trips.sum(axis=1, keepdims=True)
     return np.asarray(leave * arrive / np.maximum(trips.sum(axis=(1, 2), keepdims=True), 1e-300))
-
-
-def checked_target(path: str | Path) -> Path:
-    """A file whose extension says what a matrix is written as."""
-    target = Path(path)
-    if target.suffix not in EXTENSIONS:
-        raise InputError(f"a matrix is written as {', '.join(EXTENSIONS)}, got {target.name}")
-    return target

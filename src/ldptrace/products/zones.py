@@ -14,6 +14,7 @@ import numpy as np
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, is_geographic, transform
 from ldptrace.errors import FormatError, InputError
+from ldptrace.products.files import needed
 from ldptrace.protocol.grid import Bounds
 
 # Columns that name a zone, in the order in which they are looked for.
@@ -113,14 +114,18 @@ class Squares(Zones):
     side: int
     name: str = "squares"
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names of all squares, column by column."""
+        return tuple(f"{chr(65 + i)}{j + 1}" for i in range(self.side) for j in range(self.side))
+
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
         x0, y0, x1, y1 = self.bounds
         column, row = (
             np.clip(np.floor(self.side * (axis - low) / max(high - low, 1e-300)), 0, self.side - 1)
             for axis, low, high in ((x, x0, x1), (y, y0, y1))
         )
-        names = [f"{chr(65 + i)}{j + 1}" for i in range(self.side) for j in range(self.side)]
-        return Located(tuple(names), (self.side * column + row).astype(np.int64))
+        return Located(self.ids, (self.side * column + row).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -220,15 +225,3 @@ def transformed(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats,
     if source.upper() == target.upper() or (is_geographic(source) and is_geographic(target)):
         return x, y
     return transform(x, y, source, target)
-
-
-def needed(package: str) -> Any:
-    """A package of the extra `planning`."""
-    from importlib import import_module
-
-    try:
-        return import_module(package)
-    except ImportError:
-        raise InputError(
-            f"{package} is needed for this; install it with: pip install 'ldptrace[planning]'"
-        ) from None

@@ -53,7 +53,9 @@ def test_zones_are_darker_where_more_trips_begin() -> None:
 def test_streets_are_wider_where_more_vehicles_pass() -> None:
     roads = lattice_roads(4)
     trips = Trajectories.from_lists([[(0.0, 0.0), (200.0, 0.0)]] * 3 + [[(0.0, 0.0), (0.0, 200.0)]])
-    picture = parsed(street_map(Flows.count(Sample(trips), roads), "streets"))
-    widths = sorted({float(part.get("style", "").removeprefix("stroke-width:")) for part in picture})
+    picture = parsed(street_map(Flows.count(Sample(trips), roads), [(50.0, 0.0)], "streets"))
+    assert [part.text for part in picture if part.get("class") == "spot-name"] == ["1"]
+    lines = [part for part in picture if part.get("class") == "street"]
+    widths = sorted({float(part.get("style", "").removeprefix("stroke-width:")) for part in lines})
     assert len(widths) == 2
     assert widths[1] == pytest.approx(6.3)

@@ -33,20 +33,32 @@ def test_the_page_is_complete_in_itself() -> None:
 
 def test_the_short_sentences() -> None:
     found = sentences(profile())
-    assert found[0] == (
+    assert found[0] == "This page describes about 2 trips, one for each person who travelled."
+    assert found[1] == (
         "Of 1,000 devices that answered, about 75 in 100 had made a trip (the range is 73 to 77)."
     )
-    assert "Most trips begin between 8 and 9 o'clock: 100 of 100 trips." in found
+    assert "The busiest hour is from 8 to 9 o'clock: 100 of 100 trips begin then." in found
+    assert found[-1] == "The most common trip stays within square A1 of the map below: 50.0 of 100 trips."
     assert "The usual speed is 25 km/h from door to door." in found
 
 
 def test_weaker_promises_are_on_the_page() -> None:
-    assert "at most 2.7 times as likely" in privacy(profile())[1]
-    assert "The promise is weaker than that: bounds." in privacy(profile(leaks="bounds"))
+    told = privacy(profile())
+    assert told[0].startswith("No trip on this page was made by anybody. Every device changed its answer")
+    assert "at most 2.7 times higher or lower" in told[1]
+    assert "If all trips of one person had been" in told[1]
+    assert privacy(profile(leaks="bounds"))[-1].endswith("bounds.")
     assert privacy(profile(experiment="seeded"))[-1].endswith("seeded.")
-    assert "Whatever one trip looked like" in privacy(profile(unit="trip"))[1]
+    assert "If one trip had been" in privacy(profile(unit="trip"))[1]
     silent = replace(profile(), sample=Sample(replace(profile().sample.trips, provenance=None)))
     assert privacy(silent) == ["These trips state no promise about the people behind them."]
+
+
+def test_the_page_names_the_publisher_who_holds_trips() -> None:
+    assert "Every trip that the publisher holds" in privacy(profile(simulated=True))[0]
+    central = privacy(profile(leaks="central, not local differential privacy"))
+    assert "The publisher, who holds the trips of people, added random noise" in central[0]
+    assert "what was counted would be" in central[1]
 
 
 @pytest.mark.slow

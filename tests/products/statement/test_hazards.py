@@ -23,7 +23,9 @@ def test_weaker_promises_come_first_and_in_their_place() -> None:
 
 
 def test_a_trusted_curator_does_not_promise_the_local_model() -> None:
-    central = hazards(Promise("1", weaker=("This is central, not local differential privacy.",)), Operator(), "0.1")
+    central = hazards(
+        Promise("1", weaker=("This is central, not local differential privacy.",)), Operator(), "0.1"
+    )
     assert "under central differential privacy" in central
     assert "what is published is at most exp(1)" in central
     assert "what is sent is at most exp(1)" in hazards(Promise("1"), Operator(), "0.1")

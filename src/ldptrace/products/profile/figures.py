@@ -79,8 +79,8 @@ def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: 
     return _svg(MAP, frame.height, parts, label)
 
 
-def street_map(flows: Flows, label: str) -> Markup:
-    """The streets, wider where more vehicles pass."""
+def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -> Markup:
+    """The streets, wider where more vehicles pass; some places are numbered from 1."""
     vehicles = flows.vehicles.sum(axis=0)
     order = np.argsort(vehicles, kind="stable")[-DRAWN:]
     order = order[vehicles[order] > 0]
@@ -94,6 +94,12 @@ def street_map(flows: Flows, label: str) -> Markup:
         shapes = getattr(lines[street], "geoms", [lines[street]])
         path = " ".join(f"M{frame.points(*np.array(shape.coords).T[:2])}" for shape in shapes)
         parts.append(f'<path class="street" style="stroke-width:{0.3 + WIDEST * part:.2f}" d="{path}"/>')
+    for number, (x, y) in enumerate(named, start=1):
+        cx, cy = frame.points(np.array([x]), np.array([y])).split(",")
+        parts.append(f'<circle class="spot" cx="{cx}" cy="{cy}" r="11"/>')
+        parts.append(
+            f'<text class="spot-name" x="{cx}" y="{cy}" dy=".35em" text-anchor="middle">{number}</text>'
+        )
     return _svg(MAP, frame.height, parts, label)
 
 
@@ -124,13 +130,10 @@ def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
     if isinstance(zones, Squares):
         x0, y0, x1, y1 = zones.bounds
         dx, dy = (x1 - x0) / zones.side, (y1 - y0) / zones.side
+        corners = [(x0 + dx * i, y0 + dy * j) for i in range(zones.side) for j in range(zones.side)]
         return [
-            (
-                f"{chr(65 + i)}{j + 1}",
-                (x0 + dx * np.array([i, i + 1, i + 1, i]), y0 + dy * np.array([j, j, j + 1, j + 1])),
-            )
-            for i in range(zones.side)
-            for j in range(zones.side)
+            (name, (x + dx * np.array([0, 1, 1, 0]), y + dy * np.array([0, 0, 1, 1])))
+            for name, (x, y) in zip(zones.ids, corners, strict=True)
         ]
     if not isinstance(zones, Polygons):
         return None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.arrays import Floats
-from ldptrace.core.crs import METRES_PER_DEGREE
+from ldptrace.core.crs import step_lengths
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.products.departures import Departures
@@ -23,8 +23,8 @@ from ldptrace.roads.network import RoadNetwork
 
 # Squares on a side of the map that are compared where the user names no zones.
 SIDE = 4
-# Pairs of zones and streets that are named.
-NAMED = 12
+# Pairs of zones that are named; streets, and how far apart they are at least, as a part of the map.
+NAMED, BUSIEST, APART = 12, 6, 0.1
 QUARTILES = (25, 50, 75)
 KILOMETRES = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 MINUTES = (2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)
@@ -124,7 +124,7 @@ class Profile:
         ]
 
     def streets(self) -> list[dict[str, Any]]:
-        """The streets with most vehicles."""
+        """The busiest streets, no two of them close together; `x` and `y` are the middle of each."""
         if self.flows is None:
             return []
         vehicles = self.flows.vehicles.sum(axis=0)
@@ -132,9 +132,24 @@ class Profile:
             vehicles,
             *(None if bound is None else bound.sum(axis=0) for bound in (self.flows.low, self.flows.high)),
         )
-        order = np.argsort(-vehicles, kind="stable")[:NAMED]
+        streets, roads = self.flows.streets, self.flows.streets.roads
+        middle = streets.edges[(streets.offsets[:-1] + streets.offsets[1:]) // 2]
+        x, y = ((axis[roads.source[middle]] + axis[roads.target[middle]]) / 2 for axis in (roads.x, roads.y))
+        apart = APART * max(np.ptp(roads.x), np.ptp(roads.y))
+        named: list[int] = []
+        for place in np.argsort(-vehicles, kind="stable").tolist():
+            if len(named) == BUSIEST or vehicles[place] == 0:
+                break
+            if not named or np.hypot(x[named] - x[place], y[named] - y[place]).min() > apart:
+                named.append(place)
         return [
-            {"edge_id": str(self.flows.streets.ids[place]), **_entry(numbers, int(place))} for place in order
+            {
+                "edge_id": str(streets.ids[place]),
+                "x": float(x[place]),
+                "y": float(y[place]),
+                **_entry(numbers, place),
+            }
+            for place in named
         ]
 
     def document(self) -> dict[str, Any]:
@@ -194,11 +209,6 @@ def _quartiles(values: Floats) -> tuple[float, float, float]:
 
 def _lengths(trips: Trajectories) -> Floats:
     """The length of each trip along its points, in metres where coordinates are degrees."""
-    x, y = trips.x, trips.y
-    across = up = 1.0
-    if trips.is_geographic:
-        up = METRES_PER_DEGREE
-        across = up * float(np.cos(np.radians((y.min() + y.max()) / 2))) if len(y) else up
-    steps = np.hypot(np.diff(x, prepend=0.0) * across, np.diff(y, prepend=0.0) * up)
+    steps = np.concatenate(([0.0], step_lengths(trips.x, trips.y, trips.crs)))
     steps[trips.offsets[:-1]] = 0.0
     return np.add.reduceat(steps, trips.offsets[:-1])

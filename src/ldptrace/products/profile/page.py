@@ -11,6 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ldptrace.products.profile.figures import bars, street_map, zone_map
 from ldptrace.products.profile.numbers import Profile
 from ldptrace.products.sample import with_trip
+from ldptrace.products.statement.promise import Promise
+from ldptrace.products.zones import Squares
 
 HERE = Path(__file__).parent
 
@@ -24,7 +26,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    begin = [place["begin"] for place in profile.places()]
+    begin, streets = [place["begin"] for place in profile.places()], profile.streets()
     figures: dict[str, Any] = {
         "hours": profile.hours
         and bars(profile.hours, "Trips by hour of departure", every=3, share=profile.total),
@@ -33,14 +35,18 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         "lengths": bars(profile.lengths, "Trips by length", share=profile.total),
         "minutes": profile.minutes and bars(profile.minutes, "Trips by duration", share=profile.total),
         "zones": zone_map(profile.zones, profile.matrix.zones, begin, "Where trips begin"),
-        "streets": profile.flows and street_map(profile.flows, "Vehicles on the streets"),
+        "streets": profile.flows
+        and street_map(
+            profile.flows, [(street["x"], street["y"]) for street in streets], "Vehicles on streets"
+        ),
     }
     return environment.get_template("profile.html").render(
         title=title,
         sentences=sentences(profile),
         figures=figures,
+        squares=profile.zones.side**2 if isinstance(profile.zones, Squares) else None,
         pairs=profile.pairs(),
-        streets=profile.streets(),
+        streets=streets,
         total=profile.total,
         unit=profile.unit,
         has_ranges=profile.lengths.numbers.low is not None,
@@ -50,8 +56,9 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
 
 def sentences(profile: Profile) -> list[str]:
     """The profile in short."""
-    found = []
-    stated = dict(profile.sample.promise or {})
+    stated, total = dict(profile.sample.promise or {}), profile.total
+    each = ", one for each person who travelled" if stated.get("unit") == "user" else ""
+    found = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
     if stated.get("users") and stated.get("without_trip"):
         share, error = 100 * with_trip(stated), 196 * float(stated["without_trip"]["std_error"])
         found.append(
@@ -62,54 +69,47 @@ def sentences(profile: Profile) -> list[str]:
         values = profile.hours.numbers.values
         busiest = int(values.argmax())
         found.append(
-            f"Most trips begin between {busiest} and {busiest + 1} o'clock: "
-            f"{100 * values[busiest] / profile.total:.0f} of 100 trips."
+            f"The busiest hour is from {busiest} to {busiest + 1} o'clock: {100 * values[busiest] / total:.0f} of "
+            "100 trips begin then."
         )
     low, middle, high = profile.quartiles["length"]
     found.append(
         f"Half of the trips are longer than {_round(middle)} {profile.unit}. The middle half is "
-        f"{_round(low)} to "
-        f"{_round(high)} {profile.unit} long."
+        f"{_round(low)} to {_round(high)} {profile.unit} long."
     )
     if "minutes" in profile.quartiles:
         found.append(f"Half of the trips take more than {profile.quartiles['minutes'][1]:.0f} minutes.")
     if "speed" in profile.quartiles and profile.unit == "km":
         found.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
-    if profile.pairs():
-        first = profile.pairs()[0]
-        where = (
-            f"within {first['from']}"
-            if first["from"] == first["to"]
-            else f"from {first['from']} to {first['to']}"
-        )
-        found.append(
-            f"The most common trip is {where}: {100 * first['trips'] / profile.total:.1f} of 100 trips."
-        )
+    for pair in profile.pairs()[:1]:
+        zone = "square " if isinstance(profile.zones, Squares) else ""
+        start, end = (f"{zone}{pair[name]}" for name in ("from", "to"))
+        where = f"stays within {start}" if start == end else f"goes from {start} to {end}"
+        below = " of the map below" if zone else ""
+        found.append(f"The most common trip {where}{below}: {100 * pair['trips'] / total:.1f} of 100 trips.")
     return found
 
 
 def privacy(profile: Profile) -> list[str]:
     """What the page says about the people behind it."""
-    stated = dict(profile.sample.promise or {})
-    if "epsilon" not in stated:
+    stated = profile.sample.promise
+    if not stated or "epsilon" not in stated:
         return ["These trips state no promise about the people behind them."]
-    factor = math.exp(float(stated["epsilon"]))
-    unit = {"trip": "one trip", "trajectory": "one trip"}.get(
-        str(stated.get("unit")), "all trips of one person"
-    )
-    found = [
-        "No trip on this page was made by anybody. Every device changed its answer at random before it "
-        "sent it, and the "
-        "page was made from all answers together.",
-        f"Whatever {unit} looked like, the answer that was sent would have been at most {factor:.1f} times "
-        "as likely as with "
-        f"other trips (epsilon {stated['epsilon']}).",
+    promise = Promise.of_provenance(stated, "the trips")
+    how = "Every device changed its answer at random before it sent it"
+    if promise.central:
+        how = "The publisher, who holds the trips of people, added random noise to what was counted"
+    elif promise.simulated:
+        how = "Every trip that the publisher holds was turned into an answer that was changed at random"
+    unit = "all trips of one person" if promise.unit == "user" else "one trip"
+    return [
+        f"No trip on this page was made by anybody. {how}, and the page was made from all of that together.",
+        f"If {unit} had been completely different, the chance of what was "
+        f"{'counted' if promise.central else 'sent'} would be at most {math.exp(float(promise.epsilon)):.1f} times "
+        "higher or lower. The smaller this number is, the less anyone can learn about a person "
+        f"(experts call it epsilon {promise.epsilon}).",
+        *promise.weaker,
     ]
-    if stated.get("leaks"):
-        found.append(f"The promise is weaker than that: {stated['leaks']}.")
-    if stated.get("experiment"):
-        found.append(f"This is an experiment and not a release: {stated['experiment']}.")
-    return found
 
 
 def _round(value: float) -> str:

@@ -52,7 +52,9 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geo
 
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
     """The metadata as plain data; `file` is the synthetic set, where there is one."""
-    said = f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
+    said = (
+        f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
+    )
     document: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
+from ldptrace.products.files import needed
 from ldptrace.products.statement.croissant import croissant
 from ldptrace.products.statement.hazards import hazards
 from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
 from ldptrace.products.statement.registry import registry_entry
-from ldptrace.products.zones import needed
 
 NAMES = ("registry.yaml", "nist-sp-800-226.md", "croissant.json", "CITATION.cff")
 
@@ -31,7 +31,9 @@ def write_statement(
         "registry.yaml": yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110),
         "nist-sp-800-226.md": hazards(promise, who, made_with),
         "croissant.json": json.dumps(croissant(promise, who, file, made_with), indent=2) + "\n",
-        "CITATION.cff": yaml.safe_dump(_citation(promise, who, made_with), sort_keys=False, allow_unicode=True),
+        "CITATION.cff": yaml.safe_dump(
+            _citation(promise, who, made_with), sort_keys=False, allow_unicode=True
+        ),
     }
     target.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

@@ -1,0 +1,49 @@
+"""Files of products: which are written, by which packages, and with what was promised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ldptrace.errors import InputError
+from ldptrace.io.atomic import atomic_path
+from ldptrace.io.provenance import KEY, to_text, write_beside
+
+
+def checked_target(path: str | Path, what: str, extensions: Sequence[str]) -> Path:
+    """A file whose extension says what it is written as."""
+    target = Path(path)
+    if target.suffix not in extensions:
+        raise InputError(f"{what} written as {', '.join(extensions)}, got {target.name}")
+    return target
+
+
+def write_table(table: pa.Table, target: Path, promise: Mapping[str, Any] | None) -> None:
+    """Write a table as Parquet, which holds what was promised, or as CSV, which has it beside."""
+    with atomic_path(target) as temporary:
+        if target.suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            if promise is not None:
+                table = table.replace_schema_metadata({KEY: to_text(promise)})
+            pq.write_table(table, temporary)
+        else:
+            import pyarrow.csv as pc
+
+            pc.write_csv(table, temporary)
+    if target.suffix != ".parquet":
+        write_beside(target, promise)
+
+
+def needed(package: str) -> Any:
+    """A package of the extra `planning`."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise InputError(
+            f"{package} is needed for this; install it with: pip install 'ldptrace[planning]'"
+        ) from None
