@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
 }
+# What a link may name in the repository, and where it leads in the site.
+PLACES = PAGES | {"src/ldptrace/cli": "reference/commands.md"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -41,9 +44,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Put the results of an experiment where a page says `<!-- results: NAME -->`, and show every block of code.
 
-    Words behind the language are for the tests of the examples: the site shows the name of a file as a title.
+    Words behind the language are for the tests of the examples: the site shows the name of a file as a title. Links to
+    files outside `docs`, which work where the repository is read, lead to their pages.
     """
-    shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), markdown)
+    source = f"docs/{page.file.src_uri}"
+    shown = _relinked(markdown, source, page.file.src_uri) if (ROOT / source).is_file() else markdown
+    shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), shown)
     shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
     return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
 
@@ -110,9 +116,11 @@ def _relinked(text: str, source: str, page: str) -> str:
         name, hash_, anchor = target.partition("#")
         if not name or "://" in name:
             return match.group(0)
-        path = (ROOT / source).parent.joinpath(name).resolve().relative_to(ROOT).as_posix()
-        if path in PAGES:
-            return f"[{words}]({up}{PAGES[path]}{hash_}{anchor})"
+        path = os.path.relpath((ROOT / source).parent / name, ROOT)
+        if path in PLACES:
+            return f"[{words}]({up}{PLACES[path]}{hash_}{anchor})"
+        if source.startswith("docs/"):
+            return match.group(0)
         if path.startswith("docs/") and (ROOT / path).is_file():
             return f"[{words}]({up}{path.removeprefix('docs/')}{hash_}{anchor})"
         return words if match.group(0).startswith("[") else match.group(0)

@@ -12,11 +12,14 @@ Table = dict[str, dict[str, str]]
 
 
 def tables(page: str) -> list[Table]:
-    """The tables of a page: values by row and column. A row without the name of its data has that of the rows above."""
+    """The tables of a page: values by row and column (without the arrow that says whether less or more is better).
+
+    A row without the name of its data has that of the rows above.
+    """
     found = []
     text = (ROOT / page).read_text(encoding="utf-8")
     for head, body in re.findall(r"^(\|.*\|)\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.M):
-        columns = [cell.strip() for cell in head.strip("|").split("|")]
+        columns = [cell.strip(" ↓↑") for cell in head.strip("|").split("|")]
         table: Table = {}
         data = ""
         for line in body.splitlines():

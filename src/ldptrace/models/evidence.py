@@ -2,7 +2,7 @@
 
 With A the Jacobian of the answers in units of their standard errors and z = y - y(x) + A x the linearised answers,
 z ~ N(0, I + sum of v_g A B_g B_g^T A^T). Its log-probability is climbed over log v_g by average-information steps
-(`docs/explanation/path-model.md`, "The prior, and how strong it is").
+(`docs/explanation/path-model.md`, "The prior").
 """
 
 from __future__ import annotations

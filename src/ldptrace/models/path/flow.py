@@ -2,7 +2,7 @@
 
 Nothing here holds a table of pairs of features. A product of the Jacobian with a direction is the covariance, at fixed
 numbers of moves, of every feature with the sum of the direction along a path: one counted forward pass and one counted
-backward pass for each way of weighting paths (`docs/explanation/path-model.md`, "Large grids").
+backward pass for each way of weighting paths (`docs/lab/path-model.md`, "Large grids").
 """
 
 from __future__ import annotations

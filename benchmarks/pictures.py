@@ -1,0 +1,217 @@
+"""The pictures of the explanations, drawn from fits and from the tables of the lab notes.
+
+    python -m benchmarks.pictures path-model | time | local-and-central [--out docs/images]
+
+`path-model`: one path of a fitted model, with the factors of its weight. `time`: departures by hour, real and
+synthetic. `local-and-central`: the errors of the methods on six data sets, read from `docs/lab/local-and-central.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ldptrace as lt
+from benchmarks.data import generated
+from benchmarks.time import statistics
+from ldptrace.core.paths import CellPaths
+from ldptrace.curator.estimates import Estimates
+from ldptrace.curator.planning import choose_plan
+from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.time import DAY_PROFILE
+from ldptrace.protocol.grid import Grid
+from ldptrace.simulation import collect
+
+CELLS, USERS, CITY = 6, 200_000, 1
+NOTES = Path(__file__).parents[1] / "docs" / "lab" / "local-and-central.md"
+METHODS = {
+    "adatrace": ("AdaTrace (trusted curator)", "s", "tab:orange"),
+    "privtrace": ("PrivTrace (trusted curator)", "D", "tab:orange"),
+    "dpt": ("DPT (trusted curator)", "^", "tab:orange"),
+    "single-report": ("one report per person", "o", "tab:blue"),
+    "single-report+map": ("one report per person, with a map", "o", "tab:green"),
+    "map-alone": ("the map alone, no reports", "x", "0.4"),
+}
+COLOURS = {"start": "tab:green", "move": "tab:red", "turn": "black", "end": "tab:purple"}
+
+
+def path_model(out: Path) -> None:
+    """One path on the grid, with the factors of its weight."""
+    plt = _pyplot()
+    model = _fitted()
+    graph = MoveGraph(model.grid)
+    cells = _shown_path(model)
+    moves = [int(np.flatnonzero((graph.source == a) & (graph.target == b))[0]) for a, b in pairwise(cells)]
+    turns = [int(graph.turns[a][list(graph.following[a]).index(b)]) for a, b in pairwise(moves)]
+    at = np.stack(np.divmod(np.array(cells), CELLS), axis=1) + 0.5
+    figure, axis = plt.subplots(figsize=(6.4, 5.9), layout="constrained")
+    table = np.exp(model.start).reshape(CELLS, CELLS).T
+    shades = axis.imshow(table, origin="lower", extent=(0, CELLS, 0, CELLS), cmap="Blues", vmin=0, alpha=0.6)
+    axis.set_xticks(range(CELLS + 1), [])
+    axis.set_yticks(range(CELLS + 1), [])
+    axis.grid(color="0.6", lw=0.6)
+    axis.tick_params(length=0)
+    style = {"arrowstyle": "-|>", "lw": 2.5, "color": COLOURS["move"], "shrinkA": 3, "shrinkB": 3}
+    for k, move in enumerate(moves):
+        axis.annotate("", at[k + 1], at[k], arrowprops=style)
+        _label(axis, (at[k] + at[k + 1]) / 2, model.move[move], "move")
+    for k, turn in enumerate(turns):
+        # On the outer side of the bend.
+        outside = 2 * at[k + 1] - at[k] - at[k + 2]
+        if not outside.any():
+            outside = (at[k + 1] - at[k])[::-1] * (1, -1)
+        _label(axis, at[k + 1] + 0.3 * outside / np.hypot(*outside), model.turn[turn], "turn")
+    axis.plot(*at[0], "o", color=COLOURS["start"], ms=11)
+    axis.plot(*at[-1], "s", color=COLOURS["end"], ms=11)
+    _label(axis, at[0] - 0.34 * (at[1] - at[0]), model.start[cells[0]], "start")
+    _label(axis, at[-1] + 0.34 * (at[-1] - at[-2]), model.end[cells[-1]], "end")
+    for kind, marker in (("start", "o"), ("move", ">"), ("turn", "D"), ("end", "s")):
+        axis.plot([], [], marker=marker, color=COLOURS[kind], ms=9, ls="", label=f"factor of the {kind}")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.colorbar(shades, ax=axis, shrink=0.8, label="factor of a start in the cell (1: no preference)")
+    _save(figure, out / "path-model.svg")
+
+
+def _fitted() -> PathModel:
+    """The path model of a generated city at epsilon 1."""
+    data = generated(CITY, USERS)
+    grid = Grid(data.bounds, CELLS)
+    plan, _ = choose_plan(USERS, 1.0, data.bounds, n=CELLS)
+    paths = CellPaths.from_trajectories(data.trajectories, grid)
+    return PathModel.fit(Estimates.from_tally(plan, collect(plan, paths, np.random.default_rng(1))))
+
+
+def _shown_path(model: PathModel) -> list[int]:
+    """Of the drawn paths, the first of six different cells that spans the map and goes straight on twice."""
+    paths = model.sample_paths(20_000, np.random.default_rng(1))
+    for begin, end in pairwise(paths.offsets.tolist()):
+        cells = paths.cells[begin:end].tolist()
+        x, y = np.divmod(np.array(cells), CELLS)
+        steps = list(zip(np.diff(x).tolist(), np.diff(y).tolist(), strict=True))
+        straight = sum(one == other for one, other in pairwise(steps))
+        wide = min(np.ptp(x), np.ptp(y)) >= 2 and max(np.ptp(x), np.ptp(y)) >= 4
+        if len(cells) == 6 == len(set(cells)) and straight == 2 and wide:
+            return cells
+    raise SystemExit("no such path among those drawn")
+
+
+def _label(axis: Any, at: np.ndarray, potential: float, kind: str) -> None:
+    box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": COLOURS[kind], "lw": 0.8}
+    words = f"×{np.exp(potential):.1f}"
+    axis.text(*at, words, ha="center", va="center", fontsize=10, color=COLOURS[kind], bbox=box)
+
+
+def time(out: Path) -> None:
+    """Departures by hour: the public profile, real trips, and synthetic trips of few and of many users."""
+    plt = _pyplot()
+    data = generated(CITY, USERS)
+    hours = np.arange(24) + 0.5
+    figure, axis = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    axis.bar(hours, _per_hour(data.trajectories), width=1, color="0.85", label="real trips")
+    axis.plot(hours, 100 * DAY_PROFILE, "k:", label="public profile")
+    for users, colour in ((10_000, "tab:orange"), (USERS, "tab:blue")):
+        part = data.sample(users, 1)
+        made = lt.synthesize(part.trajectories, 1.0, bounds=data.bounds, grid=CELLS, seed=1)
+        axis.plot(hours, _per_hour(made), ".-", color=colour, label=f"synthetic trips, {users:,} users")
+    axis.set_xlabel("hour of the day")
+    axis.set_ylabel("departures, % of all trips")
+    axis.set_xlim(0, 24)
+    axis.set_xticks(range(0, 25, 3))
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    axis.spines[["top", "right"]].set_visible(False)
+    _save(figure, out / "time.svg")
+
+
+def _per_hour(trips: lt.Trajectories) -> np.ndarray:
+    hours = statistics(trips)[0]
+    return 100 * hours / hours.sum()
+
+
+def local_and_central(out: Path) -> None:
+    """Two panels, density and trip error: a line for each data set, a mark for each method."""
+    plt = _pyplot()
+    found = errors(NOTES.read_text(encoding="utf-8"))
+    names = list(found)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4.4), sharey=True)
+    for axis, metric in zip(axes, ("density", "trip"), strict=True):
+        for method, (_, marker, colour) in METHODS.items():
+            points = [
+                (found[name][method][metric], k) for k, name in enumerate(names) if method in found[name]
+            ]
+            hollow = "none" if colour == "tab:orange" else colour
+            axis.plot(*zip(*points, strict=True), marker, color=colour, mfc=hollow, ms=8, mew=1.6)
+        axis.set_xscale("log")
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.set_title(f"{metric} error (left is better)", fontsize=10)
+        axis.set_yticks(range(len(names)), names)
+        axis.grid(axis="y", color="0.9")
+        axis.set_axisbelow(True)
+    axes[0].invert_yaxis()
+    for words, marker, colour in METHODS.values():
+        hollow = "none" if colour == "tab:orange" else colour
+        axes[0].plot([], [], marker, color=colour, mfc=hollow, ms=8, mew=1.6, label=words)
+    figure.tight_layout(rect=(0, 0.16, 1, 1))
+    figure.legend(loc="lower center", ncols=2, fontsize=9, frameon=False)
+    _save(figure, out / "local-and-central.svg")
+
+
+def errors(page: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Errors at epsilon 1 (references have no epsilon) by data set, method and metric, from the page of tables."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for part in page.split("\n## ")[1:]:
+        rows = [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in part.splitlines()
+            if line[:1] == "|"
+        ]
+        if not rows:
+            continue
+        head = [cell.strip(" ↓↑") for cell in rows[0]]
+        name = part.splitlines()[0].split(",")[0]
+        for row in rows[2:]:
+            if row[0] in METHODS and row[1] in ("", "1"):
+                values = dict(zip(head, row, strict=True))
+                found.setdefault(name, {})[row[0]] = {
+                    metric: float(re.sub(r" ?±.*", "", values[metric])) for metric in ("density", "trip")
+                }
+    return found
+
+
+def _pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "ldptrace"
+    return plt
+
+
+def _save(figure: Any, path: Path) -> None:
+    figure.savefig(path, metadata={"Date": None})
+    print(f"picture: {path}")
+
+
+PICTURES = {"path-model": path_model, "time": time, "local-and-central": local_and_central}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", UserWarning)
+    PICTURES[arguments.picture](arguments.out)
+
+
+if __name__ == "__main__":
+    main()
