@@ -70,7 +70,9 @@ def test_the_document_lists_every_address_and_every_problem() -> None:
         "/operate",
         "/c/{name}",
         "/c/{name}/release",
+        "/c/{name}/release/profile.html",
         "/c/{name}/release/{round:number}",
+        "/c/{name}/release/{round:number}/profile.html",
         "/assets/{path:path}",
     }
     assert described == {

@@ -503,16 +503,23 @@ def test_everybody_can_read_what_a_standing_campaign_has_published(
             Counter(database, lambda at=at: at).count("weekly", [Submission(report)])  # type: ignore[misc]
         with database.writing() as session:
             session.run("INSERT INTO releases VALUES ('weekly', 1, 'a', 'done', 'done', 100, '', 0, 0)")
-            made = b"<style>h1 { font-size: 40px }</style><h1>made</h1>"
+            made = b"<head><style>h1 { font-size: 40px }</style></head><h1>made</h1><a href=profile.html>more</a>"
             session.run("INSERT INTO files VALUES ('weekly', '1/index.html', 0, ?)", made)
+            more = b'<h1 style="font-size: 30px">profile</h1>'
+            session.run("INSERT INTO files VALUES ('weekly', '1/profile.html', 0, ?)", more)
         page = tab.go("/c/weekly/release")
         expect(page.locator("h1")).to_have_text("Week <by> week")
         expect(page.locator("td a")).to_have_text("2027-07-12 to 2027-07-19")
         page.click("td a")
         # The style is the one of the version that made the page.
         assert page.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "40px"
+        page.click("a")
+        expect(page.locator("h1")).to_have_text("profile")
+        assert page.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "30px"
         for missing in ("/c/weekly/release/1", "/c/weekly/release/9", "/c/none/release/1"):
             assert server.ask("GET", missing)[0] == 404
+            assert server.ask("GET", f"{missing}/profile.html")[0] == 404
+        assert server.ask("GET", "/c/weekly/release/profile.html")[0] == 404
         page = tab.go("/c/weekly")
         page.click("#release-link a")
         expect(page.locator("h1")).to_have_text("Week <by> week")
@@ -642,6 +649,8 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(shown.locator("h1")).to_have_text("watched")
         assert shown.locator("svg path.trip").count() == 200
         assert shown.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "25.6px"
+        shown.get_by_role("link", name="Trips by hour").click()
+        expect(shown.locator("h1")).to_contain_text("watched")
         tab.go("/operate")
         assert page.evaluate("() => sessionStorage.length") == 0
 

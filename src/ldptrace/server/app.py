@@ -91,7 +91,9 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/operate", pages.operator),
     ("GET", "/c/{name}", pages.contributor),
     ("GET", "/c/{name}/release", pages.release),
-    ("GET", "/c/{name}/release/{round:number}", pages.window_release),
+    ("GET", "/c/{name}/release/profile.html", pages.profile),
+    ("GET", "/c/{name}/release/{round:number}", pages.released_page),
+    ("GET", "/c/{name}/release/{round:number}/profile.html", pages.profile),
     ("GET", "/assets/{path:path}", pages.asset),
 )
 

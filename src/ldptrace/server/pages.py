@@ -12,7 +12,7 @@ from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find_public
 from ldptrace.server.release_list import list_page, published
 from ldptrace.server.release_style import policy
-from ldptrace.server.releases import PAGE, file_of
+from ldptrace.server.releases import PAGE, PROFILE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 
@@ -52,32 +52,43 @@ async def release(request: Request) -> Response:
     """The page of a campaign's release, for everybody; of a standing campaign, the list of its releases."""
     state, name = State.of(request), request.path_params["name"]
 
+    def releases(session: Session) -> bytes:
+        campaign = find_public(session, name)
+        return list_page(campaign, published(session, name)).encode() if campaign.plan.standing else b""
+
+    found = await state.read(releases)
+    return _made(found) if found else await released_page(request)
+
+
+async def released_page(request: Request) -> Response:
+    """The page of a release, or of one window's, for everybody; its links lead to what lies beside it."""
+    page = await _released(request, PAGE)
+    base = f'<head>\n<base href="{request.url.path}/">'.encode()
+    return _made(page.replace(b"<head>", base, 1))
+
+
+async def profile(request: Request) -> Response:
+    """The profile in a release, or in one window's, for everybody."""
+    return _made(await _released(request, PROFILE))
+
+
+async def _released(request: Request, file: str) -> bytes:
+    """A file of a campaign's release or, where the address has a number, of that window's."""
+    state, name = State.of(request), request.path_params["name"]
+    number: int | None = request.path_params.get("round")
+
     def found(session: Session) -> bytes:
         campaign = find_public(session, name)
-        if campaign.plan.standing is not None:
-            return list_page(campaign, published(session, name)).encode()
-        return file_of(session, name, PAGE) if campaign.state == "published" else b""
-
-    data = await state.read(found)
-    if not data:
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} is not published")
-    return _made(data)
-
-
-async def window_release(request: Request) -> Response:
-    """The page of one window's release, for everybody."""
-    state, name = State.of(request), request.path_params["name"]
-    number = int(request.path_params["round"])
-
-    def found(session: Session) -> bytes:
-        find_public(session, name)
+        if number is None:
+            return file_of(session, name, file) if campaign.state == "published" else b""
         known = number in {one.round for one in published(session, name)}
-        return file_of(session, name, PAGE, number - 1) if known else b""
+        return file_of(session, name, file, number - 1) if known else b""
 
     data = await state.read(found)
     if not data:
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no release {number}")
-    return _made(data)
+        missing = "is not published" if number is None else f"has no release {number}"
+        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} {missing}")
+    return data
 
 
 def _made(page: bytes) -> Response:

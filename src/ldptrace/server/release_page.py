@@ -12,6 +12,7 @@ from ldptrace.server.about import shown
 from ldptrace.server.readme import FILES, window_lines
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_style import STYLE
+from ldptrace.server.releases import PROFILE
 from ldptrace.server.streets import STEPS
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def release_page(
 {card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
 <figure>{_map(campaign, trips, streets)}
 <figcaption>{len(trips):,} of the synthetic trips.</figcaption></figure>
+{_profile(files)}
 <h2>What was promised</h2>
 {promise}
 <details><summary>What was asked, in numbers</summary>{asked}</details>
@@ -65,6 +67,12 @@ def release_page(
 </body>
 </html>
 """
+
+
+def _profile(files: list[str]) -> str:
+    if PROFILE not in files:
+        return ""
+    return f'<p><a href="{PROFILE}">Trips by hour, from where to where, how long and how fast</a></p>'
 
 
 def _paragraphs(lines: list[str]) -> str:

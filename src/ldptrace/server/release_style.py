@@ -36,4 +36,5 @@ def policy(page: bytes) -> str:
     """
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
+    style_policy = f"style-src 'sha256-{digest}'; style-src-attr 'unsafe-inline'"
+    return f"default-src 'none'; {style_policy}; base-uri 'self'; frame-ancestors 'none'"
