@@ -10,6 +10,7 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.standing import Standing
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import Refused
+from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import open_database
 from server_kit import SINGLE, TELLING, answered, opened, telling_report
 
@@ -62,4 +63,7 @@ def test_every_window_of_a_standing_campaign_has_a_folder(
     assert Path("newest.csv").read_bytes() == b"1"
     lines = run("show", "weekly").stdout.splitlines()
     assert "window    from 1970-01-29 00:00 UTC: 1 reports, open, release done" in lines
+    close_windows(database, "weekly", 90.0 * week)
+    lines = run("show", "weekly").stdout.splitlines()
+    assert "window    from 1970-01-29 00:00 UTC: 1 reports, closed, too few for a release" in lines
     database.close_all()

@@ -283,11 +283,13 @@ def _windows(shown: dict[str, Any]) -> list[str]:
     from ldptrace.server.about import shown as time_shown
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
-    return [
-        f"from {time_shown(one['begin'])}: "
-        f"{one['reports']:,} reports, {one['state']}, release {released.get(one['round'], 'not begun')}"
-        for one in shown["round_reports"][-NEWEST:]
-    ]
+
+    def line(one: dict[str, Any]) -> str:
+        too_few = one["state"] == "closed" and one["reports"] < shown["min_reports"]
+        release = "too few for a release" if too_few else f"release {released.get(one['round'], 'not begun')}"
+        return f"from {time_shown(one['begin'])}: {one['reports']:,} reports, {one['state']}, {release}"
+
+    return [line(one) for one in shown["round_reports"][-NEWEST:]]
 
 
 def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
