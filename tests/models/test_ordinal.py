@@ -47,6 +47,21 @@ def test_more_answers_are_closer(rng: np.random.Generator) -> None:
     assert errors[0] > errors[1] > errors[2]
 
 
+@pytest.mark.slow
+@pytest.mark.counted
+def test_replicates_allow_what_the_answers_do_not_rule_out(rng: np.random.Generator) -> None:
+    """Sharper hours than the public ones, hardly seen through the noise: still most lie within two standard errors."""
+    sharp = DAY_PROFILE**1.6 / np.sum(DAY_PROFILE**1.6)
+    held = []
+    for _ in range(4):
+        found = fit_ordinal(DAY_PROFILE, [answers(sharp, 0.03, rng)], BENDS)
+        assert found.ratios is not None
+        assert found.ratios @ found.probabilities == pytest.approx(np.ones(len(found.ratios)))
+        error = found.probabilities * np.sqrt(np.mean((found.ratios - 1) ** 2, axis=0))
+        held.append(np.mean(np.abs(sharp - found.probabilities) < 2 * error))
+    assert np.mean(held) > 0.7
+
+
 def test_answers_of_neighbouring_classes_together() -> None:
     """Every answer is the sum of three hours: still the day comes out."""
     near = sum(np.roll(np.eye(24), k, axis=0) for k in (-1, 0, 1))

@@ -13,8 +13,8 @@ import pytest
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR
-from ldptrace.products.flows import Flows, Streets
-from ldptrace.products.sample import Sample
+from ldptrace.products.flows import UNTOLD, Flows, Streets
+from ldptrace.products.sample import SURE, Sample
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.pieces import in_pieces
 
@@ -66,6 +66,15 @@ def test_every_street_of_a_trip_counts_once_in_its_direction() -> None:
         (name, "backward"): 1.0 for name in names
     }
     assert found.followed > 0.95
+
+
+def test_intervals_of_streets_allow_for_what_no_answer_says() -> None:
+    sample = Sample(Trajectories.concat([EAST] * 500), replicates=np.ones((2, 500), dtype=np.float32))
+    found = Flows.count(sample, ROADS)
+    assert found.low is not None
+    busiest = int(found.vehicles[0].argmax())
+    error = np.sqrt(2 * 500 + (UNTOLD * 500) ** 2)
+    assert found.low[0, busiest] == pytest.approx(500 - SURE * error)
 
 
 def test_pieces_of_a_cut_edge_are_one_street() -> None:

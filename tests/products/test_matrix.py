@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR, checked_by
-from ldptrace.products.matrix import Matrix
-from ldptrace.products.sample import Sample
+from ldptrace.products.matrix import UNTOLD, Matrix, independent
+from ldptrace.products.sample import SURE, Sample
 from ldptrace.products.zones import Polygons, Zones
 
 HALVES = Polygons("halves", ("west", "east"), [shapely.box(0, 0, 1, 2), shapely.box(1, 0, 2, 2)])
@@ -71,6 +71,17 @@ def test_names_of_zones_that_are_no_numbers_go_beside_the_lookup(tmp_path: Path)
     with openmatrix.open_file(str(tmp_path / "od.omx")) as file:
         assert file.mapping("zone") == {1: 0, 2: 1}
         assert file.root._v_attrs["ZONE_NAMES"] == '["west", "east"]'
+
+
+def test_intervals_allow_for_what_no_answer_says() -> None:
+    """A model whose replicates all agree is still unsure which origins belong to which destinations."""
+    many = Trajectories.concat([TRIPS] * 500)
+    found = Matrix.count(Sample(many, replicates=np.ones((2, len(many)), dtype=np.float32)), HALVES)
+    assert found.low is not None
+    chance = 2 * found.trips[0, 0, 1]
+    error = np.sqrt(chance + (UNTOLD * independent(found.trips)[0, 0, 1]) ** 2)
+    assert error > np.sqrt(chance)
+    assert found.low[0, 0, 1] == pytest.approx(found.trips[0, 0, 1] - SURE * error)
 
 
 def test_intervals_are_columns_or_further_files(tmp_path: Path) -> None:

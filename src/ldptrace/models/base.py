@@ -44,9 +44,6 @@ class MobilityModel(ABC):
     kind: ClassVar[str]
     version: ClassVar[int] = 1
     questions: ClassVar[tuple[str, ...]]
-    # What the model does not express, as standard errors relative to a number of trips: to the number itself, and to
-    # what it would be if origins and destinations were independent. Set on generated cities (benchmarks/intervals.py).
-    unexpressed: tuple[float, float] = (0.3, 0.2)
 
     grid: Grid
     # The plan whose answers it was fitted to: coordinate system and promise of everything drawn from it.

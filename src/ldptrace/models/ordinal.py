@@ -48,7 +48,7 @@ class Bend:
 class OrdinalFit:
     """The fitted distribution, the bend that explains the answers best, and its weight among all bends.
 
-    `ratios` are distributions that the answers allow under that bend as well, over the fitted one: a row for each.
+    `ratios` are distributions that the answers allow as well, over the fitted one: a row for each.
     """
 
     probabilities: Floats
@@ -76,19 +76,28 @@ def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend])
 
     with one_thread():
         found = [_most_probable(np.log(first), known, bend.covariance) for bend in bends]
-    evidence = np.array([value + bend.belief for (_, value, _), bend in zip(found, bends, strict=True)])
-    weights = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
+    evidence = np.array([value for _, value, _ in found])
+    weights = _shares(evidence + [bend.belief for bend in bends])
     best = int(np.argmax(weights))
     mean: Floats = weights @ np.array([probabilities for probabilities, *_ in found])
-    return OrdinalFit(mean, bends[best], float(weights[best]), _ratios(found[best][0], found[best][2]))
+    # A belief chooses the best guess, but it knows nothing: what may be true is what the answers allow.
+    ratios = _redrawn(found, _shares(evidence)) / mean
+    return OrdinalFit(mean, bends[best], float(weights[best]), ratios)
 
 
-def _ratios(probabilities: Floats, root: Floats) -> Floats:
-    """Distributions whose logarithms differ from that of the fitted one by `root` times independent numbers."""
-    logs = np.random.default_rng(0).standard_normal((REPLICATES, root.shape[1])) @ root.T
-    ratios = np.exp(logs)
-    return np.asarray(ratios / (ratios @ probabilities)[:, None])
+def _shares(evidence: Floats) -> Floats:
+    """The weights of bends whose logarithms are these, up to a constant."""
+    weights = np.exp(evidence - evidence.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _redrawn(found: Sequence[tuple[Floats, float, Floats]], weights: Floats) -> Floats:
+    """Distributions that the answers allow: each from a bend, drawn by its weight, and around its mode."""
+    rng, drawn = np.random.default_rng(0), []
+    for bend in rng.choice(len(found), REPLICATES, p=weights):
+        mode, _, root = found[bend]
+        drawn.append(mode * np.exp(root @ rng.standard_normal(root.shape[1])))
+    return np.array([part / part.sum() for part in drawn])
 
 
 def _misfit(part: Answers, probabilities: Floats) -> Floats:

@@ -65,10 +65,6 @@ class TimedModel(MobilityModel):
         return self.space.without_trip
 
     @property
-    def unexpressed(self) -> tuple[float, float]:  # type: ignore[override]
-        return self.space.unexpressed
-
-    @property
     def map_note(self) -> str | None:
         return self.space.map_note
 

@@ -21,13 +21,16 @@ from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import write_beside
 from ldptrace.products.departures import HOUR
 from ldptrace.products.files import checked_target, needed, write_table
-from ldptrace.products.sample import Sample
+from ldptrace.products.sample import Numbers, Sample
 from ldptrace.roads.matching import Followed, StreetIndex
 from ldptrace.roads.network import RoadNetwork
 
 WRITTEN = "flows are", (".gpkg", ".geojson", ".parquet")
 # Trips on the streets for less of their way than this were made on another map.
 FOLLOWED = 0.5
+# No answer says which of several streets of a cell a trip takes. A street is known up to this part of its number, as a
+# standard error: chosen on generated cities 1 to 4 (benchmarks/intervals.py).
+UNTOLD = 0.45
 WHOLE_DAY = ("vehicles",)
 HOURS = tuple(f"hour_{hour:02d}" for hour in range(24))
 
@@ -117,8 +120,9 @@ class Flows:
         if by == "hour":
             slot = np.floor(to_local(passes.entered, trips.timezone) % DAY / HOUR).astype(np.int64)
         size = len(slots) * len(streets)
-        vehicles = sample.count(slot * len(streets) + passes.street, size, passes.trip)
-        vehicles = vehicles.reshaped(len(slots), len(streets))
+        values, errors = sample.counted(slot * len(streets) + passes.street, size, passes.trip)
+        errors = None if errors is None else np.hypot(errors, UNTOLD * values)
+        vehicles = Numbers.of(values, errors).reshaped(len(slots), len(streets))
         turned = passes.turned
         pairs, first, turn = _numbered(passes.before[turned], passes.street[turned], len(streets))
         turns = sample.count(slot[turned] * len(pairs) + turn, len(slots) * len(pairs), passes.trip[turned])

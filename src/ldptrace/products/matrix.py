@@ -20,6 +20,9 @@ from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import NOWHERE, Zones
 
 WRITTEN = "a matrix is", (".omx", ".parquet", ".csv")
+# No answer says which origins belong to which destinations. A pair of zones is known up to this part, as a standard
+# error, of what it would be if the two were independent: chosen on generated cities 1 to 4 (benchmarks/intervals.py).
+UNTOLD = 0.1
 # The largest number that a lookup of an OMX file can hold.
 _LARGEST = 2**32 - 1
 
@@ -55,7 +58,7 @@ class Matrix:
         values, errors = sample.counted(place, int(np.prod(shape)), inside)
         values = values.reshape(shape)
         if errors is not None:
-            errors = np.hypot(errors.reshape(shape), sample.unexpressed[1] * _independent(values))
+            errors = np.hypot(errors.reshape(shape), UNTOLD * independent(values))
         found = Numbers.of(values, errors)
         used = np.flatnonzero(found.values.sum(axis=(1, 2)))
         low, high = (None if bound is None else bound[used] for bound in (found.low, found.high))
@@ -123,7 +126,7 @@ class Matrix:
                 file.root._v_attrs[KEY.upper()] = to_text(self.promise)
 
 
-def _independent(trips: Floats) -> Floats:
+def independent(trips: Floats) -> Floats:
     """What the numbers would be if origins and destinations were independent in each slot."""
     leave, arrive = trips.sum(axis=2, keepdims=True), trips.sum(axis=1, keepdims=True)
     return np.asarray(leave * arrive / np.maximum(trips.sum(axis=(1, 2), keepdims=True), 1e-300))

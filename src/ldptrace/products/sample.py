@@ -60,15 +60,13 @@ class Sample:
     """Trips, each of which stands for `weight` trips of people.
 
     From a model they come with `replicates`: row r holds the weight of each trip relative to the others if the noise of
-    the reports had been drawn once more. `error` is the relative standard error of the number of all trips, and
-    `unexpressed` what the model does not express (`MobilityModel.unexpressed`).
+    the reports had been drawn once more. `error` is the relative standard error of the number of all trips.
     """
 
     trips: Trajectories
     weight: float = 1.0
     replicates: NDArray[np.float32] | None = None
     error: float = 0.0
-    unexpressed: tuple[float, float] = (0.0, 0.0)
 
     @staticmethod
     def of_trips(trips: Trajectories, population: float | None = None) -> Sample:
@@ -96,7 +94,7 @@ class Sample:
         share = model.without_trip
         made = Sample.of_trips(trips, model.devices or None if population is None else population)
         error = 0.0 if share is None or not share.clear else share.std_error / max(1 - share.value, 1e-9)
-        return Sample(made.trips, made.weight, replicates, error, model.unexpressed)
+        return Sample(made.trips, made.weight, replicates, error)
 
     @property
     def promise(self) -> Mapping[str, Any] | None:
@@ -114,7 +112,7 @@ class Sample:
         """As `count`, with the standard errors of the numbers, where they come from a model.
 
         Their variance is that of the replicates, of having drawn finitely many trips, of the people, who are finitely
-        many too, of the number of all trips, and of what the model does not express.
+        many too, and of the number of all trips.
         """
         found = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
@@ -127,9 +125,9 @@ class Sample:
                 1,
             )
         )
-        numbers, relative = self.weight * found, self.error**2 + self.unexpressed[0] ** 2
+        numbers = self.weight * found
         drawn = squares / len(self.replicates) + np.maximum(found, 1.0)
-        variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + relative * numbers**2
+        variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + (self.error * numbers) ** 2
         return numbers, np.sqrt(variance)
 
 

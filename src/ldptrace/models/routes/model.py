@@ -84,8 +84,6 @@ class RouteModel(MobilityModel):
     elsewhere: float = 0.0
 
     kind: ClassVar[str] = "route"
-    # Streets know most of what cells do not.
-    unexpressed = (0.1, 0.0)
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
 
     @classmethod

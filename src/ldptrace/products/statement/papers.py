@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from ldptrace.errors import InputError
@@ -32,7 +33,7 @@ def write_statement(
         "nist-sp-800-226.md": hazards(promise, who, made_with),
         "croissant.json": json.dumps(croissant(promise, who, file, made_with), indent=2) + "\n",
         "CITATION.cff": yaml.safe_dump(
-            _citation(promise, who, made_with), sort_keys=False, allow_unicode=True
+            dict(_citation(promise, who, made_with)), sort_keys=False, allow_unicode=True
         ),
     }
     target.mkdir(parents=True, exist_ok=True)
@@ -42,7 +43,7 @@ def write_statement(
     return [target / name for name in NAMES]
 
 
-def _citation(promise: Promise, operator: Operator, version: str) -> dict[str, object]:
+def _citation(promise: Promise, operator: Operator, version: str) -> Mapping[str, object]:
     """How the data is cited, in the Citation File Format."""
     return {
         "cff-version": "1.2.0",
