@@ -24,8 +24,6 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
 }
-# What a link may name in the repository, and where it leads in the site.
-PLACES = PAGES | {"src/ldptrace/cli": "reference/commands.md"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -33,7 +31,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, page in PAGES.items():
         text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
         files.append(File.generated(config, page, content=text))
-    files.append(File.generated(config, "reference/commands.md", content=commands()))
     for source in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
         files.append(File.generated(config, f"notebooks/{source.stem}.md", content=notebook(source)))
     for name, source in results().items():
@@ -42,14 +39,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Put the results of an experiment where a page says `<!-- results: NAME -->`, and show every block of code.
+    """Put what is made from elsewhere where a page has a comment for it, and show every block of code.
 
-    Words behind the language are for the tests of the examples: the site shows the name of a file as a title. Links to
-    files outside `docs`, which work where the repository is read, lead to their pages.
+    The comments are `<!-- results: NAME -->` for an experiment and `<!-- commands -->`. Words behind the language are for
+    the tests of the examples: the site shows the name of a file as a title. Links to files outside `docs`, which work
+    where the repository is read, lead to their pages.
     """
     source = f"docs/{page.file.src_uri}"
     shown = _relinked(markdown, source, page.file.src_uri) if (ROOT / source).is_file() else markdown
     shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), shown)
+    shown = shown.replace("<!-- commands -->", commands())
     shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
     return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
 
@@ -108,7 +107,10 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def _relinked(text: str, source: str, page: str) -> str:
-    """Links of a document as they must be in its place in the site; files outside the site become plain text."""
+    """Links of a document as they must be in its place in the site.
+
+    Files outside the site become plain text in documents from outside; pages of the site have no such links.
+    """
     up = "../" * page.count("/")
 
     def link(match: re.Match[str]) -> str:
@@ -117,8 +119,8 @@ def _relinked(text: str, source: str, page: str) -> str:
         if not name or "://" in name:
             return match.group(0)
         path = os.path.relpath((ROOT / source).parent / name, ROOT)
-        if path in PLACES:
-            return f"[{words}]({up}{PLACES[path]}{hash_}{anchor})"
+        if path in PAGES:
+            return f"[{words}]({up}{PAGES[path]}{hash_}{anchor})"
         if source.startswith("docs/"):
             return match.group(0)
         if path.startswith("docs/") and (ROOT / path).is_file():
@@ -133,7 +135,7 @@ def commands() -> str:
     from ldptrace.cli import application
 
     root: Any = typer.main.get_command(application())
-    lines = ["# Commands", "", "What `ldptrace --help` says, command by command.", ""]
+    lines = []
     for name in root.list_commands(None):
         lines += _command(f"ldptrace {name}", root.get_command(None, name))
     return "\n".join(lines)

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TEXTS = ("*.md", "docs/**/*.md", "protocol/*.md", "clients/*/README.md")
+# A link or a picture; code in backticks has none.
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
+
+
+def test_every_link_leads_to_a_file_of_the_repository() -> None:
+    """Pages are read on the site and in the repository: a page that only the site has is linked by its source."""
+    for text in sorted(path for pattern in TEXTS for path in ROOT.glob(pattern)):
+        shown = re.sub(r"```.*?```|`[^`\n]*`", "", text.read_text(encoding="utf-8"), flags=re.S)
+        targets = [target for target in LINK.findall(shown) if "://" not in target]
+        assert [target for target in targets if not (text.parent / target).exists()] == [], text
 
 
 @pytest.mark.slow

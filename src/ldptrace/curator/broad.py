@@ -67,6 +67,6 @@ class Answers:
 
 
 def _variances(estimate: Estimate) -> Floats:
-    """Squared errors of shares among people who were drawn by lot."""
+    """Squared errors of shares among people who were drawn at random."""
     inside = np.clip(estimate.frequencies, 0.0, 1.0)
     return estimate.std_errors**2 + inside * (1 - inside) / max(estimate.users, 1)

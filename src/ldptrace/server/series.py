@@ -88,7 +88,7 @@ def _window(one: Recalled) -> dict[str, Any]:
 
 
 def _with_trip(one: Recalled) -> Point | None:
-    """The share of people with a trip, and its error as one of people who were drawn by lot."""
+    """The share of people with a trip, and its error if these people are a random sample."""
     found = one.without_trip
     if not math.isfinite(found.std_error):
         return None

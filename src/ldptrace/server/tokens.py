@@ -3,7 +3,7 @@
 A token is 32 random bytes, so that a plain SHA-256 of it cannot be guessed back. Admission tokens have no
 number and no name: when one is used its hash is deleted in the transaction that counts the report, and nothing
 that is kept says which report it was. Whoever sees both arrive, the server itself or somebody in front of it,
-could write that down; the tokens do not prevent it (blind signatures would, docs/how-to/operate.md).
+could write that down; the tokens do not prevent it (blind signatures would, docs/how-to/deploy.md).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ export async function tripsIn(file, { geographic }) {
   throw new BadFile("noFile");
 }
 
-/** One of several trips, drawn by lot. */
+/** One of several trips, drawn at random. */
 export function chosen(trips) {
   return trips.length === 0 ? [] : trips[new Source().index(trips.length)];
 }

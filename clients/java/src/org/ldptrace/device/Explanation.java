@@ -36,7 +36,7 @@ final class Explanation {
                 + digits6(bounds[1]) + ") and (" + digits6(bounds[2]) + ", " + digits6(bounds[3])
                 + "); points outside count for the nearest cell. " + notSent(round));
         lines.add(round.isPartition
-                ? "One question is drawn by lot, without looking at your trajectory; only it is answered:"
+                ? "One question is drawn at random, without looking at your trajectory; only it is answered:"
                 : "These questions are answered:");
         for (Round.Ask ask : round.asks) {
             String share = round.isPartition ? Decimals.fixed(100.0 * ask.share / Round.SHARES, 1) + " %: " : "";

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Questions that are asked at the same time: of everyone, or of parts of the devices that are drawn by lot. */
+/** Questions that are asked at the same time: of everyone, or of parts of the devices that are drawn at random. */
 public final class Round {
     static final int SHARES = 65536;
     private static final int MOST_PAYLOAD = 262144;
