@@ -41,9 +41,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Put what is made from elsewhere where a page has a comment for it, and show every block of code.
 
-    The comments are `<!-- results: NAME -->` for an experiment and `<!-- commands -->`. Words behind the language are for
-    the tests of the examples: the site shows the name of a file as a title. Links to files outside `docs`, which work
-    where the repository is read, lead to their pages.
+    The comments are `<!-- results: NAME -->` for an experiment and `<!-- commands -->`. Words behind the language are
+    for the tests of the examples: the site shows the name of a file as a title. Links to files outside `docs`, which
+    work where the repository is read, lead to their pages.
     """
     source = f"docs/{page.file.src_uri}"
     shown = _relinked(markdown, source, page.file.src_uri) if (ROOT / source).is_file() else markdown
