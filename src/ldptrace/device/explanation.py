@@ -95,7 +95,9 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
         f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
     ]
     if round_.assignment == "partition":
-        lines.append("One question is drawn at random, without looking at your trajectory; only it is answered:")
+        lines.append(
+            "One question is drawn at random, without looking at your trajectory; only it is answered:"
+        )
         lines += [f"  {100 * ask.share / SHARES:.1f} %: {_question(ask)}" for ask in round_.asks]
     else:
         lines.append("These questions are answered:")
