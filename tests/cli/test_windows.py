@@ -20,10 +20,10 @@ def test_a_standing_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (standing.every, standing.recent, standing.start) == (604_800, 129_600, 345_600)
     text = capsys.readouterr().out
     assert "1 message every 7 days" in text
-    assert "Any 7 days meet at most 2 answers: epsilon 2." in text
-    assert "Any 132 hours meet at most one answer: epsilon 1." in text
-    assert "at most 4, keep to its lifetime of epsilon 4.5" in text
-    assert "the way to work" in text
+    assert "Any 7 days enter at most 2 answers: epsilon 2." in text
+    assert "Any 132 hours enter at most one answer: epsilon 1." in text
+    assert "at most 4, cost at most the lifetime of epsilon 4.5" in text
+    assert "A habit, such as the route to work" in text
 
 
 def test_where_windows_are_counted_from(tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ def test_a_standing_plan_says_what_holds_for_a_trip_a_week_and_a_lifetime() -> N
         "asks again every 7 days",
         "arrived in the last 7 days, or about none",
         "Each trip enters at most one answer: epsilon 1.",
-        "Any 7 days meet at most 2 answers: epsilon 2.",
+        "Any 7 days enter at most 2 answers: epsilon 2.",
         "lifetime of epsilon 10",
-        "protected by their sum",
+        "the lifetime protects it",
     ):
         assert words in told
     report = Reporter(week).draw_about(NO_TRIP, 0, window=2900)

@@ -80,7 +80,7 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
 
     >>> from ldptrace.protocol.grid import Grid
     >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[1][-21:]
-    'your trips look like.'
+    'e size for all trips.'
     """
     round_ = plan.rounds[number]
     x0, y0, x1, y1 = plan.grid.bounds
@@ -90,7 +90,7 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
         "published. A plan made for you alone would be a name for you.",
         *_when(plan),
         f"{'One' if plan.standing else f'Round {number + 1} of {len(plan.rounds)}: one'} message of "
-        f"{report_bytes(round_)} bytes would leave this device, whatever your trips look like.",
+        f"{report_bytes(round_)} bytes would leave this device, of the same size for all trips.",
         f"Your points are first reduced to {plan.grid.n} x {plan.grid.n} cells between ({x0:g}, {y0:g}) and "
         f"({x1:g}, {y1:g}); points outside count for the nearest cell. {_not_sent(round_)}",
     ]
@@ -159,13 +159,13 @@ def _promise(plan: Plan, round_: Round) -> list[str]:
     ratio = float(round_.spent.exp())
     sure = ratio / (1 + ratio)
     return [
-        f"Whatever the message says, it is at most {ratio:.3g} times as likely from you as from anybody else "
+        f"Any message is at most {ratio:.3g} times as likely from you as from anybody else "
         "who takes part. Somebody who was 50 % sure of anything about your trajectory can be at most "
         f"{100 * sure:.1f} % sure after reading it.",
         *(
             []
             if plan.standing
-            else [f"All messages of this plan together keep to epsilon {decimal_text(plan.epsilon)}."]
+            else [f"All messages of this plan together cost at most epsilon {decimal_text(plan.epsilon)}."]
         ),
         "Not hidden: that you took part, when, and from which network address.",
     ]

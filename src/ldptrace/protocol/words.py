@@ -58,7 +58,7 @@ def standing_promise(plan: Plan) -> list[str]:
     >>> from ldptrace.protocol.standing import Standing
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1).changed(standing=Standing.of(604_800, epsilon=1))
     >>> standing_promise(plan)[1]
-    'Any 7 days meet at most 2 answers: epsilon 2.'
+    'Any 7 days enter at most 2 answers: epsilon 2.'
     """
     standing = plan.standing
     assert standing is not None
@@ -67,17 +67,17 @@ def standing_promise(plan: Plan) -> list[str]:
     most = standing.answers(plan.epsilon)
     lines = [
         f"Each trip enters at most one answer: epsilon {each}.",
-        f"Any {every} meet at most {meeting} answers: epsilon {decimal_text(meeting * plan.epsilon)}.",
+        f"Any {every} enter at most {meeting} answers: epsilon {decimal_text(meeting * plan.epsilon)}.",
     ]
     if standing.recent < standing.every:
         short = duration_words(standing.every - standing.recent)
-        lines.append(f"Any {short} meet at most one answer: epsilon {each}.")
+        lines.append(f"Any {short} enter at most one answer: epsilon {each}.")
     return [
         *lines,
-        f"All answers of a device together, at most {most}, keep to its lifetime of epsilon "
-        f"{decimal_text(standing.lifetime)}, and to the person's own limit.",
-        "What comes back again and again, such as the way to work, is in many answers and is protected by their "
-        "sum, not by the epsilon of one.",
+        f"All answers of a device together, at most {most}, cost at most the lifetime of epsilon "
+        f"{decimal_text(standing.lifetime)}, and never more than the person's own limit.",
+        "A habit, such as the route to work, shows in many answers: the lifetime protects it, not the epsilon of "
+        "one answer.",
     ]
 
 

@@ -21,7 +21,7 @@ export const TEXTS = {
     numbers: "The numbers: what is asked, and how often the answer is true",
     numbersLanguage: "",
     planId: "The id of this plan is {plan}. Everybody who takes part has the same one. If somebody gave you another id, do not answer.",
-    bytes: "A report has {bytes} bytes for everybody, whatever the trip.",
+    bytes: "A report has {bytes} bytes for everybody and for every trip.",
     youTitle: "What you have given, and what is left",
     given0: "You have not answered this campaign yet.",
     given1: "You have answered this campaign. Nothing more is asked of you.",

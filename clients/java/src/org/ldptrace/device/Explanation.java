@@ -31,7 +31,7 @@ final class Explanation {
             addWindows(plan, lines);
         }
         lines.add((plan.standing != null ? "One" : "Round " + (number + 1) + " of " + plan.rounds.size() + ": one")
-                + " message of " + Report.size(round) + " bytes would leave this device, whatever your trips look like.");
+                + " message of " + Report.size(round) + " bytes would leave this device, of the same size for all trips.");
         lines.add("Your points are first reduced to " + n + " x " + n + " cells between (" + digits6(bounds[0]) + ", "
                 + digits6(bounds[1]) + ") and (" + digits6(bounds[2]) + ", " + digits6(bounds[3])
                 + "); points outside count for the nearest cell. " + notSent(round));
@@ -54,27 +54,27 @@ final class Explanation {
                 + " your trips that arrived in the last " + duration(standing.recent) + ", or about none.");
         lines.add("Each trip enters at most one answer: epsilon " + each + ".");
         int meeting = (standing.every + standing.recent + standing.every - 1) / standing.every;
-        lines.add("Any " + duration(standing.every) + " meet at most " + meeting + " answers: epsilon "
+        lines.add("Any " + duration(standing.every) + " enter at most " + meeting + " answers: epsilon "
                 + Decimals.plain(plan.epsilon.multiply(BigDecimal.valueOf(meeting))) + ".");
         if (standing.recent < standing.every) {
-            lines.add("Any " + duration(standing.every - standing.recent) + " meet at most one answer: epsilon " + each + ".");
+            lines.add("Any " + duration(standing.every - standing.recent) + " enter at most one answer: epsilon " + each + ".");
         }
         BigDecimal most = standing.lifetime.divide(plan.epsilon, 0, RoundingMode.FLOOR);
-        lines.add("All answers of a device together, at most " + most.toPlainString() + ", keep to its lifetime of epsilon "
-                + Decimals.plain(standing.lifetime) + ", and to the person's own limit.");
-        lines.add("What comes back again and again, such as the way to work, is in many answers and is protected by their sum,"
-                + " not by the epsilon of one.");
+        lines.add("All answers of a device together, at most " + most.toPlainString() + ", cost at most the lifetime of epsilon "
+                + Decimals.plain(standing.lifetime) + ", and never more than the person's own limit.");
+        lines.add("A habit, such as the route to work, shows in many answers: the lifetime protects it, not the epsilon of"
+                + " one answer.");
     }
 
     /** The guarantee in odds, which need no knowledge of logarithms. */
     private static void addPromise(Plan plan, Round round, List<String> lines) {
         double ratio = Math.exp(Exact.about(round.spent()));
-        lines.add("Whatever the message says, it is at most " + Decimals.general(ratio, 3)
+        lines.add("Any message is at most " + Decimals.general(ratio, 3)
                 + " times as likely from you as from anybody else who takes part. Somebody who was 50 % sure of anything"
                 + " about your trajectory can be at most " + Decimals.fixed(100 * (ratio / (1 + ratio)), 1)
                 + " % sure after reading it.");
         if (plan.standing == null) {
-            lines.add("All messages of this plan together keep to epsilon " + Decimals.plain(plan.epsilon) + ".");
+            lines.add("All messages of this plan together cost at most epsilon " + Decimals.plain(plan.epsilon) + ".");
         }
         lines.add("Not hidden: that you took part, when, and from which network address.");
     }
