@@ -41,7 +41,7 @@ from ldptrace.simulation.unit import UNITS, Unit, UnitName
 PAPER_GRID = 6
 # Options that are public knowledge, given as files or as what they hold.
 PUBLIC = ("area", "roads", "routes")
-BOUNDS_LEAK = "the bounds were taken from the raw data, whose extremes they show"
+BOUNDS_LEAK = "the bounds were taken from the raw data, so they reveal its outermost points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class Run:
     # The seed of sampling and placement, where it may be published; the devices' seed is kept nowhere.
     sample_seed: int | None
     seconds: dict[str, float]
-    # Whose privacy it is: a user's, a trip's, or a trajectory's where nobody says whose it is.
+    # Whose privacy it is: a user's, a trip's, or a trajectory's if the user is unknown.
     unit: Unit
     # Users who took part, one report each, and the trajectories that they have.
     users: int

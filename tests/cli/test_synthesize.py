@@ -203,7 +203,7 @@ def test_times_dates_and_none(trips: Path, tmp_path: Path, capsys: pytest.Captur
     drawn = lt.read(out)
     assert drawn.has_dates
     assert drawn.provenance is not None
-    assert "clocks of Europe/Paris" in drawn.provenance["notes"][-1]
+    assert "local times of Europe/Paris" in drawn.provenance["notes"][-1]
     assert status("sample", model, "-o", out, "--count", 50, "--date", "2027-07-14") == 0
     assert lt.read(out).t.min() > drawn.t.max()  # type: ignore[union-attr]
     assert status("synthesize", trips, "-o", out, "--time", "off", *arguments) == 0

@@ -385,7 +385,7 @@ def test_times_stay_apart_in_every_format(degrees: Trajectories, tmp_path: Path,
     write(degrees, tmp_path / f"trips.{kind}")
     again = read(tmp_path / f"trips.{kind}")
     assert again.provenance is not None
-    assert any("clocks of Europe/Berlin" in note for note in again.provenance["notes"])
+    assert any("local times of Europe/Berlin" in note for note in again.provenance["notes"])
     assert len(again) == len(degrees)
     assert increasing(again)
     assert degrees.t is not None

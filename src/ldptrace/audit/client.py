@@ -100,7 +100,9 @@ def _one(number: int, what: str, values: Mapping[str, set[Any]]) -> StructuralFi
     (name, first), *others = values.items()
     for other, seen in others:
         if len(first | seen) > 1:
-            return StructuralFinding(number, what, False, f"{name!r} and {other!r} can be told apart by it")
+            return StructuralFinding(
+                number, what, False, f"{name!r} and {other!r} can be distinguished by it"
+            )
     return StructuralFinding(number, what, True, f"the same for {len(values)} people, {DRAWS} draws each")
 
 

@@ -38,7 +38,7 @@ def demo(
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
-    """Run everything on a made-up city: reports, models, synthetic trips, a scorecard of three methods."""
+    """Run everything on a generated city: reports, models, synthetic trips, a scorecard of three methods."""
     import numpy as np
     from rich.console import Console
 

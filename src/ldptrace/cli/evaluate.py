@@ -107,7 +107,7 @@ def evaluate(
     """Compare synthetic trips with real ones: metrics, attacks, and a scorecard as a page.
 
     Metrics are the paper's nine, those on streets, those of time if both sets have times, and with --tick those of
-    streams. A perfect generator's value stands beside each.
+    streams. The value of a perfect generator is shown beside each.
 
     Without --bounds the map is the smallest box around the real points.
     """
@@ -233,7 +233,7 @@ def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
 
 
 def names(paths: list[Path]) -> list[str]:
-    """Short names of the files, told apart by their folder or a number where they are equal.
+    """Short names of the files, with their folder or a number if they are equal.
 
     >>> names([Path("a/x.csv"), Path("b/x.csv"), Path("y.csv")])
     ['a/x', 'b/x', 'y']

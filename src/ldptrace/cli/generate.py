@@ -57,7 +57,7 @@ def city(
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Trips by car in a made-up city: roads of all classes, a river, hubs, rush hours, GPS noise."""
+    """Trips by car in a generated city: roads of all classes, a river, hubs, rush hours, GPS noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
@@ -113,7 +113,7 @@ def campus(
     output: OutputOption,
     buildings: Annotated[
         Path | None,
-        typer.Option("--buildings", help="GeoJSON or table of buildings; without one a campus is made up."),
+        typer.Option("--buildings", help="GeoJSON or table of buildings; without one a campus is generated."),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,

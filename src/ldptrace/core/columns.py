@@ -181,7 +181,7 @@ def may_own(name: str) -> bool:
 
 
 def refuse_repeats(names: Sequence[str]) -> None:
-    """Columns of the same name cannot be told apart."""
+    """Columns of the same name are ambiguous."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise FormatError(f"there are several columns named {', '.join(repeated)}")

@@ -75,7 +75,7 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 
 @cache
 def _announce() -> Any:
-    """Register somebody who says once that loops are being compiled, when that has taken a while."""
+    """Register a function that is called once if compiling loops takes long."""
     from numba.core.event import Event, Listener, register
 
     class Announcer(Listener):

@@ -46,6 +46,6 @@ def inside(grid: Grid, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArra
 
 
 def _fixed(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Shared by everybody who asks, so nobody may write to it."""
+    """Shared by all callers, so it must not be written to."""
     table.flags.writeable = False
     return table

@@ -79,16 +79,16 @@ class Made:
 
 
 class Aside(ABC, Generic[S]):
-    """What was found in each block, put aside where there is room, to be worked on any number of times."""
+    """Results of each block, kept in memory or on disk, so that they can be read any number of times."""
 
     @abstractmethod
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
-        """The sum of what is found in what was put aside, in the order of the blocks, starting from `nothing`."""
+        """Sum of `work` over the kept results, in the order of the blocks, starting from `nothing`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Held(Aside[S]):
-    """Put aside in memory."""
+    """Kept in memory."""
 
     items: Sequence[S]
 
@@ -101,7 +101,7 @@ class Held(Aside[S]):
 
 @dataclass(frozen=True, eq=False)
 class _Both(Generic[S, T]):
-    """What is put aside of some blocks, and what is added up."""
+    """Kept results of some blocks, and a sum over them."""
 
     items: list[S]
     total: T
@@ -111,7 +111,7 @@ class _Both(Generic[S, T]):
 
 
 class Crowd(ABC):
-    """Everybody's trajectories, wherever they are: each plays a device."""
+    """The trajectories of all users, in memory or in files: each plays a device."""
 
     @property
     @abstractmethod

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Blocks that a partition may have: numbers of blocks are partition * this + place.
 BLOCKS = 1 << 20
-# Sums that come to the driver, at most: each is that of a group of tasks, which are of so many files at least.
+# Sums that come to the driver, at most: each is that of a group of tasks, of at least this many files.
 _GROUPS, _FILES = 16, 64
 # So few sums come as they are.
 _FEW = 16
@@ -148,7 +148,7 @@ def sum_row(number: int, found: object, account: object = None) -> pa.RecordBatc
 
 
 def groups_of(files: int) -> int:
-    """In how many groups the sums of the tasks that read so many files are added up; few come as they are: 0.
+    """In how many groups the sums of the tasks that read `files` files are added up; few are not grouped: 0.
 
     >>> groups_of(7), groups_of(70), groups_of(7000)
     (0, 2, 16)

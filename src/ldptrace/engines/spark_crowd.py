@@ -77,7 +77,7 @@ class Passed:
 
 
 class SparkCrowd(Crowd):
-    """Trajectories in whatever Spark reads by that name: one row per trajectory, or one per point."""
+    """Trajectories in what Spark reads by that name: one row per trajectory, or one per point."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """What public knowledge gives by itself: the two controls beside every set when there is a road network.
 
-The map alone is a broad library of routes that nobody's answers have weighted. Plain routing takes the shortest way
-between the first and the last point of each synthetic trip: what is left of a set when only its ends are kept.
+The map alone is a broad library of routes with public weights, without any report. Plain routing takes the shortest
+route between the first and the last point of each synthetic trip: what is left of a set when only its ends are kept.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES
 def plain_routing(
     roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator, most: int = ROUTED
 ) -> Trajectories:
-    """Shortest ways (by time where it is known) between the ends of the trips, of at most `most` of them.
+    """Shortest routes (by time if it is known) between the ends of the trips, of at most `most` of them.
 
     A trip whose two ends are nearest to the same node has no way to go; it stays as it is.
     """
@@ -81,7 +81,7 @@ def plain_routing(
 
 
 def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[np.int32], Ints]:
-    """Edges of the shortest way between each pair of nodes, one after the other, and where each begins.
+    """Edges of the shortest route between each pair of nodes, one after the other, and where each begins.
 
     >>> line = RoadNetwork.of([0, 1, 2], [0, 0, 0], [0, 1, 1, 2], [1, 2, 0, 1])
     >>> [part.tolist() for part in shortest_ways(line, np.array([0, 2]), np.array([2, 2]))]

@@ -155,7 +155,7 @@ def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -
 
 
 def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:
-    """The slabs that an interval reaches into, and its shares in them."""
+    """The slabs that an interval overlaps, and the share of the interval in each."""
     first, last = np.searchsorted(edges, (low, low + width), side="right")
     borders = np.concatenate(([low], edges[first:last], [low + width]))
     shares = np.diff(borders) / width

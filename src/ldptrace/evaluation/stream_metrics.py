@@ -175,7 +175,7 @@ STREAM_METRICS: dict[str, Metric] = {
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """A real stream and what stands beside it: a bootstrap, random walks, the same trips at shuffled times."""
+    """A real stream with its references: a bootstrap, random walks, the same trips at shuffled times."""
 
     real: StreamTables
     again: StreamTables

@@ -63,7 +63,7 @@ def largest_distance(trajectories: Trajectories) -> float:
         row: NDArray[np.float64] = np.empty(most)
         return float(_largest((x, y, offsets), (boxes, reach, order), start, stop, row, best))
 
-    # The first one raises `best`; then only those that reach farther need a look.
+    # The first one raises `best`; then only those that reach farther are computed.
     found = work(0, 0, 1)
     return max([found, *map_chunks(work, int(np.count_nonzero(reach > found)), 16)])
 

@@ -1,4 +1,4 @@
-"""Buildings of a campus and what they are for: read from GeoJSON or a table, or made up."""
+"""Buildings of a campus and what they are for: read from GeoJSON or a table, or generated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ldptrace.roads.readers.tables import find, numbers, positions, read_table
 USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")
 TITLE_NAMES = ("name", "title", "building_name", "label")
 
-# Zones of a made-up campus: how many, how far from the middle (share of its radius), and the mix of usages.
+# Zones of a generated campus: how many, how far from the middle (share of its radius), and the mix of usages.
 ZONES: tuple[tuple[int, float, float, dict[str, float]], ...] = (
     (
         4,
@@ -73,7 +73,7 @@ ORDINARY = Usage("other", 8, 20, 0.7, 13.0, 4.0, 30)
 
 
 def usage_of(category: str) -> Usage:
-    """What is known about a category; one that nobody knows is ordinary, under its own name.
+    """What is known about a category; an unknown one is ordinary, under its own name.
 
     >>> usage_of("StudentHousing").path, usage_of("Observatory").path
     ('living/student housing', 'other/observatory')

@@ -53,7 +53,7 @@ def campus(
 ) -> Trajectories:
     """Walks between the buildings of a campus, recorded outdoors only; `t` is in seconds after midnight.
 
-    `buildings` is a GeoJSON file or a table; without one a campus is made up, in metres in the plane. A
+    `buildings` is a GeoJSON file or a table; without one a campus is generated, in metres in the plane. A
     walker visits from `visits[0]` to `visits[1]` buildings, each open when reached, and a walk between two
     takes `minutes` on average. The list columns `poi` and `poi_t` tell which building was reached when
     (`Visits.of`); the numbers are rows of the table of places that `campus_walks(...).pois` holds.

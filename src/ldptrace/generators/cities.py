@@ -33,7 +33,7 @@ def city(
     noise: float = 8.0,
     minutes: float | None = 11.0,
 ) -> Trajectories:
-    """Trips by car in a made-up city of `size` x `size` metres; `t` is in seconds after midnight.
+    """Trips by car in a generated city of `size` x `size` metres; `t` is in seconds after midnight.
 
     Points come every `interval` seconds with a GPS error of `noise` metres (standard deviation). A trip
     takes `minutes` on average. All points lie in the bounds (0, 0, size, size), which are known beforehand
@@ -57,7 +57,7 @@ def city_traffic(
     noise: float = 8.0,
     minutes: float | None = 11.0,
 ) -> Traffic:
-    """A made-up city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
+    """A generated city with its destinations, ready to draw trips, also in batches; `network` is its roads."""
     if not (np.isfinite(size) and size >= 3000):
         raise InputError(f"a city needs a side of at least 3,000 metres, got {size!r}")
     recorder, minutes = Recorder.driving(interval, noise), checked_minutes(minutes)

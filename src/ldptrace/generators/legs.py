@@ -107,7 +107,7 @@ def grow(
     """Trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
 
     The weights of the edges are perturbed by a lognormal factor of the given spread, one for both ways of a
-    street and anew for every few roots: people do not all know the same shortest way.
+    street and anew for every few roots: people do not all know the same shortest route.
     """
     streets, street = np.unique(
         np.where(

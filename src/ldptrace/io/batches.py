@@ -35,7 +35,7 @@ from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 
 T = TypeVar("T")
-# Bytes of points that are in memory at a time, unless told otherwise.
+# Bytes of points that are in memory at a time, by default.
 MEMORY = 1 << 29
 # Bytes of a batch at most, and batches that wait where few threads work: fresh memory takes longer to get than points
 # to read, so batches are small, and what they took is used again.

@@ -97,7 +97,7 @@ def read_checkins(path: str | Path) -> CheckIns:
     """Places and days of a file of check-ins; a second check-in at the same place in a row is left out.
 
     Time is local and in seconds after midnight. The popularity of a place is 1: how often it is visited is
-    what the users have not told anybody.
+    what the users have not disclosed.
     """
     table = pacsv.read_csv(path)
     columns = {key: _column(table, names, path) for key, names in NAMES.items()}

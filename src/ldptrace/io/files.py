@@ -115,7 +115,7 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
 
 
 def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
-    """What somebody holds as trajectories: they themselves, a data frame, an Arrow table, or a file's name.
+    """Trajectories from any input: trajectories, a data frame, an Arrow table, or a file's name.
 
     What is omitted or lies outside the bounds is a warning that says what the account of a command says.
     """

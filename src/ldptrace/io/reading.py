@@ -1,4 +1,4 @@
-"""How trajectories are read: everything that somebody says about a file, and about the map it is read for."""
+"""How trajectories are read: the options for a file, and for the map it is read for."""
 
 from __future__ import annotations
 

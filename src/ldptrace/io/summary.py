@@ -1,4 +1,4 @@
-"""What a person wants to know about a set of trajectories at first sight."""
+"""A summary of a set of trajectories."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _whole(place: dict[str, Json], names: tuple[str, str], moment: Json) -> Fix 
 
 
 def _after(begin: Json, minutes: Json) -> str | None:
-    """A moment so many minutes after another; None where either cannot be read."""
+    """A moment some minutes after another; None where either cannot be read."""
     try:
         return (datetime.fromisoformat(begin) + timedelta(minutes=float(minutes))).isoformat()
     except (TypeError, ValueError, OverflowError):

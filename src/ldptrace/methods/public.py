@@ -34,7 +34,7 @@ AREA_NOTE = "Paths and points were kept in an area that is public; it was not le
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What is known without asking anybody: where trips can be, and the ways that they can take."""
+    """Public knowledge: the area in which trips can be, and a road network or routes that they can follow."""
 
     area: Area | None = None
     ways: RoadNetwork | Routes | None = None

@@ -3,7 +3,7 @@
 The answers are the expected answers of the model plus noise of known variance; the potentials have the Gaussian
 prior of `ldptrace.models.prior`. The potentials are the most probable ones (Gauss-Newton steps), the variances of
 the prior's components those of `ldptrace.models.evidence`. Nothing is clipped, and nothing is tuned by hand to a
-data set. What is fitted may be any model that can say what it expects (`docs/explanation/path-model.md`, "The fit").
+data set. Any model that computes expected answers can be fitted (`docs/explanation/path-model.md`, "The fit").
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def fit_potentials(
     with_trip = 1.0
     if guess.clear:
         with_trip = 1 - (guess if before is None else before.share).value
-    # Without a clear share there is none: with few answers it would only follow noise.
+    # Without a clear share there is none: with few answers it would only overfit.
     grown = with_presence(_answerable(prior, observations), SPREAD**2 if guess.clear else _HELD)
     with one_thread():
         return _fitted(

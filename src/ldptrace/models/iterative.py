@@ -3,7 +3,7 @@
 The potentials are x = sum of sqrt(v_g) B_g c_g with c standard normal before any answer. In c the equations of a
 Gauss-Newton step are (1 + W^T W) step = W^T misfit - c, W the Jacobian times the scaled bases: as many directions
 matter as the answers can tell from noise, and conjugate gradients need about as many products. Sums of similar answers
-(`pools`) carry most of what can be told; their rows of the Jacobian are computed, to estimate the variances from and
+(`pools`) carry most of the information; their rows of the Jacobian are computed, to estimate the variances from and
 to precondition with (`ldptrace.models.preconditioner`). Answers that are nearly exact are far from linear on the way to
 them: a step that brings little of what it promised is shortened, then damped.
 """
@@ -44,7 +44,7 @@ class IterativeSolver(Solver[Model]):
 
     def __init__(self, prior: Prior, observations: Sequence[Observation]) -> None:
         super().__init__(prior, observations)
-        # No model of so many cells is exact, and answers that are far better known than it can say would stop it.
+        # No model of thousands of cells is exact; answers far more precise than the model would stop the fit.
         self.errors = np.hypot(self.errors, INEXACT * np.maximum(self.observed, 0))
         self._damping: float | None = None
         columns = prior.basis.shape[1]

@@ -1,7 +1,7 @@
-"""What is believed of log-potentials before any report: a sum of Gaussian components, each of unknown size.
+"""The prior of the log-potentials: a sum of Gaussian components, each of unknown variance.
 
-A component says which potentials go up and down together. How large each is, is estimated from the noisy answers
-themselves (`ldptrace.models.fit`); a component that the data does not speak for shrinks to nothing.
+A component says which potentials are high or low together. Its variance is estimated from the noisy answers
+(`ldptrace.models.fit`); a component that the answers do not support gets a variance near zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PriorComponent:
     """Potentials = basis @ (independent normals of variance `variance`); the basis is a sparse or a dense matrix.
 
     `variance` is a first guess; with `fixed` it stays. A component that `needs` a question is held at zero where
-    nobody was asked it: other answers would bend it to their own ends.
+    nobody was asked it, because it would only fit the noise of other answers.
     """
 
     name: str

@@ -37,7 +37,7 @@ SPEED, SPEED_SPREAD = 20_000.0, 0.6
 # Long trips are faster, and so are trips on fast streets: correlations of the ranks of length or free speed and speed.
 LONGER_IS_FASTER = 0.5
 FAST_STREETS = 0.8
-# Nobody is faster than the free streets of the way allow, but for so much haste.
+# No trip is faster than this many times the speed that its streets allow when they are empty.
 HASTE = 1.25
 # Days of a week differ from each other by this part of what hours may differ from the profile.
 DAYS_DIFFER = 0.2
@@ -63,8 +63,8 @@ class Calendar:
 
     @property
     def words(self) -> str:
-        """Whose clocks these are: goes with the data, whatever their format."""
-        return f"Dates are by the clocks of {self.timezone or 'UTC'}; as numbers, times are seconds since 1970 UTC."
+        """The time zone in words, stored with the data in every format."""
+        return f"Dates are local times of {self.timezone or 'UTC'}; as numbers, times are seconds since 1970 UTC."
 
     def midnights(self, weekdays: Floats | None, count: int) -> Floats:
         """Local midnight of each trip, in seconds since 1970: of the date, or of its weekday from that date on.

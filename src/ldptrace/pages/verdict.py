@@ -75,7 +75,7 @@ def on_common_scale(document: Document) -> Document:
     """The document with shares in place of counts where sets are of unequal size.
 
     Query error and pattern error compare counts of trips, so a set half as large looks bad however good it is. Their
-    scaled variants take their place, and what was counted stands beside them as `counted`.
+    scaled variants take their place, and the values without scaling are added as `counted`.
     """
     if not is_unequal(document):
         return document
@@ -187,7 +187,7 @@ def map_remark(sets: Sequence[Document]) -> str | None:
 
 
 def sharing(document: Document, promises: Sequence[Any]) -> list[dict[str, Any]]:
-    """Who may see what: sets (by their numbers) of which the same was promised, then this page (no number)."""
+    """Who may see what: for each promise the numbers of its sets, then this page, which has no number."""
     rows: list[dict[str, Any]] = []
     for number, (_, promise) in enumerate(zip(document["sets"], promises, strict=True)):
         said = promise.warning or f"{promise.headline} {promise.meaning}"

@@ -60,7 +60,7 @@ class Connections:
         return route
 
     def _between(self, start: str, end: str) -> list[str] | None:
-        """The edges after `start` up to `end`, on the shortest way of few edges."""
+        """The edges after `start` up to `end`, on the shortest route of few edges."""
         if end in self.after[start]:
             return [end]
         if (start, end) not in self.known:

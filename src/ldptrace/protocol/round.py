@@ -97,7 +97,7 @@ class Round(Record):
 
     @property
     def payload_bytes(self) -> int:
-        """Bytes of every user's payload: one size for all, whatever the group."""
+        """Bytes of every user's payload: one size for all groups."""
         sizes = [ask.payload_bytes for ask in self.asks]
         return max(sizes) if self.assignment == "partition" else sum(sizes)
 

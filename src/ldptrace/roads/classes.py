@@ -42,7 +42,7 @@ USED: dict[Mode, frozenset[str]] = {
     "bicycle": (frozenset(RANK) - {"motorway"}) | {"cycleway", "path"},
     "foot": (frozenset(RANK) - {"motorway"}) | {"cycleway", "path", "footway", "pedestrian", "steps"},
 }
-PACE: dict[Mode, float] = {"bicycle": 4.5, "foot": 1.35}  # metres per second, whatever the road
+PACE: dict[Mode, float] = {"bicycle": 4.5, "foot": 1.35}  # metres per second, on any road
 PEOPLE: dict[Mode, str] = {"car": "cars", "bicycle": "bicycles", "foot": "people on foot"}
 
 KMH_PER_MPH = 1.609344
@@ -60,7 +60,7 @@ def checked_mode(mode: str) -> Mode:
 
 
 def base(kind: str) -> str:
-    """The class of a road without what qualifies it.
+    """The class of a road without a suffix such as `_link`.
 
     >>> base("primary_link"), base("track_grade2"), base("6")
     ('primary', 'track', '6')
@@ -75,7 +75,7 @@ def is_known(kind: str) -> bool:
 
 
 def is_open_to(kind: str, mode: Mode) -> bool:
-    """Whether that mode may use roads of the class; classes nobody knows are open.
+    """Whether that mode may use roads of the class; unknown classes are open.
 
     >>> is_open_to("footway", "car"), is_open_to("footway", "foot"), is_open_to("6", "car")
     (False, True, True)
@@ -89,7 +89,7 @@ def rank_speed(rank: NDArray[np.integer] | float) -> Floats:
 
 
 def class_rank(kind: str) -> int:
-    """How small a road of the class is, 0 for the largest; classes nobody knows are ordinary streets.
+    """How small a road of the class is, 0 for the largest; unknown classes count as ordinary streets.
 
     >>> class_rank("trunk_link"), class_rank("6"), class_rank("alley")
     (0, 6, 3)

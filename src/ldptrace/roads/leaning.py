@@ -1,4 +1,4 @@
-"""Libraries that lean towards a fit, and what their routes weigh: as draws of one law, whatever each leaned to.
+"""Libraries that lean towards a fit, and what their routes weigh: as draws from one distribution.
 
 Routes of several libraries are weighed by the chance that any of them had to draw the route (a deterministic mixture):
 a route that one library draws rarely and another often has the small weight that both together give it.

@@ -1,6 +1,6 @@
 """Drawing a library of routes from a network: broad at first, sharper once a first fit is there.
 
-Routes are drawn by trees of shortest ways: half of the trees out of the edge where routes begin, half into the edge
+Routes are drawn by trees of shortest routes: half of the trees out of the edge where routes begin, half into the edge
 where they end, each with its own noise on what edges cost. People choose differently, so every tree has a temper: what
 turns cost, and how large that noise is. The law of the other end falls off with the length of the way, in three equal
 parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).

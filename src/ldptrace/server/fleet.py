@@ -156,7 +156,7 @@ class Fleet:
         admission: tuple[tuple[str, str], ...],
         outcome: Outcome,
     ) -> bool:
-        """One device: faults, then its report until it is acknowledged or refused for good; whether it was counted."""
+        """Play one device: inject faults, then send its report until it is settled; whether it was counted."""
         path, chance = f"{self._path}/reports", self._chance
         headers = (*REPORTS, *admission)
         if chance.random() < self._faults.garbage:

@@ -1,4 +1,4 @@
-"""What stands beside the numbers of a release: a README that says what each file is, and what was promised."""
+"""The README of a release: what each file is, and what was promised."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def address(listening: socket.socket) -> str:
 
 
 def serve(database: Database, listening: socket.socket, settings: Settings, proxies: str) -> None:
-    """Run until told to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
+    """Run until a signal to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
     logs.configure()
     config = uvicorn.Config(
         create_app(database, settings),

@@ -67,7 +67,7 @@ def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> 
 
 
 def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool = True) -> tuple[Plan, Tally]:
-    """The tally of one round or window with enough reports, which is `closed` unless told otherwise; with its plan."""
+    """The tally of one round or window with enough reports, which is `closed` by default; with its plan."""
     for entry in counts_of(session, campaign.name):
         if entry.number != number:
             continue

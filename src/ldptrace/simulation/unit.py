@@ -21,7 +21,7 @@ TRIPS = "trips_of_user"
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of the promise: `user`, `trip`, or `trajectory` where nobody says whose is whose; and in words."""
+    """The unit of the promise: `user`, `trip`, or `trajectory` if users are unknown; and in words."""
 
     name: str
     sentence: str
@@ -59,7 +59,7 @@ def with_counts(devices: Trajectories, counts: Ints) -> Trajectories:
 
 
 def unit_of(unit: str, user: str | None) -> Unit:
-    """The unit of the promise, where that column says whose is whose (None: nobody does)."""
+    """The unit of the promise, where that column names the users (None: unknown)."""
     if unit not in UNITS:
         raise InputError(f"the unit is user or trip, got {unit!r}")
     if user is None:

@@ -18,7 +18,7 @@ from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
 from ldptrace.models.path.potentials import Layout, base_length, shifted, weights_of
 
-# A path may lose this part of its answer to repeats at most; it only bites far from any fit.
+# A path may lose this part of its answer to repeats at most; it only matters far from any fit.
 _LEAST = 0.2
 
 

@@ -28,7 +28,7 @@ from ldptrace.protocol.lattice import TURNS
 
 # Products are of single precision: they need half the memory, and are twice as quick. What is expected is of double.
 Halves = NDArray[np.float32]
-# A path may lose this part of its answer to repeats at most; it only bites far from any fit.
+# A path may lose this part of its answer to repeats at most; it only matters far from any fit.
 _LEAST = 0.2
 # Loops are found from cells at this distance in both directions at once; what reaches other cells has random signs.
 _STRIDE = 8

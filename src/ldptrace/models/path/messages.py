@@ -160,13 +160,13 @@ class Messages:
         return table
 
     def returns(self, by_moves: Floats) -> Floats:
-        """Expected number of times that each move is taken and unmade at once, paths weighted by their moves."""
+        """Expected number of times that each move is followed by the move back, paths weighted by their moves."""
         before = self.forward[1:-1] / self.forward_scale[2:, None]
         after = self.uses(by_moves)[2:, self.graph.reverse]
         return (before * after).sum(axis=0) * self._way_back
 
     def repeats(self, by_moves: Floats) -> Floats:
-        """Expected number of times that each move is taken, unmade and taken again at once."""
+        """Expected number of times that each move is followed by the move back and by the move again."""
         before = self.forward[1:-2] / (self.forward_scale[2:-1] * self.forward_scale[3:])[:, None]
         after = self.uses(by_moves)[3:]
         return (before * after).sum(axis=0) * self._way_back * self._way_back[self.graph.reverse]

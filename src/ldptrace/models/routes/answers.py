@@ -172,7 +172,7 @@ def _turns(tables: PathTables, _: int) -> csr_array:
     return _named(_table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1)
 
 
-# The questions that the route model uses: what the devices of paths answer when they may name so many items.
+# The questions that the route model uses: what the devices of paths answer when they may name a few items only.
 ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
     "length": _length,
     "start": _start,

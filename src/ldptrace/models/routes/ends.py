@@ -1,8 +1,8 @@
 """Where in a cell trips begin and end: places smaller than a cell have potentials of their own.
 
 Answers are about cells, and the streets within a cell are not equally liked. What can be learned of it comes from
-what lies around (a cell next to a busy one is busier on that side; whoever ends at the edge of a cell crossed no other)
-and from the streets themselves: how much more is done where they are dense is learned from all cells at once.
+what lies around (a cell next to a busy one is busier on that side) and from the streets themselves: how many more trips
+begin and end where streets are dense is learned from all cells at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Ints = NDArray[np.int32]
 
 # Places along one side of the map, and of a cell, at most.
 PLACES, PARTS = 24, 4
-# How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in made-up
+# How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in generated
 # cities. One factor of both is learned: answers about cells do not tell the two apart.
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
 # Degrees of freedom of a place alone: a few stand out far.
@@ -82,7 +82,7 @@ class Ends:
 def kinds_of(roads: RoadNetwork) -> Ints:
     """The kind of every edge as the end of a trip: how large a road it is, or the last one of a large road that ends.
 
-    Nobody stops on a motorway, except where it leaves the map: whoever comes from elsewhere begins there.
+    Nobody stops on a motorway, except where it leaves the map: trips from elsewhere begin there.
     """
     ranks = np.array([min(class_rank(word), GATE - 1) for word in roads.classes] + [STREET])
     kind = ranks[roads.road_class]

@@ -129,7 +129,7 @@ class Fitted:
         return None if draws is None else self.fit.model.changes(draws)
 
     def map_alone(self, observations: Sequence[Observation]) -> tuple[Match, ...]:
-        """How the library matches the answers by its public weights, as if nobody had reported."""
+        """How the library matches the answers by its public weights, without any report."""
         public = self.fit.model.moved(-self.potentials)
         expected = public.answers({seen.name: seen.most for seen in observations})
         return tuple(Match.of(seen, self.fit.with_trip * expected[seen.name]) for seen in observations)
@@ -191,7 +191,7 @@ def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
 
 
 def parts_of(routes: int) -> NDArray[np.int64]:
-    """How many of so many routes have been drawn after each library, from none to all.
+    """How many of all routes have been drawn after each library, from none to all.
 
     >>> parts_of(300_000).tolist(), parts_of(10).tolist()
     ([0, 25000, 50000, 100000, 150000, 200000, 300000], [0, 2, 5, 10])
@@ -201,7 +201,7 @@ def parts_of(routes: int) -> NDArray[np.int64]:
 
 
 def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
-    """Progress of a part of the work, told as progress of all of it."""
+    """Progress of a part of the work, as progress of all of it."""
     return lambda share: tell(start + (goal - start) * share)
 
 

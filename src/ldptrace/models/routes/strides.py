@@ -111,7 +111,7 @@ class Strides:
 
 @kernel
 def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no-untyped-def]
-    """Keep every fix (one point of so many, and the last), and the points between two fixes in the cells of these."""
+    """Keep every fix (each n-th point, and the last), and the points between two fixes in the cells of these."""
     for k in range(len(steps)):
         last = offsets[k + 1] - 1
         fix = offsets[k]

@@ -149,7 +149,7 @@ class Weighting:
         return allowed
 
     def chance(self, name: str) -> tuple[Floats, float]:
-        """Variance of the expected answers to a question, and of their total, because the routes are so many only."""
+        """Variance of the expected answers to a question, and of their total: the number of routes is finite."""
         items, totals = self._chances
         return items[self.items[name]], totals[list(self.items).index(name)]
 
@@ -206,7 +206,7 @@ def _modest(component: PriorComponent) -> PriorComponent:
 
 
 def _padded(basis: Any, above: int, below: int) -> Any:
-    """A basis with so many more rows of zeros, sparse if it was."""
+    """A basis with further rows of zeros, sparse if it was."""
     if issparse(basis):
         many = basis.shape[1]
         return csr_array(vstack([csr_array((above, many)), basis, csr_array((below, many))]))

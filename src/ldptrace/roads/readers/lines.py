@@ -210,7 +210,7 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
 def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:
     """Pairs of a segment (its first point) and an end that may lie on it: all that do, and some others.
 
-    Points are strewn along the segments; whatever lies on a segment is near to one of them.
+    Points are placed along the segments, so that everything on a segment is near to one of them.
     """
     long = np.hypot(px[segment + 1] - px[segment], py[segment + 1] - py[segment])
     step = max(float(np.median(long)), float(long.sum()) / SAMPLES, near)

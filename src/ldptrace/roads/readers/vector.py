@@ -63,7 +63,7 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
 
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
-    """The streets of a GeoPackage, a Shapefile, or whatever else GDAL knows to be lines."""
+    """The streets of a GeoPackage, a Shapefile, or another file of lines that GDAL reads."""
     # OSMnx names its two layers nodes and edges.
     layer = read_layer(path, ("LineString",), prefer="edges")
     shapes = layer.shapes.only((LINE, MULTI_LINE))

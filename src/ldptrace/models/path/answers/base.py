@@ -81,7 +81,7 @@ class PathAnswer(ABC):
         """Groups of items that are much alike: a number for each."""
 
     def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
-        """Items named once too often when each move is unmade at once, or unmade and made again."""
+        """Items counted too often because a move is followed by the move back, or by that and the move again."""
         raise NotImplementedError
 
     def repeats(self, moments: Moments, both: Floats) -> Floats | None:
