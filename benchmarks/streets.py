@@ -30,6 +30,8 @@ from benchmarks import street_speed
 from benchmarks.data import CITY_SIDE, OLDENBURG_BOUNDS
 from benchmarks.tables import save
 from ldptrace.core.paths import CellPaths
+from ldptrace.core.placement import running
+from ldptrace.core.timing import slow_at_ends
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import outlook
@@ -91,6 +93,8 @@ class Judge:
     def scores(self, made: Trajectories, seed: int, *, fixes: bool = False) -> list[float]:
         """The nine metrics and the fine densities; with `fixes` those of what was made are of its points, too."""
         made = replace(made, crs=self.town.trips.crs)
+        if self.town.fixes and not fixes:
+            made = paced(made, self.town.roads)
         nine = self.reference.redrawn(np.random.default_rng(seed)).score(made)
         traces = Traces.of(made if self.town.fixes else replace(made, t=None), self.grid)
         real = self.traces.fixes if self.town.fixes else self.traces.along
@@ -98,6 +102,16 @@ class Judge:
         ours = traces.fixes if fixes else ours
         fine = [count_divergence(coarser(real, side), coarser(ours, side)) for side in SIDES]
         return [*(nine[name] for name in METRICS), *fine]
+
+
+def paced(made: Trajectories, roads: RoadNetwork) -> Trajectories:
+    """The trips with times: their own, or those that a model gives them where no speeds are known."""
+    if made.t is not None:
+        return made
+    (across, up), steps = roads.scale, np.zeros(made.points)
+    steps[1:] = np.hypot(np.diff(made.x) * across, np.diff(made.y) * up)
+    steps[made.offsets[:-1]] = 0.0
+    return replace(made, t=running(slow_at_ends(made.offsets, steps), made.offsets))
 
 
 def oldenburg(folder: Path | None) -> Town | None:

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from ldptrace.core.timing import Timing
+from ldptrace.core.timing import AT_END, Timing, slow_at_ends
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.trips import LAST_CLOCK
 from trajectory_kit import trajectory_sets
@@ -53,3 +54,21 @@ def test_parts_are_those_of_their_trajectories() -> None:
         assert part.departure.tolist() == [20, 40]
         assert part.arrival.tolist() == [30, 40]
         assert part.ways(1, 1).tolist() == pytest.approx([1, 0])
+
+
+@given(st.lists(st.lists(st.floats(0, 1e6), max_size=6), max_size=4))
+def test_slow_ends_keep_the_sum_of_each_trip(trips: list[list[float]]) -> None:
+    offsets = np.cumsum([0, *map(len, trips)])
+    felt = slow_at_ends(offsets, np.array([step for trip in trips for step in trip], dtype=np.float64))
+    assert (felt >= 0).all()
+    for trip, first, last in zip(trips, offsets[:-1], offsets[1:], strict=True):
+        # The first step of a trip leads to its first point, and does not count.
+        assert felt[first:last].sum() == pytest.approx(sum(trip[1:]), rel=1e-7, abs=1e-9)
+        assert felt[first : first + 1].sum() == 0
+
+
+def test_both_ends_are_slow_alike_and_the_middle_is_even() -> None:
+    felt = slow_at_ends(np.array([0, 101]), np.ones(101))[1:]
+    assert felt == pytest.approx(felt[::-1])
+    assert felt[:20].sum() == pytest.approx(20 * (1 - 2 * AT_END) + 100 * AT_END, rel=0.01)
+    assert felt[30:70] == pytest.approx(1 - 2 * AT_END, rel=0.01)

@@ -18,6 +18,9 @@ from ldptrace.protocol.trips import LAST_CLOCK
 
 # Least time between two points of a synthetic trip, in seconds: file formats keep that much.
 SHORTEST = 0.001
+# Each end of a trip takes this part of its time besides that of the way, spread over about this part of the way: people
+# set off slowly, take side streets, look for a place to stop (docs/lab/streets.md, "Slow ends").
+AT_END, NEAR_END = 0.05, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,17 @@ def times_along(offsets: NDArray[np.int64], steps: Floats, departure: Floats, se
     return t
 
 
+def slow_at_ends(offsets: NDArray[np.int64], steps: Floats) -> Floats:
+    """Lengths of steps as time passes on them where no speeds are known: trips are slower near both ends.
+
+    >>> slow_at_ends(np.array([0, 4]), np.array([0.0, 1.0, 8.0, 1.0])).round(2).tolist()
+    [0.0, 1.33, 7.34, 1.33]
+    """
+    felt = np.zeros(len(steps))
+    _slow_at_ends(offsets, steps, felt)
+    return felt
+
+
 def every(trajectories: Trajectories, interval: float) -> Trajectories:
     """Points every `interval` seconds from each trip's departure, in between on a straight line, and its last point.
 
@@ -149,6 +163,23 @@ def _times_along(offsets, steps, departure, seconds, t):  # type: ignore[no-unty
                 share = steps[p] / total if total > 0.0 else 1.0 / (last - first - 1)
                 passed += max(share * seconds[k], SHORTEST)
             t[p] = departure[k] + passed
+
+
+@kernel
+def _slow_at_ends(offsets, steps, felt):  # type: ignore[no-untyped-def]
+    for k in range(len(offsets) - 1):
+        total, passed, before = 0.0, 0.0, 0.0
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            total += steps[p]
+        if total <= 0.0:
+            continue
+        for p in range(offsets[k] + 1, offsets[k + 1]):
+            passed += steps[p]
+            share = passed / total
+            at_ends = 1 - np.exp(-share / NEAR_END) + np.exp((share - 1) / NEAR_END)
+            now = (1 - 2 * AT_END) * share + AT_END * at_ends
+            felt[p] = (now - before) * total
+            before = now
 
 
 @kernel

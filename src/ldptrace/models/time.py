@@ -15,7 +15,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import running
 from ldptrace.core.times import DAY, to_utc, zone
-from ldptrace.core.timing import Timing, times_along
+from ldptrace.core.timing import Timing, slow_at_ends, times_along
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FormatError
@@ -141,8 +141,8 @@ class TimeModel:
     ) -> Trajectories:
         """The trips with times: seconds of the local day, or dates where a calendar says which.
 
-        Time passes by distance, or as the `seconds` say that the step to each point takes with free roads: they are
-        scaled to the speed that was drawn for the trip. Times increase strictly.
+        Time passes by distance, more of it near both ends, or as the `seconds` say that the step to each point takes
+        with free roads: they are scaled to the speed that was drawn for the trip. Times increase strictly.
         """
         if len(trips) == 0:
             return replace(trips, t=np.empty(0))
@@ -153,7 +153,7 @@ class TimeModel:
         taken = 3600 * lengths / self._speed_of(lengths, free, when.speed)
         day, hour = np.divmod(self.hour_of(trips, grid, when.hour), HOURS)
         departure = 3600 * (hour + when.minute)
-        steps = _steps(trips, self.pace) if seconds is None else seconds
+        steps = slow_at_ends(trips.offsets, _steps(trips, self.pace)) if seconds is None else seconds
         if calendar is None:
             return replace(trips, t=times_along(trips.offsets, steps, departure, taken))
         midnight = calendar.midnights(day if self.hours.shape[1] > HOURS else None, len(trips))
