@@ -34,7 +34,7 @@ def publish(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make the release: estimates, model, synthetic trips, scorecard."""
+    """Make the release: estimates, model, synthetic trips, and how well the model fits the answers."""
     from contextlib import ExitStack
 
     from ldptrace.server import releases

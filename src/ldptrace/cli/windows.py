@@ -40,7 +40,7 @@ LifetimeOption = Annotated[
     typer.Option(
         "--lifetime",
         metavar="E",
-        help="Epsilon of all answers of a device together; by default that of ten answers.",
+        help="Largest epsilon of all answers of a device; by default that of ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
