@@ -3,8 +3,9 @@
     python -m benchmarks.street_floors TRIPS --roads NETWORK --bounds X0,Y0,X1,Y1 [--grids 6 8 12 16] [--users N]
 
 Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
-other half, and the same fixes moved to the nearest street. Then the map alone, the fit without the map, and the fit on
-streets for each number of cells, with noise and with hardly any (epsilon 10).
+other half, the same fixes moved to the nearest street, and the lines between the same fixes at the pace of a model
+that knows no speeds. Then the map alone, the fit without the map, and the fit on streets for each number of cells, with
+noise and with hardly any (epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scipy.spatial import cKDTree
 import ldptrace as lt
 from benchmarks.streets import SHORT, Judge, Town, answered, map_alone, without_map
 from benchmarks.tables import save
+from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning
 from ldptrace.models.routes.model import RouteModel
@@ -48,6 +50,26 @@ def halves(town: Town, seed: int) -> tuple[Town, Trajectories]:
     order = np.random.default_rng(seed).permutation(len(town.trips))
     middle = len(order) // 2
     return replace(town, trips=town.trips.take(order[:middle])), town.trips.take(order[middle:])
+
+
+def tenths(town: Town, fewest: int = 6, shortest: float = 1000.0) -> list[float]:
+    """The part of its time that each tenth of a trip's way takes: mean of trips with a few fixes and some length."""
+    trips = town.trips.take(town.trips.sizes >= fewest)
+    assert trips.t is not None
+    across, up = town.roads.scale
+    way = running(
+        np.hypot(np.diff(trips.x, prepend=0.0) * across, np.diff(trips.y, prepend=0.0) * up), trips.offsets
+    )
+    first, last = trips.offsets[:-1], trips.offsets[1:] - 1
+    moving = (way[last] >= shortest) & (trips.t[last] > trips.t[first])
+    number = np.repeat(2.0 * np.arange(len(trips)), trips.sizes)
+    share = way / np.repeat(np.where(moving, way[last], 1.0), trips.sizes)
+    passed = trips.t - np.repeat(trips.t[first], trips.sizes)
+    passed /= np.repeat(np.where(moving, trips.t[last] - trips.t[first], 1.0), trips.sizes)
+    # Shares run from 0 to 1 on each trip; with its number they run on over all trips.
+    ends = 2.0 * np.flatnonzero(moving)[:, None] + np.linspace(0, 1, 11)
+    found = np.diff(np.interp(ends, number + share, number + passed), axis=1).mean(axis=0)
+    return [float(part) for part in found]
 
 
 class Table:
@@ -102,6 +124,8 @@ def table(
     found.add(
         "fixes on the nearest street", lambda seed: shown(judge.scores(snapped(town), seed, fixes=True)), 1
     )
+    lines = replace(town.trips, t=None)
+    found.add("the lines between the same fixes", lambda seed: shown(judge.scores(lines, seed)), 1)
     found.add("the map alone", lambda seed: shown(judge.scores(map_alone(town)(seed), seed)), repeats)
     found.add(
         "no map, 6 x 6 cells",
@@ -137,6 +161,8 @@ def main() -> None:
     whole = Town(arguments.trips.stem, trips, arguments.bounds, lt.read_roads(arguments.roads), fixes=True)
     town = whole if arguments.users is None else whole.sample(arguments.users, 1)
     print(f"{town.name}: {len(town.trips):,} trips on {town.roads!r}, epsilon {arguments.epsilon:g}")
+    if trips.t is not None:
+        print("time by tenth of the way: " + " ".join(f"{part:.3f}" for part in tenths(whole)))
     rows = table(whole, town, arguments.epsilon, arguments.grids, arguments.repeats)
     save(arguments.out / f"street_floors_{town.name}.json", rows)
 
