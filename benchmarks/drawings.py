@@ -59,13 +59,14 @@ def one_report() -> Any:
     plan = Plan("visits", Grid((0, 0, 20_000, 20_000), CELLS), 1, (Round((asked(1),), "everyone"),))
     town = few_cells(CellPaths.from_trajectories(city(40_000, seed=1), plan.grid))
     rng = np.random.default_rng(1)
-    figure, axes = plt.subplots(1, 6, figsize=(13, 2.7), layout="constrained")
+    figure, panels = plt.subplots(2, 3, figsize=(8.4, 5.9), layout="constrained")
+    axes = panels.ravel()
     _cells(axes[0], "a trip crosses\ncells 3, 4 and 10", dict.fromkeys(TRUE, BLUE))
     x, y = zip(*(_middle(cell) for cell in TRUE), strict=True)
     axes[0].plot(x, y, color="white", linewidth=2, marker="o", markersize=5)
     _cells(axes[1], "its report names\ncells 10 and 27", {NAMED[0]: BLUE, NAMED[1]: ORANGE})
     for cell, word in zip(NAMED, ("true", "random"), strict=True):
-        axes[1].text(*_middle(cell), word, ha="center", va="center", fontsize=6, color="white")
+        axes[1].text(*_middle(cell), word, ha="center", va="center", fontsize=7, color="white")
     crossed = np.unique(np.repeat(np.arange(len(town)), town.sizes) * CELLS**2 + town.cells) % CELLS**2
     truth = np.bincount(crossed, minlength=CELLS**2) / len(town)
     maps = {f"{count:,} reports": shares(plan, town, count, rng) for count in (100, 10_000, 100_000)}
@@ -79,7 +80,7 @@ def one_report() -> Any:
         )
         axis.set_xticks([])
         axis.set_yticks([])
-    figure.colorbar(shown, ax=axes[-1], format=lambda share, _: f"{100 * share:.0f} %")
+    figure.colorbar(shown, ax=panels, shrink=0.6, format=lambda share, _: f"{100 * share:.0f} %")
     return figure
 
 
@@ -116,7 +117,7 @@ def _cells(axis: Any, title: str, coloured: dict[int, str]) -> None:
         axis.add_patch(
             Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="#bbbbbb", linewidth=0.7)
         )
-        axis.text(x - 0.44, y + 0.42, cell, fontsize=6, va="top", color="white" if cell in coloured else GREY)
+        axis.text(x - 0.44, y + 0.42, cell, fontsize=7, va="top", color="white" if cell in coloured else GREY)
     axis.set(xlim=(0, CELLS), ylim=(0, CELLS), xticks=[], yticks=[], aspect="equal", title=title)
 
 
