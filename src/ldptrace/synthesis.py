@@ -1,4 +1,4 @@
-"""From real trajectories to synthetic ones: the one way that the command, the function and every engine take.
+"""From real trajectories to synthetic ones: the code that the command, the function and every engine use.
 
 Every trajectory plays a device; a method makes a plan, collects and fits; one sampler draws and one writer writes.
 """

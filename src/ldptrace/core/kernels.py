@@ -87,7 +87,7 @@ def _announce() -> Any:
                 self.begun = time.perf_counter()
                 if self.spent > QUIET and not self.said:
                     self.said = True
-                    # A warning, because Python prints those of nobody's logger on stderr.
+                    # A warning, because Python prints warnings on stderr even if no logger is configured.
                     LOG.warning(SAID)
             self.depth += 1
 

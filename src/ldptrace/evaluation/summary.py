@@ -115,7 +115,7 @@ class Tables:
 
     @staticmethod
     def of(part: Part, number: int) -> Tables:
-        """Of one block."""
+        """The summary of one block."""
         empty, paths = Tables.nothing(part.grid), part.paths
         _count(
             paths.cells, paths.offsets, paths.grid.n, empty.density, empty.coverage, empty.alone, empty.moves
@@ -155,7 +155,7 @@ class Beside:
 
     @staticmethod
     def of(patterns: Patterns, lengths: Scale, diameters: Scale, part: Part, _: int) -> Beside:
-        """Of one block."""
+        """The summary of one block."""
         return Beside(
             support(part.paths, patterns), lengths.counted(part.lengths), diameters.counted(part.diameters)
         )

@@ -56,7 +56,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What the system says of a full disk does not name the file: this does."""
+    """Name the file: the message of the system about a full disk does not."""
     try:
         yield
     except OSError as error:

@@ -221,7 +221,7 @@ def _across(hx, hy, pieces, piece):  # type: ignore[no-untyped-def]
 
 @kernel(error_model="numpy")
 def _is_near(px, py, distance, on, pieces, lattice, first, held):  # type: ignore[no-untyped-def]
-    """Whether any street is within a distance, which is at most the reach; the piece `on` is looked at before all."""
+    """Whether any street is within a distance, which is at most the reach; the piece `on` is tried first."""
     if on >= 0 and _foot(px, py, pieces, on)[0] <= distance * distance:
         return True
     i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])

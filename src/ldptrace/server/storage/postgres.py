@@ -91,7 +91,7 @@ class PostgresDatabase(Database):
         return without_password(self.url)
 
     def tidy(self) -> None:
-        """Old versions of rows tell the order of changes: do not wait for the next automatic vacuum."""
+        """Old versions of rows reveal the order of changes: do not wait for the next automatic vacuum."""
         try:
             for table in ("fresh", "ids", "tallies", "rounds"):
                 self.connection().execute(f"VACUUM {table}")
