@@ -5,6 +5,7 @@
 one-report.svg: a trip, its report, and what 100, 10,000 and 100,000 reports show.
 standing.svg: the windows, trips and answers of one person in a standing collection.
 belief.svg: how much a report can change a belief, and how precise the answers are, by epsilon.
+kept.svg: what a device, a server and a release hold, and what is kept nowhere.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Visits
 from ldptrace.protocol.randomizers import PrivSet
+from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.standing import Standing
 from ldptrace.simulation import collect
@@ -35,6 +37,21 @@ MOST = 5
 TRUE, NAMED = (3, 4, 10), (10, 27)
 BLUE, ORANGE, GREY = "#0b6e99", "#d95f0e", "#888888"
 WEEK = 7 * 86_400
+# Who holds what: title, what is kept, colour.
+HELD = (
+    ("device", ("trips", "ledger: what was\nanswered, epsilon spent"), BLUE),
+    (
+        "server",
+        ("counts per question", "ids of counted reports,\nuntil publication", "hashes of tokens"),
+        GREY,
+    ),
+    (
+        "release, public",
+        ("synthetic trips, model", "estimates", "how well the model\nfits the answers"),
+        ORANGE,
+    ),
+)
+PASSED = ("randomised\nreport, {size} bytes", "a model of\nthe counts")
 
 
 def main() -> None:
@@ -47,8 +64,9 @@ def main() -> None:
 
     matplotlib.use("svg")
     matplotlib.rcParams |= {"svg.hashsalt": "drawings", "font.size": 10}
-    for name, drawn in (("one-report", one_report()), ("standing", standing()), ("belief", belief())):
-        drawn.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    for draw in (one_report, standing, belief, kept):
+        name = draw.__name__.replace("_", "-")
+        draw().savefig(folder / f"{name}.svg", metadata={"Date": None})
         print(folder / f"{name}.svg")
 
 
@@ -206,6 +224,32 @@ def belief() -> Any:
     right.legend(frameon=False)
     for axis in (left.xaxis, left.yaxis):
         axis.set_major_formatter(percent["major_formatter"])
+    return figure
+
+
+def kept() -> Any:
+    """Where what is kept. The size of a report is that of the default plan."""
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import FancyBboxPatch
+
+    plan = Plan.single_report(Grid((0, 0, 1, 1), CELLS), 1)
+    figure, axis = plt.subplots(figsize=(9, 2.5), layout="constrained")
+    axis.set(xlim=(-0.15, 12.5), ylim=(-0.8, 2.6))
+    axis.axis("off")
+    for place, (title, lines, colour) in enumerate(HELD):
+        left = 4.7 * place
+        box = FancyBboxPatch((left, 0), 2.9, 2, boxstyle="round,pad=0.05", edgecolor=colour, facecolor="none")
+        axis.add_patch(box)
+        axis.text(left + 1.45, 2.25, title, ha="center", weight="bold", color=colour)
+        text = "\n".join(f"• {line}".replace("\n", "\n   ") for line in lines)
+        axis.text(left + 0.1, 1.9, text, va="top", linespacing=1.5, fontsize=9)
+    for place, words in enumerate(PASSED):
+        begin = 4.7 * place + 3.05
+        axis.annotate("", (begin + 1.5, 0.8), (begin, 0.8), arrowprops={"arrowstyle": "-|>", "lw": 2})
+        said = words.format(size=report_bytes(plan.rounds[0]))
+        axis.text(begin + 0.75, 1.0, said, ha="center", va="bottom", fontsize=9)
+    nowhere = "Kept nowhere: reports, network addresses, times of reports, which code came with which report"
+    axis.text(6.1, -0.55, nowhere, ha="center", color=GREY)
     return figure
 
 
