@@ -63,13 +63,17 @@ def test_a_projection_of_no_known_place_is_refused() -> None:
         'ENGCRS["site",EDATUM["here"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["metre",1]]'
     )
     zones = Polygons("site.gpkg", ("a",), [shapely.box(0, 0, 1, 1)], local)
-    with pytest.raises(InputError, match="cannot convert from EPSG:4326 to"):
+    with pytest.raises(
+        InputError, match=r"site.gpkg: cannot convert from EPSG:4326 to .*; save the zones in"
+    ):
         zones.locate(np.array([0.5]), np.array([0.5]), "EPSG:4326")
 
 
 def test_zones_that_overlap_are_refused() -> None:
     with pytest.raises(InputError, match=r"zones 'a' and 'b' overlap"):
         Polygons("z", ("a", "b"), [shapely.box(0, 0, 2, 2), shapely.box(1, 1, 3, 3)])
+    with pytest.raises(InputError, match=r"overlap, and 2 other pairs; a trip can begin in one zone only"):
+        Polygons("z", ("a", "b", "c"), [shapely.box(0, 0, 2, 2)] * 3)
     with pytest.raises(InputError, match=r"2 polygons are named 'a'"):
         Polygons("z", ("a", "a"), SQUARES)
 

@@ -78,15 +78,20 @@ class Polygons(Zones):
         wrong = np.flatnonzero(shared > OVERLAP * smaller)
         if len(wrong):
             a, b = self.ids[first[wrong[0]]], self.ids[second[wrong[0]]]
+            others = f", and {len(wrong) - 1:,} other pairs" if len(wrong) > 1 else ""
             raise InputError(
-                f"{self.name}: zones {a!r} and {b!r} overlap ({len(wrong)} such pairs in all); "
-                "a trip can begin in one zone only"
+                f"{self.name}: zones {a!r} and {b!r} overlap{others}; a trip can begin in one zone only"
             )
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
         shapely = needed("shapely")
         if self.crs is not None and crs is not None:
-            x, y = transformed(x, y, crs, self.crs)
+            try:
+                x, y = transformed(x, y, crs, self.crs)
+            except InputError as error:
+                raise InputError(
+                    f"{self.name}: {error}; save the zones in a system of a known place, such as EPSG:4326"
+                ) from None
         shapes = np.asarray(self.shapes, dtype=object)
         point, zone = shapely.STRtree(shapes).query(shapely.points(x, y), predicate="intersects")
         place = np.full(len(x), len(shapes), dtype=np.int64)

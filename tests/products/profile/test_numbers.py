@@ -50,10 +50,20 @@ def test_a_profile_counts_hours_lengths_pairs_and_streets() -> None:
 
 
 def test_dates_give_days_of_the_week() -> None:
-    found = Profile.of(Sample(trips(dated=True)))
+    one_day = trips(dated=True)
+    assert Profile.of(Sample(one_day)).weekdays is None
+    assert one_day.t is not None
+    found = Profile.of(Sample(Trajectories.concat([one_day, replace(one_day, t=one_day.t + 86_400)])))
     assert found.weekdays is not None
     # Day 20,000 after the first of January 1970 is a Friday.
-    assert found.weekdays.numbers.values.tolist() == [0, 0, 0, 0, 4, 0, 0]
+    assert found.weekdays.numbers.values.tolist() == [0, 0, 0, 0, 4, 4, 0]
+
+
+def test_classes_end_at_the_longest_trips() -> None:
+    found = Profile.of(Sample(trips()))
+    assert found.lengths.names[-2:] == ("3 to 5 km", "over 5 km")
+    assert found.minutes is not None
+    assert found.minutes.names[-1] == "over 10 min"
 
 
 def test_without_times_there_are_no_hours() -> None:

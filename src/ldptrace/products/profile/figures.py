@@ -72,7 +72,8 @@ def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: 
             f'points="{frame.points(ring_x, ring_y)}"><title>{escape(name)}</title></polygon>'
         )
         if isinstance(zones, Squares) or len(names) <= 30:
-            cx, cy = frame.points(np.array([ring_x.mean()]), np.array([ring_y.mean()])).split(",")
+            middle = [np.array([(axis.min() + axis.max()) / 2]) for axis in (ring_x, ring_y)]
+            cx, cy = frame.points(*middle).split(",")
             parts.append(
                 f'<text class="zone-name" x="{cx}" y="{cy}" text-anchor="middle">{escape(name)}</text>'
             )

@@ -81,7 +81,7 @@ class Profile:
         return Profile(
             sample,
             None if trips.t is None else _hours(sample),
-            _weekdays(sample) if trips.has_dates else None,
+            _weekdays(sample),
             _classes(sample, length, KILOMETRES, unit),
             None if minutes is None else _classes(sample, minutes, MINUTES, "min"),
             speeds,
@@ -186,14 +186,19 @@ def _hours(sample: Sample) -> Bars:
     return Bars(tuple(f"{hour}" for hour in range(24)), sample.count(when.place, 24))
 
 
-def _weekdays(sample: Sample) -> Bars:
-    assert sample.trips.t is not None
+def _weekdays(sample: Sample) -> Bars | None:
+    """Trips by the day of the week; None without dates, or where all trips are of one day."""
+    if sample.trips.t is None or not sample.trips.has_dates:
+        return None
     clock = to_local(sample.trips.t[sample.trips.offsets[:-1]], sample.trips.timezone)
     # The first of January 1970 was a Thursday.
-    return Bars(DAYS, sample.count((np.floor(clock / DAY).astype(np.int64) + 3) % 7, 7))
+    days = np.floor(clock / DAY).astype(np.int64)
+    return None if days.min() == days.max() else Bars(DAYS, sample.count((days + 3) % 7, 7))
 
 
 def _classes(sample: Sample, values: Floats, edges: Sequence[float], unit: str) -> Bars:
+    """Trips by classes; the last one is that of the longest of a thousand trips, or of all above."""
+    edges = edges[: int(np.searchsorted(edges, np.quantile(values, 0.999))) + 1]
     names = [f"up to {edges[0]:g} {unit}"]
     names += [f"{a:g} to {b:g} {unit}" for a, b in pairwise(edges)]
     return Bars(

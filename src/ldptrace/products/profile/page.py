@@ -78,7 +78,7 @@ def sentences(profile: Profile) -> list[str]:
         f"{_round(low)} to {_round(high)} {profile.unit} long."
     )
     if "minutes" in profile.quartiles:
-        found.append(f"Half of the trips take more than {profile.quartiles['minutes'][1]:.0f} minutes.")
+        found.append(f"Half of the trips take more than {_round(profile.quartiles['minutes'][1])} minutes.")
     if "speed" in profile.quartiles and profile.unit == "km":
         found.append(f"The usual speed is {profile.quartiles['speed'][1]:.0f} km/h from door to door.")
     for pair in profile.pairs()[:1]:
