@@ -23,6 +23,9 @@ PopulationOption = Annotated[
         "--population", help="Number of people to scale to; by default trips are counted and not scaled."
     ),
 ]
+ZoneIdOption = Annotated[
+    str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,9 +49,7 @@ def matrix(
     by: Annotated[
         str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each of these.")
     ] = None,
-    zone_id: Annotated[
-        str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
-    ] = None,
+    zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
@@ -132,9 +133,7 @@ def profile(
         str | None,
         typer.Option("--zones", metavar="FILE|h3:R", help="Zones to compare; by default squares of the map."),
     ] = None,
-    zone_id: Annotated[
-        str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
-    ] = None,
+    zone_id: ZoneIdOption = None,
     roads: Annotated[
         Path | None, typer.Option("--roads", metavar="NETWORK", help="Show vehicles on these streets too.")
     ] = None,

@@ -55,7 +55,7 @@ def test_weaker_promises_are_on_the_page() -> None:
 
 
 def test_the_page_names_the_publisher_who_holds_trips() -> None:
-    assert "Every trip that the publisher holds" in privacy(profile(simulated=True))[0]
+    assert "Each trip that the publisher holds" in privacy(profile(simulated=True))[0]
     central = privacy(profile(leaks="central, not local differential privacy"))
     assert "The publisher, who holds the trips of people, added random noise" in central[0]
     assert "what was counted would be" in central[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -54,12 +54,11 @@ class Profile:
     weekdays: Bars | None
     lengths: Bars
     minutes: Bars | None
-    speeds: Floats | None
     matrix: Matrix
     zones: Zones
     flows: Flows | None
     unit: str
-    quartiles: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    quartiles: Mapping[str, tuple[float, float, float]]
 
     @staticmethod
     def of(sample: Sample, zones: Zones | None = None, roads: RoadNetwork | None = None) -> Profile:
@@ -72,7 +71,6 @@ class Profile:
         seconds = None if trips.t is None else trips.t[trips.offsets[1:] - 1] - trips.t[trips.offsets[:-1]]
         minutes = None if seconds is None else seconds / 60
         quartiles = {"length": _quartiles(length)}
-        speeds = None
         if minutes is not None:
             quartiles["minutes"] = _quartiles(minutes)
             speeds = 60 * length[minutes > 0] / minutes[minutes > 0]
@@ -84,7 +82,6 @@ class Profile:
             _weekdays(sample),
             _classes(sample, length, KILOMETRES, unit),
             None if minutes is None else _classes(sample, minutes, MINUTES, "min"),
-            speeds,
             Matrix.count(sample, division),
             division,
             None if roads is None else Flows.count(sample, roads),

@@ -96,18 +96,23 @@ def privacy(profile: Profile) -> list[str]:
     if not stated or "epsilon" not in stated:
         return ["These trips state no promise about the people behind them."]
     promise = Promise.of_provenance(stated, "the trips")
-    how = "Every device changed its answer at random before it sent it"
+    how = (
+        "Every device changed its answer at random before it sent it, and the page was made from all answers."
+    )
     if promise.central:
-        how = "The publisher, who holds the trips of people, added random noise to what was counted"
+        how = "The publisher, who holds the trips of people, added random noise to what was counted."
     elif promise.simulated:
-        how = "Every trip that the publisher holds was turned into an answer that was changed at random"
+        how = (
+            "Each trip that the publisher holds gave one answer, which was changed at random, and the page was made "
+            "from all answers."
+        )
     unit = "all trips of one person" if promise.unit == "user" else "one trip"
     return [
-        f"No trip on this page was made by anybody. {how}, and the page was made from all of that together.",
+        f"No trip on this page was made by anybody. {how}",
         f"If {unit} had been completely different, the chance of what was "
         f"{'counted' if promise.central else 'sent'} would be at most {math.exp(float(promise.epsilon)):.1f} times "
         "higher or lower. The smaller this number is, the less anyone can learn about a person "
-        f"(experts call it epsilon {promise.epsilon}).",
+        f"(experts write it as epsilon {promise.epsilon}).",
         *promise.weaker,
     ]
 
