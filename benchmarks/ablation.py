@@ -16,8 +16,7 @@ import numpy as np
 
 from benchmarks.data import DataSet, oldenburg
 from benchmarks.tables import PUBLISHED, Scores, floor, header, repeated, row, save
-from ldptrace.core.moves import grid_moves
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates

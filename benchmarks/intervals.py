@@ -27,7 +27,7 @@ from benchmarks.tables import save
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.generators import city_traffic
-from ldptrace.models import MobilityModel
+from ldptrace.models.base import MobilityModel
 from ldptrace.products import flows, matrix
 from ldptrace.products.departures import Departures
 from ldptrace.products.sample import Numbers, Sample

@@ -23,9 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from ldptrace.device import Reporter
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.server import campaigns, tallies
 from ldptrace.server.storage import Database, open_database
 

@@ -29,11 +29,10 @@ from pathlib import Path
 
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns
-from ldptrace.server.campaigns import Numbers, Terms
-from ldptrace.server.clocks import TrialClock
+from ldptrace.server.campaigns import Numbers, Terms, plan_from_facts
 from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips
-from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.registry import find
+from ldptrace.server.schedule import TrialClock
 from ldptrace.server.standing_fleet import Rhythm, StandingOutcome, run_standing_fleet
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.tallies import counts_of

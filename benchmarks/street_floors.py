@@ -28,7 +28,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Bounds
-from ldptrace.roads.pieces import in_pieces
+from ldptrace.roads.coverage import in_pieces
 
 SHOWN = ("density", "trip", "F1", "pattern", "d24", "d96", "d192")
 # Points of streets are this far apart, in the unit of the network's lengths, when fixes are moved to them.

@@ -24,12 +24,10 @@ from ldptrace.device.storage import MemoryFile
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, schedule, series, views
-from ldptrace.server.campaigns import Numbers, Terms
+from ldptrace.server.campaigns import Numbers, Terms, plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.fleet import city_trips, points_of
-from ldptrace.server.journal import audit_log
-from ldptrace.server.planning import plan_from_facts
-from ldptrace.server.registry import find
+from ldptrace.server.registry import audit_log, find
 from ldptrace.server.storage import Database, open_database
 
 WEEK = 7 * 86_400

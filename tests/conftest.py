@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from ldptrace.core.moves import grid_moves
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.protocol.grid import Grid
 from programs_kit import chromium, closing_lines
 

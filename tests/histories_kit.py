@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from ldptrace.audit.driven import Device
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import decimal_text, ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused
 from ldptrace.protocol.questions import End, Start
 from ldptrace.protocol.randomizers import GRR

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.moves import grid_moves
+from ldptrace.core.paths import grid_moves
 from ldptrace.models.path.expectation import Expectation
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout, base_length
+from ldptrace.models.path.messages import Layout, base_length
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import turn
 

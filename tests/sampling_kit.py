@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.core.parallel import CHUNK, chunks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.models.base import MobilityModel, Sampler
+from ldptrace.models.base import Along, MobilityModel, Sampler
 
 # More than one block.
 COUNT = CHUNK + 300
@@ -19,7 +19,7 @@ def assert_batches_agree(model: MobilityModel, **options: Any) -> None:
     whole = model.sample(COUNT, np.random.default_rng(7), **options)
     assert len(whole) == COUNT
     for size in (9_999, 20_000):
-        sampler = Sampler.of(model, COUNT, np.random.default_rng(7), **options)
+        sampler = Sampler.of(model, COUNT, np.random.default_rng(7), Along(**options))
         ranges = list(enumerate(chunks(COUNT)))
         parts = {
             number: [sampler._part(number)(*part) for part in chunks(stop - start, size)]

@@ -22,10 +22,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from ldptrace.device import Reporter
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Ask, Plan, Round
+from ldptrace.protocol.plan import Ask, CampaignName, Plan, Round
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import GRR

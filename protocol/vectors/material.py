@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.limits import (
@@ -20,7 +19,7 @@ from ldptrace.protocol.limits import (
     MAX_WORK,
     RATIO_BITS,
 )
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import QUESTIONS, CombinedSteps, Length, Moves, Question, Start, Steps
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.round import SHARES, Ask, Round

@@ -15,9 +15,8 @@ from draws import number_text, replayed, sources
 from ledgers import GRID
 
 from ldptrace.device import Ledger, Recording, Reporter
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import decimal_text, ratio_at_most
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused
 from ldptrace.protocol.questions import Start
 from ldptrace.protocol.randomizers import GRR

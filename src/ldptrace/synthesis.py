@@ -24,7 +24,7 @@ from ldptrace.engines.base import Crowd, Draw, Made
 from ldptrace.engines.opening import Where, open_crowd
 from ldptrace.errors import DataWarning, InputError, NoiseWarning, PrivacyWarning
 from ldptrace.io.account import Account
-from ldptrace.io.folder import check_folder, is_folder
+from ldptrace.io.atomic import check_folder, is_folder
 from ldptrace.io.formats import for_writing
 from ldptrace.io.reading import Reading
 from ldptrace.methods import DEFAULT, Job, Method, Synthesis, method

@@ -8,8 +8,8 @@ import pytest
 
 from audit_kit import GRID, ONE_GRR, ONE_OUE, SINGLE, LastBitKept, TrueBitNeverCleared, seeded, with_channel
 from ldptrace.audit import Audit, audit
+from ldptrace.audit.client import structural_findings
 from ldptrace.audit.exact import exact_findings
-from ldptrace.audit.structure import structural_findings
 from ldptrace.device import Reporter
 from ldptrace.device import reporter as reporter_module
 from ldptrace.protocol.plan import Plan

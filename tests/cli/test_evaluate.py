@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import ldptrace as lt
 from evaluation_data import drifting_walks
-from ldptrace.cli import evaluate
+from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
@@ -29,9 +29,7 @@ from tick_kit import ticking
 
 @pytest.fixture(scope="module")
 def app() -> typer.Typer:
-    application = typer.Typer()
-    evaluate.register(application)
-    return application
+    return application("evaluate")
 
 
 def saved(trajectories: Trajectories, path: Path, privacy: object = None) -> str:

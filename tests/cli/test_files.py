@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from ldptrace.cli import files
+from ldptrace.cli import application
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.io import read, write
@@ -18,9 +17,9 @@ LINES = Trajectories(
 
 
 def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    app = typer.Typer()
-    files.register(app)
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    result = CliRunner().invoke(
+        application("inspect"), [str(argument) for argument in arguments], catch_exceptions=False
+    )
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
 

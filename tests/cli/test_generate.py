@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 from ldptrace import generators
-from ldptrace.cli.generate import register
+from ldptrace.cli import application
 from ldptrace.core.pois import Pois, Visits
 from ldptrace.errors import InputError
 from ldptrace.io import read
@@ -18,9 +17,9 @@ from ldptrace.roads import read_roads
 
 
 def run(*arguments: str | Path) -> Result:
-    app = typer.Typer()
-    register(app)
-    return CliRunner().invoke(app, [str(argument) for argument in ("generate", *arguments)])
+    return CliRunner().invoke(
+        application("generate"), [str(argument) for argument in ("generate", *arguments)]
+    )
 
 
 @pytest.mark.slow

@@ -28,7 +28,9 @@ def test_tallies_with_times_are_remembered(tmp_path: Path, rng: np.random.Genera
     assert "give --at TIME for each" in error_of(*common, "--remember", "1h")
     assert "nobody was asked the question trips" in error_of(*common, "--population", "1000")
     assert "3 tallies and 1 times" in error_of(*common, "--at", "1")
-    assert "2026-03-01T08:30" in error_of(*common, "--at", "a", "--at", "2", "--at", "3")
+    assert "--at is a moment, such as 2026-11-16T08:00Z" in error_of(
+        *common, "--at", "a", "--at", "2", "--at", "3"
+    )
 
 
 @pytest.mark.slow

@@ -7,20 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from ldptrace.cli.roads import register
+from ldptrace.cli import application
 from ldptrace.errors import InputError
 from ldptrace.roads import read_roads
 from road_kit import block, write_geojson
 
 
 def run(*arguments: str | Path) -> Result:
-    app = typer.Typer()
-    register(app)
-    app.command("other")(lambda: None)  # a single command would lose its name
-    return CliRunner().invoke(app, [str(argument) for argument in ("roads", *arguments)])
+    return CliRunner().invoke(application("roads"), [str(argument) for argument in ("roads", *arguments)])
 
 
 @pytest.fixture

@@ -15,9 +15,8 @@ from histories_kit import History
 from ldptrace.audit import CommandDevice
 from ldptrace.device import Ledger
 from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.standing import Standing
 
 pytestmark = pytest.mark.slow

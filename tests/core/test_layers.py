@@ -2,12 +2,102 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import shapely
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ldptrace.core.layers import read_layer, stated_crs, write_lines
+from ldptrace.core.layers import (
+    LINE,
+    MULTI_LINE,
+    MULTI_POINT,
+    POINT,
+    Shapes,
+    read_layer,
+    shapes_of,
+    stated_crs,
+    write_lines,
+)
 from ldptrace.errors import FormatError, InputError
+
+PLACES = st.tuples(st.integers(-9, 9), st.integers(-9, 9))
+LAYERS_OF_LINES = st.lists(PLACES, min_size=2, max_size=5)
+GEOMETRIES = st.one_of(
+    st.none(),
+    PLACES.map(shapely.Point),
+    LAYERS_OF_LINES.map(shapely.LineString),
+    st.lists(PLACES, max_size=4).map(shapely.MultiPoint),
+    st.lists(LAYERS_OF_LINES, max_size=3).map(shapely.MultiLineString),
+    st.just(shapely.Polygon([(0, 0), (1, 0), (1, 1)])),
+)
+FLAVOURS = st.sampled_from(["iso", "extended"])
+
+
+def read(shapes: list[Any], **how: Any) -> Shapes:
+    blobs = [None if shape is None else shapely.to_wkb(shape, **how) for shape in shapes]
+    return shapes_of(pa.chunked_array([pa.array(blobs, pa.binary())]))
+
+
+def parts(found: Shapes) -> list[list[list[float]]]:
+    points = np.c_[found.x, found.y].tolist()
+    return [points[a:b] for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+
+
+@given(st.lists(GEOMETRIES, max_size=8), FLAVOURS, st.sampled_from([0, 1]))
+def test_any_geometries_are_read(shapes: list[Any], flavour: str, order: int) -> None:
+    found = read(shapes, flavor=flavour, byte_order=order)
+    wanted, rows = [], []
+    for row, shape in enumerate(shapes):
+        if shape is not None and shape.geom_type != "Polygon":
+            own = list(shape.geoms) if hasattr(shape, "geoms") else [shape]
+            wanted += [[list(place) for place in part.coords] for part in own]
+            rows += [row] * len(own)
+    assert parts(found) == wanted
+    assert found.row.tolist() == rows
+    # Shapely counts points and lines from 0, the others as the standard does.
+    codes = [0 if shape is None else shapely.get_type_id(shape) for shape in shapes]
+    assert found.kind.tolist() == [
+        code if shape is None or code > 1 else code + 1 for code, shape in zip(codes, shapes, strict=True)
+    ]
+    assert np.isnan(found.m).all()
+
+
+@pytest.mark.parametrize("flavour", ["iso", "extended"])
+@pytest.mark.parametrize("text", ["LINESTRING M (0 1 5, 2 3 6)", "LINESTRING ZM (0 1 9 5, 2 3 9 6)"])
+def test_measures_are_a_column(text: str, flavour: str) -> None:
+    found = read([shapely.from_wkt(text)], output_dimension=4, flavor=flavour)
+    assert (found.kind.tolist(), parts(found), found.m.tolist()) == ([LINE], [[[0, 1], [2, 3]]], [5, 6])
+
+
+@pytest.mark.parametrize("flavour", ["iso", "extended"])
+def test_heights_are_passed_over(flavour: str) -> None:
+    line = shapely.LineString([(0, 1, 9), (2, 3, 9)])
+    found = read([line, shapely.MultiLineString([line, line])], output_dimension=3, flavor=flavour)
+    assert parts(found) == [[[0, 1], [2, 3]]] * 3
+    assert found.row.tolist() == [0, 1, 1]
+
+
+def test_an_identifier_of_the_coordinate_system_is_passed_over() -> None:
+    line = shapely.set_srid(shapely.LineString([(0, 1), (2, 3)]), 4326)
+    assert parts(read([line], include_srid=True, flavor="extended")) == [[[0, 1], [2, 3]]]
+
+
+def test_an_empty_point_has_no_place() -> None:
+    found = read([shapely.Point(), shapely.Point(1, 2)])
+    assert (found.kind.tolist(), found.row.tolist(), parts(found)) == ([POINT, POINT], [1], [[[1, 2]]])
+
+
+def test_some_kinds_are_chosen() -> None:
+    line = shapely.LineString([(0, 1), (2, 3)])
+    found = read([shapely.MultiPoint([(5, 5), (6, 6)]), line, shapely.MultiLineString([line])])
+    assert found.kind.tolist() == [MULTI_POINT, LINE, MULTI_LINE]
+    assert found.only((LINE, MULTI_LINE)).row.tolist() == [1, 2]
+    assert parts(found.only((MULTI_POINT,))) == [[[5, 5]], [[6, 6]]]
+
 
 pytest.importorskip("pyogrio")
 LINES = [np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 8.0]])]

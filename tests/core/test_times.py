@@ -1,9 +1,14 @@
 from __future__ import annotations
 
-import numpy as np
-import pytest
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
-from ldptrace.core.times import epoch_unit, iso, to_local, to_utc
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldptrace.core.times import epoch_unit, iso, read_times, to_local, to_utc
 from ldptrace.errors import InputError
 
 SUMMER, WINTER = 1_720_000_000.0, 1_700_000_000.0
@@ -45,3 +50,102 @@ def test_a_date_that_cannot_be() -> None:
     assert iso(WINTER, "Asia/Tokyo") == "2023-11-15T07:13:20+09:00"
     with pytest.raises(InputError, match="no time zone"):
         iso(WINTER, "../etc/passwd")
+
+
+# Half past eight on the first of May 2024, in UTC.
+MOMENT = 1_714_552_200.0
+
+
+def seconds(values: list[object], zone: str | None = None) -> list[float] | None:
+    found = read_times(pa.chunked_array([values]), zone).seconds
+    return None if found is None else found.tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2024-05-01T08:30:00Z",
+        "2024-05-01T10:30:00+02:00",
+        "2024-05-01 08:30:00",
+        "2024/05/01 08:30:00",
+        "2024/05/01 08:30",
+        "01.05.2024 08:30:00",
+        "05/01/2024 08:30:00 AM",
+        "Wed May 01 08:30:00 +0000 2024",
+        "1714552200",
+        "1.7145522e9",
+        1_714_552_200,
+        1_714_552_200_000,
+        1_714_552_200_000_000,
+        20_240_501_083_000,
+        datetime(2024, 5, 1, 8, 30),
+        datetime(2024, 5, 1, 8, 30, tzinfo=UTC),
+    ],
+)
+def test_one_moment_in_many_spellings(value: object) -> None:
+    assert seconds([value, None, value]) == pytest.approx([MOMENT, np.nan, MOMENT], nan_ok=True)
+
+
+@given(st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1)), st.integers(-12 * 60, 14 * 60))
+def test_every_date_with_a_zone_is_the_moment_that_it_says(moment: datetime, minutes: int) -> None:
+    zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    assert seconds([zoned.isoformat()]) == pytest.approx([zoned.timestamp()], abs=1e-5)
+
+
+def test_a_zone_counts_only_where_the_text_says_none() -> None:
+    assert seconds(["2024-05-01T08:30:00"], "Asia/Tokyo") == [MOMENT - 9 * 3600]
+    assert seconds(["2024-05-01T08:30:00Z"], "Asia/Tokyo") == [MOMENT]
+    # Numbers since 1970 are in UTC wherever they were written.
+    assert seconds([1_714_552_200], "Asia/Tokyo") == [MOMENT]
+
+
+def test_clocks_without_a_day_are_seconds_of_the_day() -> None:
+    assert seconds(["08:30", "23:59:59.5"]) == [30_600.0, 86_399.5]
+    assert seconds([time(8, 30)]) == [30_600.0]
+    day = pa.chunked_array([["2024-05-01"]])
+    assert read_times(pa.chunked_array([["08:30:00"]]), None, day).seconds == pytest.approx([MOMENT])
+
+
+def test_days_without_a_clock_are_said_to_be_days() -> None:
+    for value in ("2024-05-01", date(2024, 5, 1), 20_240_501):
+        found = read_times(pa.chunked_array([[value]]))
+        assert found.seconds is not None
+        assert found.seconds.tolist() == [1_714_521_600.0]
+        assert found.notes == ("the times are days, without a time of the day",)
+
+
+def test_of_two_readings_the_shorter_span_is_taken() -> None:
+    found = read_times(pa.chunked_array([["01/05/2024 10:00", "02/05/2024 10:00"]]))
+    assert found.seconds is not None
+    assert np.diff(found.seconds).tolist() == [86_400.0]
+    assert found.notes == ("dates read as day first",)
+    american = read_times(pa.chunked_array([["05/01/2024 10:00", "05/02/2024 10:00"]]))
+    assert american.notes == ("dates read as month first",)
+
+
+@pytest.mark.parametrize("values", [["noon"], [True], ["2024-05-01T08:30:00.123456Z", "2024-05-01 noon"]])
+def test_what_is_not_understood_is_no_time(values: list[object]) -> None:
+    assert seconds(values) is None
+
+
+@pytest.mark.parametrize("local", ["2024-05-01T10:30:00", "01.05.2024 10:30", "20240501T103000"])
+def test_times_without_a_zone_beside_others_are_on_the_clocks_of_the_place(local: str) -> None:
+    column = pa.chunked_array([["2024-05-01T08:30:00Z", local, None, "2024-05-01T09:30+01:00", local]])
+    found = read_times(column, "Europe/Berlin")
+    assert found.seconds is not None
+    np.testing.assert_equal(found.seconds, [MOMENT, MOMENT, np.nan, MOMENT, MOMENT])
+    assert found.unzoned == 2
+    assert read_times(column[:1], "Europe/Berlin").unzoned == 0
+
+
+@pytest.mark.parametrize(
+    "values", [["2024-05-01T08:30:00Z", "noon"], ["2024-05-01 08:30", "2024-05-01a08+02"]]
+)
+def test_one_time_that_is_not_understood_is_no_column_of_times(values: list[str]) -> None:
+    assert read_times(pa.chunked_array([values])).seconds is None
+
+
+def test_a_column_of_nothing_has_no_times() -> None:
+    found = seconds(["", " ", None])
+    assert found is not None
+    assert np.isnan(found).all()

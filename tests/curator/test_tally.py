@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.curator import Estimates, Tally
+from ldptrace.curator.tally import Sums
 from ldptrace.errors import FormatError, InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -76,3 +77,26 @@ def test_answers_of_several_slots_are_debiased_by_slots(grid: Grid) -> None:
     for found in Estimates.from_tally(plan, filled).values():
         np.testing.assert_allclose(found.frequencies[0], 0.5, atol=1e-9)
         np.testing.assert_allclose(found.frequencies[1:], 0.0, atol=1e-9)
+
+
+PLAN = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1.0)
+
+
+def test_one_tally_counts_fully() -> None:
+    tally = Tally("p", 0, (np.array([1, 2]), np.array([3, 4])), (3, 7), (3, 7))
+    sums = Sums.of(tally)
+    assert sums.of_ask(1)[0].tolist() == [3.0, 4.0]
+    assert sums.of_ask(1)[1:] == (7.0, 7.0, 7.0)
+    assert sums.effective == 10.0
+
+
+def test_users_that_count_less_say_less() -> None:
+    step = Sums((np.array([4.0, 6.0]),), (10.0,), (10.0,), (10.0,))
+    both = step.aged(0.1) + step
+    assert both.of_ask(0)[2] == pytest.approx(11.0)
+    assert both.effective == pytest.approx(121 / 10.1)
+    assert step.aged(0.1).effective == pytest.approx(10.0)
+
+
+def test_nothing_is_worth_nobody() -> None:
+    assert Sums.of(Tally.zero(PLAN)).effective == 0.0

@@ -7,9 +7,8 @@ import pytest
 
 from ldptrace.device import Ledger, Reporter
 from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report, moment_words
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.trips import NO_TRIP

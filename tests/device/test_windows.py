@@ -18,10 +18,9 @@ from scipy.stats import binomtest, chisquare
 from ldptrace.device import Ledger, Recording, Reporter, track
 from ldptrace.device import reporter as module
 from ldptrace.errors import InputError
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.questions import Start, Trips
 from ldptrace.protocol.randomizers import GRR

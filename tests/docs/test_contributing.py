@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 ADDED = re.compile(r"^```python end-of-file=(\S+)\n(.*?)^```$", re.M | re.S)
 # The same collection on streets, after the example and with its names.
 STREETS = """
-from ldptrace.models import RouteModel, StreetOptions
+from ldptrace.models.routes.model import RouteModel
+from ldptrace.models.routes.options import StreetOptions
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 

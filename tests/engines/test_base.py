@@ -1,18 +1,43 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.engines import base
 from ldptrace.engines.base import Crowd, T, Work
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection
 from ldptrace.simulation.unit import Unit
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.lists(st.integers(0, 60), max_size=5), st.integers(1, 12))
+def test_blocks_do_not_depend_on_batches(sizes: list[int], at: list[int], points: int) -> None:
+    """The same from batches cut anywhere as from all at once, and never more than allowed but for a single one."""
+    offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    trips = Trajectories(np.arange(offsets[-1]), np.zeros(offsets[-1]), offsets)
+    borders = [0, *sorted(min(cut, len(sizes)) for cut in at), len(sizes)]
+    batches = [trips.part(start, stop) for start, stop in itertools.pairwise(borders)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "POINTS", points)
+        patch.setattr(base, "CHUNK", 7)
+        expected = base.cuts(offsets)
+        found = list(base.in_blocks(batches))
+    assert [len(block) for block in found] == [stop - start for start, stop in expected]
+    assert sum(len(block) for block in found) == len(sizes)
+    for block, (start, stop) in zip(found, expected, strict=True):
+        assert np.array_equal(block.x, trips.part(start, stop).x)
+        assert len(block) <= 7
+        assert block.points <= points or len(block) == 1
+
 
 GRID = Grid((0.0, 0.0, 10.0, 10.0), 4)
 

@@ -27,7 +27,7 @@ from ldptrace.engines.opening import Where
 from ldptrace.errors import InputError, NothingUsable, PrivacyWarning
 from ldptrace.io.batches import Batches, open_batches
 from ldptrace.io.reading import Reading
-from ldptrace.models.base import Sampler
+from ldptrace.models.base import Along, Sampler
 from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.shares import Wanted
 from ldptrace.simulation import Collection, collect
@@ -259,7 +259,7 @@ def test_very_dense_points_are_drawn_in_pieces(tmp_path: Path, monkeypatch: pyte
     inside = within(walks(1000), BOUNDS)[0]
     model = run_method(inside, 1.0, bounds=BOUNDS, grid=2, method="paper", seed=1, time="off").synthesis.model
     assert model is not None
-    draw = Sampler.of(model, 300, np.random.default_rng(2), spacing=0.01)
+    draw = Sampler.of(model, 300, np.random.default_rng(2), Along(spacing=0.01))
     whole = draw.trips()
     monkeypatch.setattr("ldptrace.models.base.DENSE", 2000)
     pieces = list(draw.pieces(0))

@@ -50,7 +50,7 @@ def test_tables_end_where_trips_end(sizes: list[int], batch: int) -> None:
 
 
 def test_a_partition_adds_up_whatever_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ldptrace.engines.blocks.CHUNK", 8)
+    monkeypatch.setattr("ldptrace.engines.base.CHUNK", 8)
     trips = walks(30)
 
     def lengths(block: Trajectories, number: int) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldptrace.evaluation import divergence
+from ldptrace.evaluation.divergence import Spread, padded_sum, quantile, round_edges
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
@@ -23,3 +24,36 @@ def test_divergence_is_smoothed_as_in_the_reference() -> None:
     assert divergence.jensen_shannon([1.0, 0.0], [0.0, 1.0]) == pytest.approx(math.log(2), abs=1e-6)
     assert divergence.count_divergence([0, 0], [1, 2]) == divergence.MAX_JSD
     assert divergence.count_divergence([0, 0], [0, 0]) == 0.0
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50), st.integers(0, 50))
+def test_spreads_of_parts_add_up(values: list[float], cut: int) -> None:
+    whole, parts = (
+        Spread.of(np.array(values)),
+        [Spread.of(np.array(part)) for part in (values[:cut], values[cut:])],
+    )
+    both = parts[0] + parts[1]
+    assert (both.low, both.high) == (min(values), max(values))
+    assert both.mean == pytest.approx(np.mean(values))
+    assert np.array_equal(both.classes, whole.classes)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
+def test_edges_are_round_and_reach_the_usual_values(values: list[float]) -> None:
+    found = Spread.of(np.array(values)).scale().drawn
+    assert (len(found), found[0]) == (21, 0)
+    assert np.all(np.diff(found) > 0)
+    ordered = np.sort(values)
+    # A drawing may leave out one value in two hundred, and no more.
+    assert found[-1] >= 0.999 * ordered[int(np.ceil(0.995 * len(values))) - 1]
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.floats(0, 1))
+def test_quantiles_of_counted_numbers_are_those_of_the_numbers(values: list[int], share: float) -> None:
+    assert quantile(np.bincount(values), share) == pytest.approx(float(np.quantile(values, share)))
+
+
+def test_small_things() -> None:
+    assert round_edges(0.0)[-1] == 1.0
+    assert padded_sum(np.array([1]), np.array([0, 4])).tolist() == [1, 4]
+    assert Spread.of(np.empty(0)).mean == 0.0

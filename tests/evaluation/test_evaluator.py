@@ -283,7 +283,7 @@ def test_files_are_evaluated_as_memory_is(
     tables: list[Path], bounds: Bounds | None, streets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same scorecard to the last digit from blocks on disk, whatever is read at a time, samples included."""
-    monkeypatch.setattr("ldptrace.engines.blocks.POINTS", 900)
+    monkeypatch.setattr("ldptrace.engines.base.POINTS", 900)
     monkeypatch.setattr("ldptrace.evaluation.evaluator.SAMPLE", 50)
     monkeypatch.setattr(
         "ldptrace.evaluation.evaluator.map_alone", lambda roads, rng: controls.map_alone(roads, rng, 200)
@@ -313,7 +313,7 @@ def test_files_are_evaluated_as_memory_is(
 def test_sets_of_many_blocks_are_judged_like_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     real, synthetic = timed(drifting_walks(300, 1), 1), timed(drifting_walks(200, 2), 2)
     expected = evaluate(real, synthetic, grid=SIX, seed=1, repeat=1, attacks=False)
-    monkeypatch.setattr("ldptrace.engines.blocks.POINTS", 300)
+    monkeypatch.setattr("ldptrace.engines.base.POINTS", 300)
     rng = np.random.default_rng(3)
     references = References.of(real, SIX, [200], rng)
     card = judge(references, [Published("ours", Measured.of(synthetic, SIX))], rng, repeat=1)

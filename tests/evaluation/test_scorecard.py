@@ -9,7 +9,7 @@ from rich.console import Console
 
 from evaluation_data import drifting_walks, good_and_bad
 from ldptrace.evaluation import Scorecard, evaluate
-from ldptrace.evaluation.corrected import CORRECTED
+from ldptrace.evaluation.metrics import CORRECTED
 
 SQUARE = (0.0, 0.0, 10.0, 10.0)
 

@@ -40,7 +40,7 @@ def test_visits_passages_and_trips_by_hand() -> None:
 def test_blocks_make_the_whole(seed: int, points: int) -> None:
     walks, other = drifting_walks(30, seed), Summary.of(drifting_walks(30, seed + 1), GRID)
     whole = Summary.of(walks, GRID)
-    with patch("ldptrace.engines.blocks.POINTS", points):
+    with patch("ldptrace.engines.base.POINTS", points):
         parts = Summary.of(walks, GRID)
     assert len(parts.tables.blocks) > 1
     for name in ("density", "coverage", "cell_lengths", "visits", "lengths", "diameters", "points", "scale"):
@@ -63,7 +63,7 @@ def test_taken_trajectories_bring_their_lengths() -> None:
 
 def test_a_bootstrap_is_the_same_in_every_pass() -> None:
     whole = Summary.of(drifting_walks(40, 1), GRID)
-    with patch("ldptrace.engines.blocks.POINTS", 50):
+    with patch("ldptrace.engines.base.POINTS", 50):
         again = Summary.of(drifting_walks(40, 1), GRID).again(500, np.random.default_rng(1))
     assert len(again) == len(again.lengths) == 500
     assert set(again.lengths) <= set(whole.lengths)

@@ -11,6 +11,7 @@ import pytest
 from ldptrace import generators
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
+from ldptrace.generators.cities import PRESETS
 from ldptrace.generators.streets import SPEED
 from ldptrace.generators.traffic import Traffic
 from ldptrace.roads import RoadNetwork, read_roads, write_roads
@@ -139,3 +140,18 @@ def test_few_trips(traffic: Traffic, count: int) -> None:
 def test_wrong_settings_are_told(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         generators.city(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_mean_points_are_those_of_the_paper(name: str) -> None:
+    trips = generators.like(name, 5000, seed=1)
+    # The spread of sizes is about half of the mean, so five thousand trips tell the mean to 0.7 %.
+    assert trips.sizes.mean() == pytest.approx(PRESETS[name].mean_points, rel=0.06)
+    assert trips.t is not None
+    assert np.median(np.diff(trips.t)) == pytest.approx(PRESETS[name].settings["interval"])
+
+
+def test_an_unknown_preset_lists_the_known() -> None:
+    with pytest.raises(InputError, match=r"'paris'.*campus, oldenburg, porto"):
+        generators.like("paris")

@@ -95,8 +95,7 @@ def test_a_file_that_grows_is_the_file_of_all_at_once(
     trips = replace(trips, t=t, ids=np.array([7, 8, 9]), crs="EPSG:4326", provenance={"epsilon": "1"})
     trips = trips.part(0, cuts[-1])
     path = tmp_path / f"trips{kind.extensions[0]}"
-    assert kind.writer is not None
-    with kind.writer(path) as writer:
+    with kind.open(path) as writer:
         for start, stop in pairwise(cuts):
             writer.write(trips.part(start, stop))
     found, whole = tmp_path / f"grown{kind.extensions[0]}", tmp_path / f"whole{kind.extensions[0]}"

@@ -12,7 +12,7 @@ from ldptrace.core.columns import Names
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import Reading, read, read_with_account
-from ldptrace.io.stated import stated_crs
+from ldptrace.io.files import stated_crs
 
 pyogrio = pytest.importorskip("pyogrio")
 shapely = pytest.importorskip("shapely")

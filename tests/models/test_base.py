@@ -8,7 +8,9 @@ import pytest
 from conftest import random_paths
 from ldptrace.curator import Estimates
 from ldptrace.errors import FormatError, InputError
-from ldptrace.models import MODELS, MarkovModel, PathModel, fit_model, load_model, model_class
+from ldptrace.models import MODELS, fit_model, load_model, model_class
+from ldptrace.models.markov import MarkovModel
+from ldptrace.models.path.model import PathModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from conftest import random_paths
-from ldptrace.core.moves import grid_moves
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.curator import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.markov import MarkovModel
-from ldptrace.models.observation import Observation
-from ldptrace.models.share import first_guess
+from ldptrace.models.observation import Observation, first_guess
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import collect

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ from ldptrace.errors import FitWarning
 from ldptrace.models.observation import (
     Match,
     Observation,
+    Share,
     beside_map,
     beyond_noise,
+    first_guess,
     match_table,
     warn_of_misfit,
 )
@@ -71,3 +74,68 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     assert beyond_noise(poor)
     assert not beyond_noise(good)
     assert not beyond_noise([])
+
+
+def test_a_share_that_noise_explains_changes_no_number_of_trips() -> None:
+    assert Share(0.029, 0.01).trips(1000) == 1000
+    assert "noise explains" in str(Share(0.029, 0.01))
+    assert Share(0.031, 0.01).trips(1000) == 969
+    assert "noise" not in str(Share(0.031, 0.01))
+
+
+def test_a_share_below_zero_is_shown_as_none() -> None:
+    assert str(Share(-0.03, 0.01)).startswith("0.0 %")
+    assert Share(-0.03, 0.01).trips(1000) == 1000
+
+
+def test_a_document_keeps_it_and_what_is_none_is_refused() -> None:
+    share = Share(0.25, 0.03)
+    assert Share.restored(share.document()) == share
+    assert Share.restored(None) is None
+    for broken in ({"value": math.nan, "std_error": 0.1}, {"value": 0.1, "std_error": 0.0}):
+        with pytest.raises(ValueError, match="share of devices"):
+            Share.restored(broken)
+
+
+def seen(name: str, value: float, error: float, most: int = 1) -> Observation:
+    return Observation(name, most, 100, np.array([value / 2, value / 2]), np.full(2, error**2 / 2))
+
+
+def test_the_first_guess_weighs_single_answers_by_their_precision() -> None:
+    guess = first_guess([seen("length", 0.6, 0.1), seen("start", 0.9, 0.2), seen("visits", 3.0, 0.01, 4)])
+    assert guess.value == pytest.approx(1 - (0.6 * 100 + 0.9 * 25) / 125)
+    assert guess.std_error == pytest.approx(math.sqrt(1 / 125))
+
+
+def test_without_a_question_that_says_it_nothing_is_known() -> None:
+    guess = first_guess([seen("visits", 3.0, 0.01, 4)])
+    assert not guess.known
+    assert not guess.clear
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_for_independent_questions_the_weighted_totals_are_the_joint_fit(seed: int) -> None:
+    """All frequencies p of all questions and the share are unknown: y = t p + noise, and each p adds up to one."""
+    rng = np.random.default_rng(seed)
+    sizes, t = (9, 6, 4), 0.4
+    observations, blocks = [], []
+    for name, size in zip(("length", "start", "cut-end"), sizes, strict=True):
+        variances = rng.uniform(0.5, 2.0, size) * 1e-4
+        noisy = t * rng.dirichlet(np.ones(size)) + rng.normal(size=size) * np.sqrt(variances)
+        observations.append(Observation(name, 1, 100, noisy, variances))
+        blocks.append((noisy, variances))
+    # With q = t p the criterion is quadratic: unknowns are t and all q, and each question's q add up to t.
+    unknown = 1 + sum(sizes)
+    normal, right, at = np.zeros((unknown, unknown)), np.zeros(unknown), 1
+    constraints = np.zeros((len(sizes), unknown))
+    for number, (noisy, variances) in enumerate(blocks):
+        own = np.arange(at, at + len(noisy))
+        normal[own, own], right[own] = 1 / variances, noisy / variances
+        constraints[number, own], constraints[number, 0] = 1, -1
+        at += len(noisy)
+    full = np.block([[normal, constraints.T], [constraints, np.zeros((len(sizes),) * 2)]])
+    inverse = np.linalg.inv(full)
+    joint = inverse @ np.concatenate([right, np.zeros(len(sizes))])
+    guess = first_guess(observations)
+    assert 1 - guess.value == pytest.approx(joint[0], rel=1e-9)
+    assert guess.std_error**2 == pytest.approx(inverse[0, 0], rel=1e-9)

@@ -13,10 +13,11 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models import Calendar, TimedModel, fit_model, load_model
+from ldptrace.models import fit_model, load_model
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
-from ldptrace.models.time import TIME_QUESTIONS
+from ldptrace.models.space_time import TimedModel
+from ldptrace.models.time import TIME_QUESTIONS, Calendar
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.library import Library

@@ -16,9 +16,10 @@ from ldptrace.errors import FormatError, InputError
 from ldptrace.evaluation.divergence import count_divergence, jensen_shannon
 from ldptrace.generators import city
 from ldptrace.io import read, write
-from ldptrace.models import Calendar, PathModel, TimedModel, fit_model, load_model
-from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, TimeModel, _directions
-from ldptrace.models.time_draws import TimeDraws
+from ldptrace.models import fit_model, load_model
+from ldptrace.models.path.model import PathModel
+from ldptrace.models.space_time import TimedModel
+from ldptrace.models.time import DAY_PROFILE, TIME_QUESTIONS, Calendar, TimeDraws, TimeModel, _directions
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Departure, Tides
@@ -27,6 +28,14 @@ from ldptrace.protocol.round import Ask, Round
 from ldptrace.synthesis import synthesize
 from synthesis_kit import run_method
 from trajectory_kit import straight_trips
+
+
+def test_a_part_holds_the_draws_of_its_trips() -> None:
+    whole = TimeDraws.drawn(50, np.random.default_rng(1))
+    part = whole.part(20, 40)
+    for name in ("speed", "hour", "minute"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[20:40])
+
 
 BOX = (0.0, 0.0, 20_000.0, 20_000.0)
 GRID = Grid(BOX, 6)

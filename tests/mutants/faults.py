@@ -21,7 +21,7 @@ RECEIVE = "tests/curator/test_receive.py"
 # The audit's own tests, and what it says of a device that is at fault: by part, so that a fault runs what should see it.
 AUDITED_SOURCE, AUDITED_EXACT, AUDITED_STRUCTURE, AUDITED_ATTACKS, AUDITED_MARGINALS, AUDITED_VERDICT = (
     f"tests/audit/test_{part}.py"
-    for part in ("source", "exact", "structure", "black_box", "marginals", "verdict")
+    for part in ("source", "exact", "client", "black_box", "marginals", "verdict")
 )
 
 _RANDOM = f"{PROTOCOL}/randomness.py"
@@ -129,14 +129,14 @@ STANDING_PLANS = [
     Fault("windows: empty trajectories are trips", _TRACK, "if len(points) > 0]", "]", WINDOWS),
     Fault("points: all of them are kept", f"{PROTOCOL}/trips.py", "    if points <= MAX_POINTS:\n", "    if True:\n", VECTORS),
     Fault("trips: five are six or more", f"{PROTOCOL}/questions/trips.py", "CLASSES = (1, 2, 3, 4, 6)", "CLASSES = (1, 2, 3, 4, 5)", VECTORS),
-    Fault("campaign: the nonce is not in the plan", f"{PROTOCOL}/campaign.py", 'return {"name": self.name, "nonce": self.nonce}', 'return {"name": self.name, "nonce": "0" * 32}', "tests/protocol/test_campaign.py"),
-    Fault("campaign: every nonce is the same", f"{PROTOCOL}/campaign.py", "os.urandom(16).hex()", '"00" * 16', "tests/protocol/test_campaign.py"),
+    Fault("campaign: the nonce is not in the plan", f"{PROTOCOL}/plan.py", 'return {"name": self.name, "nonce": self.nonce}', 'return {"name": self.name, "nonce": "0" * 32}', "tests/protocol/test_plan.py"),
+    Fault("campaign: every nonce is the same", f"{PROTOCOL}/plan.py", "os.urandom(16).hex()", '"00" * 16', "tests/protocol/test_plan.py"),
     Fault("ledger: the limit can only be raised", _LEDGER, "stored if self.new_limit is None else self.new_limit", "stored if self.new_limit is None else max(stored, self.new_limit)", WINDOWS),
     Fault("ledger: a link is replaced", _STORAGE, "return os.path.realpath(self.path)", "return os.path.abspath(self.path)", STORAGE),
     Fault("ledger: hard links are answered", _STORAGE, "st_nlink > 1", "st_nlink > 2", STORAGE),
     Fault("ledger: the lock can be deleted", _STORAGE, "            handle = os.open(folder, os.O_RDONLY)\n            try:\n                _lock", "            handle = os.open(self.real + '.lock', os.O_RDWR | os.O_CREAT)\n            try:\n                _lock", STORAGE),
     Fault("refusal: empty files have no coordinates", "src/ldptrace/cli/own.py", "return trips, crs or stated_crs(path, format)", "return trips, crs or (found.crs if trips else None)", OWN),
-    Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and str(", "if False and str(", OWN),
+    Fault("clocks: --now changes the ledger in use", "src/ldptrace/cli/collect.py", "if now is not None and not was_typed(", "if False and not was_typed(", OWN),
     Fault("receive: any window is counted", _RECEIVE, "    if window != _ANY and _item(data, start + _WINDOW, _WINDOW_BYTES) != window:\n        return _WRONG_WINDOW\n", "", VECTORS),
 ]  # fmt: skip
 
@@ -205,11 +205,11 @@ AUDITS = [
     Fault("audit: formulas at full size are not compared", f"{AUDIT}/exact.py", "holds = same and _full_size_agrees(channel)", "holds = same", AUDITED_EXACT),
     Fault("audit: slots are not added up", f"{AUDIT}/exact.py", "finding.epsilon * ask.question.slots for", "finding.epsilon for", AUDITED_EXACT),
     Fault("audit: questions are not added up", f"{AUDIT}/exact.py", 'return max(values) if round_.assignment == "partition" else sum(values)', "return max(values)", AUDITED_EXACT),
-    Fault("audit: headers are cut", f"{AUDIT}/structure.py", "m[:HEADER_BYTES].hex()", "m[:18].hex()", AUDITED_STRUCTURE),
-    Fault("audit: headers are not compared", f"{AUDIT}/structure.py", '_equal(number, "header", headers)]', "]", AUDITED_STRUCTURE),
-    Fault("audit: sizes are not compared", f"{AUDIT}/structure.py", '[_equal(number, "number and size", sizes), ', "[", AUDITED_STRUCTURE),
-    Fault("audit: the form is not looked at", f"{AUDIT}/structure.py", "            found.append(_valid(plan, number, sent))", "            pass", AUDITED_STRUCTURE),
-    Fault("audit: one trajectory is compared with itself", f"{AUDIT}/structure.py", "other = next((name for name in names if values[name] != first), None)", "other = next((name for name in names[:1] if values[name] != first), None)", AUDITED_STRUCTURE),
+    Fault("audit: headers are cut", f"{AUDIT}/client.py", "m[:HEADER_BYTES].hex()", "m[:18].hex()", AUDITED_STRUCTURE),
+    Fault("audit: headers are not compared", f"{AUDIT}/client.py", '_equal(number, "header", headers)]', "]", AUDITED_STRUCTURE),
+    Fault("audit: sizes are not compared", f"{AUDIT}/client.py", '[_equal(number, "number and size", sizes), ', "[", AUDITED_STRUCTURE),
+    Fault("audit: the form is not looked at", f"{AUDIT}/client.py", "            found.append(_valid(plan, number, sent))", "            pass", AUDITED_STRUCTURE),
+    Fault("audit: one trajectory is compared with itself", f"{AUDIT}/client.py", "other = next((name for name in names if values[name] != first), None)", "other = next((name for name in names[:1] if values[name] != first), None)", AUDITED_STRUCTURE),
     Fault("audit: bounds without their error", f"{AUDIT}/black_box.py", "low = stats.beta.ppf(level, hits, trials - hits + 1) if hits else 0.0", "low = hits / trials", AUDITED_ATTACKS),
     Fault("audit: bounds of nothing", f"{AUDIT}/black_box.py", "    return max(bounds)\n", "    return 0.0\n", AUDITED_ATTACKS),
     Fault("audit: marginals always stand", f"{AUDIT}/marginals.py", "stands = bool(2 * tails.flat[worst] > level)", "stands = True", AUDITED_MARGINALS),

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from ldptrace.pages.promise import promise
-from ldptrace.pages.verdict import best, map_remark, position, sharing, uses, verdict
+from ldptrace.pages.verdict import best, map_remark, position, promise, sharing, uses, verdict
 
 
 def entry(value: float | None, **more: Any) -> dict[str, Any]:
@@ -109,3 +108,51 @@ def test_what_a_set_may_be_used_for() -> None:
     assert (pairs["answers"], pairs["alone"]) == (["yes", "no"], 0.5)
     assert (lengths["answers"], lengths["alone"]) == (["roughly", "–"], None)
     assert best([entry(0.5), entry(0.1), entry(None)]) == [False, True, False]
+
+
+@pytest.mark.parametrize("privacy", [None, {}, {"method": "paper"}, {"epsilon": None}])
+def test_silence_promises_nothing(privacy: dict[str, object] | None) -> None:
+    said = promise(privacy)
+    assert said.epsilon is None
+    assert said.warning is not None
+    assert said.warning.startswith("Nothing is promised")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "factor"),
+    [("1", "2.7"), ("1/2", "1.6"), ("0.1", "1.1"), ("5", "150"), ("1000", "e^ε"), ("a lot", "e^ε")],
+)
+def test_epsilon_in_words(epsilon: str, factor: str) -> None:
+    said = promise({"epsilon": epsilon})
+    assert said.headline == f"ε = {epsilon} for each user."
+    assert f"at most {factor} times as likely" in said.meaning
+    assert said.warning is None
+
+
+def test_a_trip_as_the_unit_is_said() -> None:
+    said = promise({"epsilon": "1", "unit": "trip"})
+    assert said.headline == "ε = 1 for each trip."
+    assert "user" not in said.meaning
+    assert "one trip is at most 2.7 times as likely with that trip" in said.meaning
+
+
+def test_leaks_and_experiments_are_not_hidden() -> None:
+    said = promise({"epsilon": "1", "leaks": "its length shows", "experiment": "it was seeded"})
+    assert said.warning == "This is not ε-LDP for the whole trajectory: its length shows."
+    assert said.remark == "Note: it was seeded."
+
+
+def test_facts_and_sentences() -> None:
+    said = promise(
+        {
+            "epsilon": "1",
+            "sample_seed": 7,
+            "report": "9 bytes",
+            "plan": {"not": "a fact"},
+            "explanation": ["One round:", "  start", "  end"],
+            "notes": ["Public map."],
+        }
+    )
+    assert said.facts == (("One report", "9 bytes"), ("Seed of sampling", "7"))
+    assert said.sentences == (("One round:", ("start", "end")), ("Public map.", ()))
+    assert promise({"epsilon": "1", "explanation": "In one line."}).sentences == (("In one line.", ()),)

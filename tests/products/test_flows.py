@@ -15,8 +15,8 @@ from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR
 from ldptrace.products.flows import UNTOLD, Flows, Streets
 from ldptrace.products.sample import SURE, Sample
+from ldptrace.roads.coverage import in_pieces
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pieces import in_pieces
 
 # A chessboard of 4 x 4 junctions, 200 apart; every street both ways, named by its row.
 SIDE, STEP = 4, 200.0

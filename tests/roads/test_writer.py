@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from ldptrace.errors import InputError
 from ldptrace.roads import RoadNetwork, read_roads, write_roads
-from ldptrace.roads.writer import check_folder
+from ldptrace.roads.writer import check_folder, draw
+from road_kit import lattice_roads
 
 Writer = Callable[[str, str], Path]
 NODES = "node_id,x,y\na,0,0\nb,100,0\nc,100,100\n"
@@ -152,3 +153,22 @@ def test_the_text_that_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "net" / "nodes.csv").read_text() == "node_id,x,y\n0,0,0\n1,0.5,0\n"
     edges = (tmp_path / "net" / "edges.csv").read_text().splitlines()
     assert edges == ["from,to,length,class,oneway", '0,1,0.5,"street",1', "1,0,0.5,,1"]
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_networks_can_be_drawn(tmp_path: Path, kind: str) -> None:
+    draw(lattice_roads(), tmp_path / f"town.{kind}")
+    assert (tmp_path / f"town.{kind}").stat().st_size > 1000
+    with pytest.raises(InputError, match="a picture can be"):
+        draw(lattice_roads(), tmp_path / "town.bmp")
+
+
+@pytest.mark.slow
+@pytest.mark.counted
+def test_a_street_of_two_ways_is_drawn_once(tmp_path: Path) -> None:
+    draw(lattice_roads(3), tmp_path / "town.svg")
+    drawing = (tmp_path / "town.svg").read_text().partition('id="LineCollection_1"')[2]
+    # Twelve streets of a lattice of 3 x 3 junctions, each travelled both ways.
+    assert drawing.count("<path ") == 12

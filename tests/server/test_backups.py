@@ -9,7 +9,7 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.standing import Standing
-from ldptrace.server import backups, campaigns, journal, registry, releases, schedule, tallies, tokens
+from ldptrace.server import backups, campaigns, registry, releases, schedule, tallies, tokens
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.problems import ServerProblem
 from ldptrace.server.storage import Database, open_database
@@ -51,7 +51,7 @@ def test_reports_that_the_backup_holds_are_known(database: Database, tmp_path: P
     assert counts(database, "trips")[:302] == [1] * 301 + [0]
     assert sum(counts(database, "other")) == 0
     with database.reading() as session:
-        done = [entry["action"] for entry in journal.audit_log(session, "trips")]
+        done = [entry["action"] for entry in registry.audit_log(session, "trips")]
     assert done == ["create", "open", "backup", "close", "delete", "restore"]
 
 
@@ -79,7 +79,7 @@ def test_a_campaign_moves_to_another_database(database: Database, tmp_path: Path
     with other.reading() as session:
         assert tokens.holder(session, secret).label == "press"
         assert tallies.rejections_of(session, "trips") == {"not-admitted": 2}
-        assert [entry["action"] for entry in journal.audit_log(session, "trips")][:2] == [
+        assert [entry["action"] for entry in registry.audit_log(session, "trips")][:2] == [
             "create",
             "create admissions",
         ]
@@ -108,7 +108,7 @@ def test_a_standing_campaign_is_restored_in_the_middle_of_a_window(
         with where.writing() as session:
             session.run("UPDATE releases SET state = 'done' WHERE number = ?", number)
             session.run("INSERT INTO files VALUES ('trips', ?, 0, ?)", f"{number}/index.html", b"made")
-            journal.note(session, "worker", "publish", "trips", f"{number}/14 files")
+            registry.note(session, "worker", "publish", "trips", f"{number}/14 files")
 
     assert send(database, 4.0, *early) == [COUNTED] * 3
     backups.backup(database, "trips", tmp_path / "before.backup", actor="test")

@@ -17,8 +17,8 @@ from ldptrace.protocol.reports import read_report, window_of
 from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, registry, releases, tallies, tokens
+from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.storage import Database, open_database
 from server_kit import Server, drawn, opened, reports_counted, running, streets, texts
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from ldptrace.cli import application
 from ldptrace.errors import LdptraceError
 from ldptrace.io import read
-from ldptrace.models import RouteModel, load_model
+from ldptrace.models import load_model
+from ldptrace.models.routes.model import RouteModel
 from ldptrace.server import campaigns
 from ldptrace.server.storage import open_database
 from server_kit import answered, published, streets

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ldptrace.server import campaigns, registry
 from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import all_campaigns, find, find_public, plans_of
-from ldptrace.server.storage import Database
+from ldptrace.server.registry import all_campaigns, audit_log, find, find_public, note, plans_of
+from ldptrace.server.storage import Database, open_database
 from server_kit import SINGLE, of, terms
 
 
@@ -36,3 +38,15 @@ def test_of_a_draft_nothing_is_read_for_the_public(
         assert plans == []
         find(session, "a")
         assert len(plans) == 1
+
+
+def test_lines_are_kept_in_order_and_found_by_campaign(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    with database.writing() as session:
+        for number in range(3):
+            note(session, "me", "look", f"campaign-{number % 2}", str(number))
+    with database.reading() as session:
+        assert [entry["detail"] for entry in audit_log(session)] == ["0", "1", "2"]
+        assert [entry["detail"] for entry in audit_log(session, "campaign-0")] == ["0", "2"]
+        assert set(next(audit_log(session))) == {"at", "actor", "action", "campaign", "detail"}
+    database.close()

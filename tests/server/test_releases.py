@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,18 +11,52 @@ import pytest
 from ldptrace.curator import Tally
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.track import occasion_among
+from ldptrace.errors import LdptraceError
 from ldptrace.io import read
 from ldptrace.models import load_model
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import campaigns, releases, views
+from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.registry import find
+from ldptrace.server.releases import SILENT, Listener, Running, beating
 from ldptrace.server.standing import close_windows
 from ldptrace.server.storage import Database
 from server_kit import GRID, SINGLE, answered, opened, published, refused
+
+
+def release(beat: int, attempt: str = "a") -> Running:
+    return Running("trips", 3, attempt, 0, beat)
+
+
+def test_a_release_is_silent_when_its_beat_has_not_grown() -> None:
+    listener = Listener()
+    assert listener.silent([release(0)], 0.0) == []
+    assert listener.silent([release(1)], SILENT - 1) == []
+    assert listener.silent([release(1)], 2 * SILENT - 2) == []
+    assert listener.silent([release(1)], 2 * SILENT - 1) == [release(1)]
+    # Another attempt has all the time again; what is no longer running is forgotten.
+    assert listener.silent([release(1, "b")], 2 * SILENT) == []
+    assert listener.silent([], 5 * SILENT) == []
+    assert listener.silent([release(1, "b")], 5 * SILENT) == []
+
+
+def test_somebody_who_works_beats_until_the_work_is_done_even_if_the_database_is_away() -> None:
+    beats, enough = [0], threading.Event()
+
+    def beat() -> None:
+        beats[0] += 1
+        if beats[0] == 1:
+            raise LdptraceError("the database is away")
+        enough.set()
+
+    with beating(beat, every=0.001):
+        assert enough.wait(10)
+    last = beats[0]
+    assert last >= 2
+    assert all(one.name != "beating" for one in threading.enumerate())
 
 
 @pytest.mark.slow

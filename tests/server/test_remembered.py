@@ -13,7 +13,7 @@ from ldptrace.curator.memory import Memory
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.remembered import Recollection, recalled
 from ldptrace.simulation import collect
 

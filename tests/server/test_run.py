@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import logging
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,39 @@ from ldptrace.cli import application
 from ldptrace.errors import InputError
 from ldptrace.server import run
 from ldptrace.server.app import create_app
-from ldptrace.server.run import MAX_PIPELINED
+from ldptrace.server.run import MAX_PIPELINED, JsonLines
 from ldptrace.server.storage import open_database
 from server_kit import TELLING, TYPE, Server, counts, opened, running, telling_report
+
+
+def line(error: bool = False) -> dict[str, str]:
+    """What is written of a record, with an error that holds somebody's value."""
+    info = None
+    if error:
+        try:
+            raise ValueError("13.4, 52.5")
+        except ValueError:
+            info = sys.exc_info()
+    record = logging.LogRecord("x", logging.WARNING, __file__, 1, "read %s\nlines", (3,), info)
+    text = JsonLines().format(record)
+    assert "\n" not in text
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def test_a_record_is_one_line() -> None:
+    entry = line()
+    assert (entry["level"], entry["message"]) == ("warning", "read 3\nlines")
+    assert entry["at"].endswith("+00:00")
+
+
+def test_an_error_is_told_without_its_values() -> None:
+    entry = line(error=True)
+    assert entry["error"] == "ValueError"
+    assert entry["where"].startswith("test_run.py:")
+    assert entry["where"].endswith(" line")
+    assert "13.4" not in json.dumps(entry)
+
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from ldptrace.device import Recording, Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.standing import Standing
+from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
-from ldptrace.server.planning import plan_from_facts
 from ldptrace.server.problems import ServerProblem
 from ldptrace.server.registry import find
 from ldptrace.server.series import series

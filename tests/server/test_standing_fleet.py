@@ -13,9 +13,9 @@ import pytest
 from ldptrace.errors import InputError
 from ldptrace.protocol.standing import Standing
 from ldptrace.server import tallies
-from ldptrace.server.clocks import TrialClock
+from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.fleet import Faults, Fleet, city_trips
-from ldptrace.server.planning import plan_from_facts
+from ldptrace.server.schedule import TrialClock
 from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
 from ldptrace.server.storage import open_database
 from server_kit import SINGLE, opened, running

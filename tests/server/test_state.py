@@ -11,10 +11,10 @@ import pytest
 from starlette.requests import Request
 
 from ldptrace.server import campaigns, registry, releases, tokens
-from ldptrace.server.beats import SILENT
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.releases import SILENT
 from ldptrace.server.state import TRIES, State
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.views import release_state

@@ -2,6 +2,9 @@
 
 Which question a device answers cannot be chosen from outside. So each question of the plan is asked alone, in a plan of
 its own with the same grid and the same randomizer; the plan itself is asked too, where only its header is looked at.
+
+Our own device code is also answered with the same random bytes for every trajectory. Then everything but the payload
+must come out equal to the last bit: version, plan, round, group, report id, and the number of bytes.
 """
 
 from __future__ import annotations
@@ -16,13 +19,58 @@ import numpy as np
 from scipy import stats
 
 from ldptrace.audit.driven import Device, Json, reports_of, trip_lines
-from ldptrace.audit.structure import StructuralFinding
-from ldptrace.audit.system import Messages
+from ldptrace.audit.system import Asked, Messages, tape
 from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
-from ldptrace.protocol.reports import GROUP_AT, ID_AT, asked_of, read_report
+from ldptrace.protocol.reports import GROUP_AT, HEADER_BYTES, ID_AT, asked_of, read_report
 from ldptrace.protocol.round import SHARES, Round
+
+# Random tapes that every trajectory is answered with.
+TAPES = 20
+
+
+@dataclass(frozen=True)
+class StructuralFinding:
+    """One property of the messages of one round, and the trajectories it tells apart, if any."""
+
+    round: int
+    checked: str
+    stands: bool
+    detail: str
+
+
+def structural_findings(plan: Plan) -> list[StructuralFinding]:
+    """Size, header and form of what the device sends for trajectories that differ as much as possible."""
+    everybody = extreme_trajectories(plan.grid)
+    found = []
+    for number in range(len(plan.rounds)):
+        device = Asked(plan, number)
+        sent = {
+            name: [device.answer([points], tape(luck)) for luck in range(TAPES)]
+            for name, points in everybody.items()
+        }
+        sizes = {name: [f"1 message of {len(m)} bytes" for m in messages] for name, messages in sent.items()}
+        headers = {name: [m[:HEADER_BYTES].hex() for m in messages] for name, messages in sent.items()}
+        found += [_equal(number, "number and size", sizes), _equal(number, "header", headers)]
+        if plan.rounds[number].padded:
+            found.append(_valid(plan, number, sent))
+    return found
+
+
+def _equal(number: int, what: str, values: dict[str, list[str]]) -> StructuralFinding:
+    names = list(values)
+    first = values[names[0]]
+    other = next((name for name in names if values[name] != first), None)
+    if other is None:
+        detail = f"the same for {len(names)} extreme trajectories, {len(first)} draws each"
+        return StructuralFinding(number, what, True, detail)
+    seen, instead = next((a, b) for a, b in zip(first, values[other], strict=True) if a != b)
+    detail = (
+        f"{seen} for {names[0]!r}, {instead} for {other!r}: one look tells them apart, epsilon is infinite"
+    )
+    return StructuralFinding(number, what, False, detail)
+
 
 # Chance that a group which does not depend on the trajectory raises an alarm.
 ALPHA = 1e-6
@@ -113,7 +161,7 @@ def _valid(plan: Plan, number: int, sent: dict[str, list[bytes]]) -> StructuralF
                 read_report(message, plan, number)
             except ReportRejected as problem:
                 return StructuralFinding(
-                    number, "form", False, f"the message for {name!r} is not valid: {problem}"
+                    number, "form", False, f"what is sent for {name!r} is not valid: {problem}"
                 )
     return StructuralFinding(number, "form", True, "every message follows the protocol, padding included")
 

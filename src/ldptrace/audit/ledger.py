@@ -14,10 +14,9 @@ from typing import Any
 
 from ldptrace.audit.driven import CommandDevice, Device, Json, trip_lines
 from ldptrace.audit.trajectories import Points
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import Start
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report

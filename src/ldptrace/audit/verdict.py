@@ -11,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from ldptrace.audit.black_box import ALPHA, Attack, black_box
-from ldptrace.audit.client import DrivenWitness, client_structure, id_finding
+from ldptrace.audit.client import (
+    DrivenWitness,
+    StructuralFinding,
+    client_structure,
+    id_finding,
+    structural_findings,
+)
 from ldptrace.audit.driven import Device, OwnDevice
 from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.source import SourceFinding, source_findings
-from ldptrace.audit.structure import StructuralFinding, structural_findings
 from ldptrace.audit.trajectories import FIXES, TRIPS
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan

@@ -1,4 +1,5 @@
-"""The command line. Each area is a module with a `register` function; nothing heavy loads before it runs."""
+"""The command line. Each area is a module with a function, or a group, for each of its commands; nothing heavy loads
+before one runs."""
 
 from __future__ import annotations
 
@@ -11,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace import __version__, plugins
-from ldptrace.cli import spelling
-from ldptrace.cli.usage import UsageError, sentence
+from ldptrace.cli.usage import UsageError, current, sentence
 from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ AREAS = {
     "files": ("inspect", "convert"),
     "roads": ("roads",),
     "plan": ("plan",),
-    "collect": ("report", "tally", "estimate", "decode"),
+    "collect": ("report", "tally", "estimate"),
+    "decode": ("decode",),
     "model": ("fit", "sample"),
     "products": ("matrix", "flows", "profile", "statement"),
     "audit": ("audit",),
@@ -50,7 +51,7 @@ def application(command: str | None = None) -> typer.Typer:
         help="Synthetic trajectories under local differential privacy.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": spelling.current},
+        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": current},
     )
 
     @app.callback()
@@ -68,19 +69,29 @@ def application(command: str | None = None) -> typer.Typer:
     own = [area for area, commands in AREAS.items() if command in commands]
     if own or command == "--version":
         for area in own:
-            import_module(f"ldptrace.cli.{area}").register(app)
+            _add_area(app, area)
         return app
     others = plugins.installed(plugins.COMMANDS)
     if command in others:
         plugins.load(others[command])(app)
         return app
     for area in AREAS:
-        import_module(f"ldptrace.cli.{area}").register(app)
+        _add_area(app, area)
     taken = {name for commands in AREAS.values() for name in commands}
     for name in others:
         if name not in taken:
             _register(others[name], app)
     return app
+
+
+def _add_area(app: typer.Typer, area: str) -> None:
+    module = import_module(f"ldptrace.cli.{area}")
+    for name in AREAS[area]:
+        found = getattr(module, name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command()(found)
 
 
 def _register(point: EntryPoint, app: typer.Typer) -> None:

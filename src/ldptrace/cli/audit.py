@@ -21,26 +21,19 @@ METHODS = ("single-report", "paper", "paper-unpadded", "randsyn", "combtran", "n
 QUANTILE = 5
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(audit)
-
-
 def audit(
     plan: Annotated[
         str, typer.Argument(metavar="PLAN|METHOD", help="A plan document, or the name of a method.")
     ],
-    json: Annotated[
-        Path | None, typer.Option("--json", help="Write all findings as JSON; - prints them.")
-    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all findings as JSON; - prints them.")] = None,
     trials: Annotated[
-        int, typer.Option("--trials", min=100, help="Number of reports of an attack for each input.")
+        int, typer.Option(min=100, help="Number of reports of an attack for each input.")
     ] = 4000,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Epsilon, if a method is named.")] = 1.0,
-    grid: Annotated[int, typer.Option("--grid", help="Cells per side, if a method is named.")] = 6,
+    epsilon: Annotated[float, typer.Option(help="Epsilon, if a method is named.")] = 1.0,
+    grid: Annotated[int, typer.Option(help="Cells per side, if a method is named.")] = 6,
     device: Annotated[
         str | None,
         typer.Option(
-            "--device",
             metavar="COMMAND",
             help="Audit the client that this command starts; {ledgers} in it stands for the folder of its ledgers.",
         ),

@@ -4,104 +4,85 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from time import time as now
+from typing import Annotated, Any, Literal
 
 import typer
 
-from ldptrace.cli.backups import backup, restore
-from ldptrace.cli.common import CentreOption, TimeOption, WeekOption, note, parse_centre
-from ldptrace.cli.operators import NameArgument, actor
+from ldptrace.cli.common import (
+    CentreOption,
+    TimeOption,
+    WeekOption,
+    note,
+    parse_centre,
+    table_console,
+    was_typed,
+)
+from ldptrace.cli.operators import NameArgument, actor, backup, restore, token
 from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
 from ldptrace.cli.releases import export, publish
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
-from ldptrace.cli.tokens import token
 from ldptrace.cli.windows import EveryOption, LifetimeOption, RecentOption, StartOption, standing_of
 from ldptrace.errors import InputError
-
-if TYPE_CHECKING:
-    from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.standing import Standing
 
 SINGLE = "single-report"
+# Options that a plan answers.
+FACTS = (
+    *("epsilon", "bounds", "crs", "centre", "time", "week", "every", "recent", "start", "lifetime", "grace"),
+    *("grid", "method"),
+)
 # Windows that are shown of a standing campaign.
 NEWEST = 4
 
 
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(no_args_is_help=True, help="Real collections: make, open, close, publish, export.")
-    for name, command in (
-        ("create", create),
-        ("list", list_all),
-        ("show", show),
-        ("open", open_round),
-        ("close", close_round),
-        ("change", change),
-        ("publish", publish),
-        ("export", export),
-        ("token", token),
-        ("backup", backup),
-        ("restore", restore),
-        ("audit", audit),
-        ("delete", delete),
-    ):
-        group.command(name)(command)
-    app.add_typer(group, name="campaign")
-
-
 def create(
+    context: typer.Context,
     name: NameArgument,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="Plan document. Without one, the options below make a plan.")
+        Path | None, typer.Option(help="Plan document. Without one, the options below make a plan.")
     ] = None,
-    users: Annotated[int | None, typer.Option("--users", min=1, help="Expected number of users.")] = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", help="Privacy budget of each user.")] = None,
-    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    users: Annotated[int | None, typer.Option(min=1, help="Expected number of users.")] = None,
+    epsilon: Annotated[str | None, typer.Option(help="Privacy budget of each user.")] = None,
+    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
     bounds: BoundsOption = None,
     crs: CrsOption = None,
     method: Annotated[
-        str, typer.Option("--method", help="single-report, or one of the paper's two-round methods.")
+        str, typer.Option(help="single-report, or one of the paper's two-round methods.")
     ] = SINGLE,
     time: TimeOption = False,
     week: WeekOption = False,
     centre: CentreOption = None,
-    title: Annotated[str, typer.Option("--title", help="What contributors read above the page.")] = "",
-    organiser: Annotated[str, typer.Option("--organiser", help="Who runs it, for contributors.")] = "",
-    contact: Annotated[
-        str, typer.Option("--contact", help="Whom contributors can ask: a mail address.")
-    ] = "",
+    title: Annotated[str, typer.Option(help="What contributors read above the page.")] = "",
+    organiser: Annotated[str, typer.Option(help="Who runs it, for contributors.")] = "",
+    contact: Annotated[str, typer.Option(help="Whom contributors can ask: a mail address.")] = "",
     notice: Annotated[
-        Path | None,
-        typer.Option("--notice", help="Text file with the privacy notice, or its web address."),
+        Path | None, typer.Option(help="Text file with the privacy notice, or its web address.")
     ] = None,
     opens: Annotated[
-        str | None,
-        typer.Option("--opens", metavar="TIME", help="When the server opens it, such as 2027-03-01."),
+        str | None, typer.Option(metavar="TIME", help="When the server opens it, such as 2027-03-01.")
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            "--until",
-            metavar="TIME",
-            help="When the server closes it; for a date, at the end of that day, UTC.",
+            metavar="TIME", help="When the server closes it; for a date, at the end of that day, UTC."
         ),
     ] = None,
     min_reports: Annotated[
-        int,
-        typer.Option("--min-reports", min=1, help="With fewer reports, only counts are shown or released."),
+        int, typer.Option(min=1, help="With fewer reports, only counts are shown or released.")
     ] = 1_000,
     max_reports: Annotated[
-        int, typer.Option("--max-reports", min=1, help="Most reports that are counted in a round.")
+        int, typer.Option(min=1, help="Most reports that are counted in a round.")
     ] = 100_000_000,
     every: EveryOption = None,
     recent: RecentOption = None,
     start: StartOption = None,
     lifetime: LifetimeOption = None,
     grace: Annotated[
-        str | None,
-        typer.Option("--grace", metavar="DURATION", help="How late a report may be; by default 1d."),
+        str | None, typer.Option(metavar="DURATION", help="How late a report may be; by default 1d.")
     ] = None,
-    roads: Annotated[
-        Path | None, typer.Option("--roads", help="Road network that synthetic trips follow.")
-    ] = None,
+    roads: Annotated[Path | None, typer.Option(help="Road network that synthetic trips follow.")] = None,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -111,32 +92,14 @@ def create(
     from ldptrace.protocol.shares import Wanted
     from ldptrace.server import campaigns, releases
     from ldptrace.server.about import About, Schedule, moment
-    from ldptrace.server.planning import plan_from_facts
+    from ldptrace.server.campaigns import plan_from_facts
 
     if plan is not None:
-        given: dict[str, object] = {
-            "--epsilon": epsilon,
-            "--bounds": bounds,
-            "--crs": crs,
-            "--centre": centre,
-        }
-        given |= {"--time": time or None, "--week": week or None}
-        given |= {
-            "--every": every,
-            "--recent": recent,
-            "--start": start,
-            "--lifetime": lifetime,
-            "--grace": grace,
-        }
-        given |= {
-            "--grid": None if grid == "auto" else grid,
-            "--method": None if method == SINGLE else method,
-        }
-        facts = [option for option, value in given.items() if value is not None]
+        facts = [name for name in FACTS if was_typed(context, name)]
         if facts:
             raise InputError(
                 "give --plan FILE, or --users N --epsilon E --bounds X0,Y0,X1,Y1 and further options, not both: "
-                f"{facts[0]} is what the plan says"
+                f"--{facts[0]} is what the plan says"
             )
         chosen = Plan.from_json(plan.read_bytes())
     elif users is None or epsilon is None or (box := parse_bounds(bounds)) is None:
@@ -176,8 +139,7 @@ def _standing(
     grace: str | None,
 ) -> Standing | None:
     """The windows of a standing campaign; None where none are asked for."""
-    from ldptrace.protocol.durations import seconds_of
-    from ldptrace.protocol.exact import epsilon_fraction
+    from ldptrace.protocol.units import seconds_of
 
     standing = standing_of(epsilon_fraction(epsilon), every, recent, start, lifetime)
     if grace is None:
@@ -252,7 +214,7 @@ def show(
 
 def _facts(shown: dict[str, Any]) -> None:
     """What a campaign is, and how far, line by line."""
-    from ldptrace.protocol.durations import duration_words
+    from ldptrace.protocol.units import duration_words
     from ldptrace.server.about import shown as time_shown
 
     standing = shown["standing"]
@@ -296,8 +258,6 @@ def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
     """Predicted standard errors: a row for each question, a column for each of a few numbers of reports."""
     from rich.table import Table
 
-    from ldptrace.cli.common import table_console
-
     chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports)][:4] or predicted[-1:]
     table = Table(title="Predicted standard error of a share", title_justify="left", title_style="")
     table.add_column("question")
@@ -324,8 +284,6 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
     """Close the open round: later reports are refused. A standing campaign begins no further window."""
-    from time import time as now
-
     from ldptrace.server import standing
 
     closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
@@ -343,13 +301,11 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
 
 def change(
     name: NameArgument,
-    plan: Annotated[Path, typer.Option("--plan", help="The plan to continue with.")],
+    plan: Annotated[Path, typer.Option(help="The plan to continue with.")],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Continue a standing campaign with another plan; the old plan runs out."""
-    from time import time as now
-
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 
@@ -366,10 +322,10 @@ def audit(
     database: DatabaseOption = None,
 ) -> None:
     """List what operators did."""
-    from ldptrace.server import journal
+    from ldptrace.server import registry
 
     with database_of(data, database).reading() as session:
-        entries: list[dict[str, Any]] = list(journal.audit_log(session))
+        entries: list[dict[str, Any]] = list(registry.audit_log(session))
     if as_json:
         typer.echo(json.dumps(entries, indent=1))
         return
@@ -391,3 +347,22 @@ def delete(
         raise typer.Abort
     campaigns.delete(store, name, actor=actor())
     note(f"campaign {name} is deleted")
+
+
+campaign = typer.Typer(no_args_is_help=True, help="Real collections: make, open, close, publish, export.")
+for name, command in (
+    ("create", create),
+    ("list", list_all),
+    ("show", show),
+    ("open", open_round),
+    ("close", close_round),
+    ("change", change),
+    ("publish", publish),
+    ("export", export),
+    ("token", token),
+    ("backup", backup),
+    ("restore", restore),
+    ("audit", audit),
+    ("delete", delete),
+):
+    campaign.command(name)(command)

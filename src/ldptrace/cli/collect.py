@@ -1,9 +1,11 @@
-"""`ldptrace report`, `tally`, `estimate` and `decode`: a real collection, step by step."""
+"""`ldptrace report`, `tally` and `estimate`: a real collection, step by step."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
+from time import time as system_clock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,10 +16,10 @@ from ldptrace.cli.common import (
     read_document,
     table_console,
     typed_path,
+    was_typed,
     write_text,
 )
 from ldptrace.cli.crowds import Engine, EngineOption
-from ldptrace.cli.decode import decode
 from ldptrace.cli.own import default_ledger, moment, own_trips
 from ldptrace.cli.reading import CrsOption, FormatOption
 from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from ldptrace.device import Recording, Reporter
     from ldptrace.protocol.plan import Plan
 
-PlanOption = Annotated[Path, typer.Option("--plan", help="Plan document of the collection.")]
+PlanOption = Annotated[Path, typer.Option(help="Plan document of the collection.")]
 RoundOption = Annotated[
     int | None, typer.Option("--round", min=1, help="Round of the plan, from 1; by default the newest.")
 ]
@@ -40,45 +42,33 @@ CHUNK = 1 << 24
 SHOWN = 8
 
 
-def register(app: typer.Typer) -> None:
-    for command in (report, tally, estimate, decode):
-        app.command()(command)
-
-
 def report(
     context: typer.Context,
     plan: PlanOption,
     trajectory: Annotated[
-        Path | None,
-        typer.Option("--trajectory", help="The person's own trajectory; of several, one is drawn."),
+        Path | None, typer.Option(help="The person's own trajectory; of several, one is drawn.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--out", help="Where the report's bytes go.")] = None,
     explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Print in words what leaves the device and how much it reveals."),
+        bool, typer.Option("--explain", help="Print in words what leaves the device and how much it reveals.")
     ] = False,
     ledger: Annotated[
         Path | None,
         typer.Option(
-            "--ledger",
             envvar="LDPTRACE_LEDGER",
             help="Ledger: what this person has answered so far; one file per person.",
         ),
     ] = None,
     limit: Annotated[
-        str | None,
-        typer.Option("--limit", help="Largest epsilon that this person allows, over all plans together."),
+        str | None, typer.Option(help="Largest epsilon that this person allows, over all plans together.")
     ] = None,
-    plan_id: Annotated[
-        str | None, typer.Option("--plan-id", help="Refuse the plan unless it has this id.")
-    ] = None,
+    plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
     sent: Annotated[
         bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
     ] = False,
     now: Annotated[
         str | None,
         typer.Option(
-            "--now",
             metavar="TIME",
             help="Time to assume in a trial of a standing plan, with its zone or as Unix seconds. Needs --ledger.",
         ),
@@ -95,8 +85,6 @@ def report(
     A standing plan is answered once in every window. The first call accepts it. Later calls answer the latest window
     that has ended, about a trip that arrived in it, or say when the next answer is due and write nothing.
     """
-    from time import time as system_clock
-
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
     from ldptrace.io.atomic import atomic_path
@@ -105,7 +93,7 @@ def report(
         raise InputError("say what to do: -o FILE writes the report, --explain shows what it would be")
     if output is not None and trajectory is None:
         raise InputError("a report needs the trajectory it is about: give --trajectory FILE")
-    if now is not None and str(context.get_parameter_source("ledger")) != "ParameterSource.COMMANDLINE":
+    if now is not None and not was_typed(context, "ledger"):
         raise InputError("--now is for trials, which must not change the usual ledger: give --ledger FILE")
     check_outputs([output], [plan, *([trajectory] if trajectory else [])])
     clock = system_clock() if now is None else moment("--now", now)
@@ -158,13 +146,12 @@ def tally(
     ids: Annotated[
         Path | None,
         typer.Option(
-            "--ids",
-            help="File of the ids of counted reports, so that none is counted twice; read, then updated.",
+            help="File of the ids of counted reports, so that none is counted twice; read, then updated."
         ),
     ] = None,
     round_number: RoundOption = None,
     window: Annotated[
-        int | None, typer.Option("--window", min=0, help="Count only this window of a standing plan.")
+        int | None, typer.Option(min=0, help="Count only this window of a standing plan.")
     ] = None,
     engine: EngineOption = Engine.local,
 ) -> None:
@@ -202,8 +189,6 @@ def _tally_here(
 
     `known` are the ids of those that were counted before; None where nobody wants ids.
     """
-    from collections import Counter
-
     from ldptrace.curator.receive import Receiver
     from ldptrace.protocol.reports import report_bytes
 
@@ -244,10 +229,7 @@ def estimate(
     at: AtOption = None,
     remember: RememberOption = "forever",
     population: Annotated[
-        float | None,
-        typer.Option(
-            "--population", metavar="PEOPLE", help="Number of people to scale the number of trips to."
-        ),
+        float | None, typer.Option(metavar="PEOPLE", help="Number of people to scale the number of trips to.")
     ] = None,
 ) -> None:
     """Estimate frequencies with standard errors from tallies.

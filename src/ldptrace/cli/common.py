@@ -53,20 +53,17 @@ InputArgument = Annotated[
     ),
 ]
 ToOption = Annotated[
-    str | None,
-    typer.Option("--to", metavar="FORMAT", help="Format of the output; by default that of its extension."),
+    str | None, typer.Option(metavar="FORMAT", help="Format of the output; by default that of its extension.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - prints them.")
 ]
 RoadsOption = Annotated[
-    Path | None,
-    typer.Option("--roads", metavar="NETWORK", help="Public road network; trips follow its streets."),
+    Path | None, typer.Option(metavar="NETWORK", help="Public road network; trips follow its streets.")
 ]
 RoutesOption = Annotated[
-    Path | None,
-    typer.Option("--routes", metavar="FILE", help="Public trajectories instead of a road network."),
+    Path | None, typer.Option(metavar="FILE", help="Public trajectories instead of a road network.")
 ]
 
 
@@ -80,20 +77,16 @@ class OffStreetsChoice(StrEnum):
 OffStreetsOption = Annotated[
     OffStreetsChoice,
     typer.Option(
-        "--off-streets",
-        help="Whether trips may leave the streets: where the answers show that they do (auto), or never.",
+        help="Whether trips may leave the streets: where the answers show that they do (auto), or never."
     ),
 ]
 SpacingOption = Annotated[
-    float | None,
-    typer.Option("--spacing", help="Distance between points along the way, in units of the bounds."),
+    float | None, typer.Option(help="Distance between points along the way, in units of the bounds.")
 ]
 DateOption = Annotated[
     str | None,
     typer.Option(
-        "--date",
-        metavar="DATE",
-        help="Day of the synthetic trips, such as 2026-03-01; by default they have none.",
+        metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; by default they have none."
     ),
 ]
 TimeOption = Annotated[
@@ -103,18 +96,21 @@ WeekOption = Annotated[bool, typer.Option("--week", help="Ask for the day of the
 CentreOption = Annotated[
     str | None,
     typer.Option(
-        "--centre",
         metavar="X,Y",
         help="Public centre of the city, for traffic into and out of it; by default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
-    float | None,
-    typer.Option("--interval", help="Seconds between points, if trips have times or streets have speeds."),
+    float | None, typer.Option(help="Seconds between points, if trips have times or streets have speeds.")
 ]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of the simulation, to repeat a run exactly.")
+    int | None, typer.Option(min=0, help="Seed of the simulation, to repeat a run exactly.")
 ]
+
+
+def was_typed(context: typer.Context, name: str) -> bool:
+    """Whether an option was given on the command line, rather than by default or by the environment."""
+    return str(context.get_parameter_source(name)) == "ParameterSource.COMMANDLINE"
 
 
 def parse_centre(text: str | None) -> tuple[float, float] | None:

@@ -27,11 +27,10 @@ class Engine(StrEnum):
 
 
 EngineOption = Annotated[
-    Engine, typer.Option("--engine", help="Where the work runs: on this machine, or on a Spark cluster.")
+    Engine, typer.Option(help="Where the work runs: on this machine, or on a Spark cluster.")
 ]
 MemoryOption = Annotated[
-    str,
-    typer.Option("--memory", help="Memory for points, such as 512M or 2G; files may be larger."),
+    str, typer.Option(help="Memory for points, such as 512M or 2G; files may be larger.")
 ]
 MEMORY = "512M"
 

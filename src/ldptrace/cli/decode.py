@@ -21,8 +21,7 @@ MOST = 1 << 26
 def decode(
     file: Annotated[Path, typer.Argument(help="A plan, reports, a tally, estimates, a ledger or an audit.")],
     plan: Annotated[
-        Path | None,
-        typer.Option("--plan", help="The plan that reports or a tally belong to; shows more."),
+        Path | None, typer.Option(help="The plan that reports or a tally belong to; shows more.")
     ] = None,
 ) -> None:
     """Print any file of the protocol in words."""

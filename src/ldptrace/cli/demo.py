@@ -26,16 +26,12 @@ QUERIES = 1
 DRAWN = 400
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(demo)
-
-
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the files of the demo.")] = Path(
         "demo"
     ),
-    users: Annotated[int, typer.Option("--users", min=1, help="Number of devices.")] = 200_000,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")] = 1.0,
+    users: Annotated[int, typer.Option(min=1, help="Number of devices.")] = 200_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy budget of each user.")] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
     """Run everything on a generated city: reports, models, synthetic trips, a scorecard of three methods."""

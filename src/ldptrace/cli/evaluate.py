@@ -41,21 +41,15 @@ SyntheticArgument = Annotated[
         help="Files or folders of synthetic trajectories, or NAME=FILE; equal names are runs of one method.",
     ),
 ]
-GridOption = Annotated[int, typer.Option("--grid", metavar="N", help="Cells per side.")]
+GridOption = Annotated[int, typer.Option(metavar="N", help="Cells per side.")]
 RoadsOption = Annotated[
     Path | None,
     typer.Option(
-        "--roads",
         metavar="NETWORK",
         help="Public road network: adds metrics on streets, and trips that use the network alone for comparison.",
     ),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(evaluate)
-    app.command()(attack)
 
 
 @with_reading()
@@ -78,9 +72,7 @@ def evaluate(
     tick: Annotated[
         float | None,
         typer.Option(
-            "--tick",
-            metavar="SECONDS",
-            help="Also compare as streams, tick by tick, with RetraSyn's metrics.",
+            metavar="SECONDS", help="Also compare as streams, tick by tick, with RetraSyn's metrics."
         ),
     ] = None,
     from_tick: Annotated[
@@ -90,15 +82,14 @@ def evaluate(
         ),
     ] = 0,
     repeat: Annotated[
-        int, typer.Option("--repeat", min=1, help="How often to draw the random queries and the bootstrap.")
+        int, typer.Option(min=1, help="How often to draw the random queries and the bootstrap.")
     ] = 3,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Also run the two attacks.")] = True,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Also show corrected variants of the paper's metrics.")
     ] = False,
     samples: Annotated[
-        bool,
-        typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page."),
+        bool, typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page.")
     ] = True,
     engine: EngineOption = Engine.local,
     memory: MemoryOption = MEMORY,

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 BAR_WIDTH = 40
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(inspect)
-    app.command()(convert)
-
-
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
     """Describe a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
@@ -62,24 +57,20 @@ def convert(
     reading: Reading,
     to: ToOption = None,
     to_crs: Annotated[
-        str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:3857".')
+        str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:3857".')
     ] = None,
-    min_points: Annotated[
-        int, typer.Option("--min-points", min=0, help="Omit trajectories with fewer points.")
-    ] = 0,
+    min_points: Annotated[int, typer.Option(min=0, help="Omit trajectories with fewer points.")] = 0,
     roads: Annotated[
         Path | None,
-        typer.Option(
-            "--roads", metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes, sumo-trips."
-        ),
+        typer.Option(metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes, sumo-trips."),
     ] = None,
     force: ForceOption = False,
 ) -> None:
     """Write a trajectory file in another format, or for a simulator (--to sumo-trips, sumo-routes, matsim)."""
     from ldptrace.core.words import count
     from ldptrace.io import write
+    from ldptrace.io.files import project
     from ldptrace.io.formats import for_writing
-    from ldptrace.io.projection import project
     from ldptrace.products.simulators import SIMULATORS, write_for
 
     if to not in SIMULATORS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ import typer
 
 from ldptrace.cli.common import console, note
 from ldptrace.cli.reading import CrsOption, FormatOption
+from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.core.trajectories import Trajectories
@@ -19,49 +21,36 @@ if TYPE_CHECKING:
 # Trips of a generated city that are drawn at most; a larger fleet repeats them.
 MOST_TRIPS = 20_000
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of the trips and the faults, never of a report.")
+    int | None, typer.Option(min=0, help="Seed of the trips and the faults, never of a report.")
 ]
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(fleet)
-
-
 def fleet(
-    url: Annotated[str, typer.Option("--url", help="Where the server is.")],
-    campaign: Annotated[str, typer.Option("--campaign", help="Campaign to take part in.")],
-    users: Annotated[int, typer.Option("--users", min=1, help="Number of devices.")],
+    url: Annotated[str, typer.Option(help="Where the server is.")],
+    campaign: Annotated[str, typer.Option(help="Campaign to take part in.")],
+    users: Annotated[int, typer.Option(min=1, help="Number of devices.")],
     source: Annotated[
         Path | None, typer.Option("--input", help="Trajectories of the devices; by default a generated city.")
     ] = None,
-    duplicates: Annotated[
-        float, typer.Option("--duplicates", help="Share of devices that send again.")
-    ] = 0.0,
+    duplicates: Annotated[float, typer.Option(help="Share of devices that send again.")] = 0.0,
     drops: Annotated[
-        float, typer.Option("--drops", help="Share of devices that lose a request or an answer, and retry.")
+        float, typer.Option(help="Share of devices that lose a request or an answer, and retry.")
     ] = 0.0,
-    garbage: Annotated[
-        float, typer.Option("--garbage", help="Share of devices that also send garbage.")
-    ] = 0.0,
+    garbage: Annotated[float, typer.Option(help="Share of devices that also send garbage.")] = 0.0,
     seed: SeedOption = None,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, max=2_000, help="Connections at once.")
-    ] = 64,
+    concurrency: Annotated[int, typer.Option(min=1, max=2_000, help="Connections at once.")] = 64,
     patience: Annotated[
-        float, typer.Option("--patience", min=0, help="Give up after this many seconds without any answer.")
+        float, typer.Option(min=0, help="Give up after this many seconds without any answer.")
     ] = 600.0,
     admission: Annotated[
-        Path | None, typer.Option("--admission", help="File of admission codes, one line for each device.")
+        Path | None, typer.Option(help="File of admission codes, one line for each device.")
     ] = None,
     windows: Annotated[
         int | None,
-        typer.Option(
-            "--windows", min=1, help="Number of windows of a standing campaign that the devices answer."
-        ),
+        typer.Option(min=1, help="Number of windows of a standing campaign that the devices answer."),
     ] = None,
     trial_clock: Annotated[
-        str | None,
-        typer.Option("--trial-clock", metavar="START,RATE,SINCE", help="The trial clock of the server."),
+        str | None, typer.Option(metavar="START,RATE,SINCE", help="The trial clock of the server.")
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
@@ -117,16 +106,13 @@ def _sheets(path: Path) -> list[list[str]]:
 
 
 def _clock(text: str | None) -> Callable[[], float]:
-    import time
-
-    from ldptrace.server.clocks import TrialClock
+    from ldptrace.server.schedule import TrialClock
 
     return time.time if text is None else TrialClock.of(text)
 
 
 def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Plan], Trajectories]:
     """Trajectories of a file, as devices hold them: nothing is left out, points outside are clamped later."""
-    from ldptrace.errors import InputError
     from ldptrace.io import read
 
     found = read(path, format=format, crs=crs, min_points=0)

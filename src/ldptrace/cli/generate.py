@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldptrace.cli.common import Progress, SeedOption, note, random_source
+from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,36 +22,25 @@ OutputOption = Annotated[
 ]
 CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trajectories.")]
 PresetOption = Annotated[
-    str | None,
-    typer.Option("--preset", help="Lengths and sampling interval of one of the paper's data sets."),
+    str | None, typer.Option(help="Lengths and sampling interval of one of the paper's data sets.")
 ]
-IntervalOption = Annotated[float | None, typer.Option("--interval", help="Seconds between points.")]
-NoiseOption = Annotated[float | None, typer.Option("--noise", help="GPS error in metres.")]
+IntervalOption = Annotated[float | None, typer.Option(help="Seconds between points.")]
+NoiseOption = Annotated[float | None, typer.Option(help="GPS error in metres.")]
 PictureOption = Annotated[
-    Path | None, typer.Option("--picture", help="Also draw a density map here (.png, .pdf or .svg).")
+    Path | None, typer.Option(help="Also draw a density map here (.png, .pdf or .svg).")
 ]
 
 RoadsOutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--roads-out", help="Also write the road network here: a folder with nodes.csv and edges.csv."
-    ),
+    Path | None, typer.Option(help="Also write the road network here: a folder with nodes.csv and edges.csv.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Make data sets for trials.", no_args_is_help=True)
-    for command in (city, network, campus):
-        group.command()(command)
-    app.add_typer(group, name="generate")
 
 
 def city(
     output: OutputOption,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    size: Annotated[float | None, typer.Option("--size", help="Side of the city in metres.")] = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Mean duration of a trip.")] = None,
+    size: Annotated[float | None, typer.Option(help="Side of the city in metres.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
@@ -68,21 +58,15 @@ def city(
 
 def network(
     output: OutputOption,
-    nodes: Annotated[
-        Path | None, typer.Option("--nodes", help="Table of nodes: node_id, x, y (or lon, lat).")
-    ] = None,
-    edges: Annotated[
-        Path | None, typer.Option("--edges", help="Table of edges: node1, node2, edge_class.")
-    ] = None,
+    nodes: Annotated[Path | None, typer.Option(help="Table of nodes: node_id, x, y (or lon, lat).")] = None,
+    edges: Annotated[Path | None, typer.Option(help="Table of edges: node1, node2, edge_class.")] = None,
     roads: Annotated[
         Path | None,
-        typer.Option(
-            "--roads", help="Instead of --nodes and --edges: any road network that `ldptrace roads` reads."
-        ),
+        typer.Option(help="Instead of --nodes and --edges: any road network that `ldptrace roads` reads."),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Mean duration of a trip.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
@@ -90,7 +74,6 @@ def network(
     seed: SeedOption = None,
 ) -> None:
     """The same kind of trips on a road network of yours."""
-    from ldptrace.errors import InputError
     from ldptrace.generators import network_traffic
 
     if (roads is None) == (nodes is None and edges is None) or (nodes is None) != (edges is None):
@@ -112,19 +95,16 @@ def network(
 def campus(
     output: OutputOption,
     buildings: Annotated[
-        Path | None,
-        typer.Option("--buildings", help="GeoJSON or table of buildings; without one a campus is generated."),
+        Path | None, typer.Option(help="GeoJSON or table of buildings; without one a campus is generated.")
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    pois: Annotated[
-        Path | None, typer.Option("--pois", help="Also write the table of places here (.csv).")
-    ] = None,
+    pois: Annotated[Path | None, typer.Option(help="Also write the table of places here (.csv).")] = None,
     visits: Annotated[
-        tuple[int, int], typer.Option("--visits", help="Fewest and most buildings that one person visits.")
+        tuple[int, int], typer.Option(help="Fewest and most buildings that one person visits.")
     ] = (3, 8),
     minutes: Annotated[
-        float | None, typer.Option("--minutes", help="Mean duration of one walk between two buildings.")
+        float | None, typer.Option(help="Mean duration of one walk between two buildings.")
     ] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
@@ -144,7 +124,7 @@ def campus(
 
 def _settings(name: str | None, place: str, **given: float | None) -> dict[str, Any]:
     """Settings of a preset, overridden by what was given."""
-    from ldptrace.generators.presets import preset
+    from ldptrace.generators.cities import preset
 
     chosen = preset(name, place).settings if name is not None else {}
     return {**chosen, **{key: value for key, value in given.items() if value is not None}}
@@ -194,3 +174,8 @@ def _generate(
         note(f"{roads.nodes:,} nodes, {roads.edges:,} directed edges: {roads_out}")
     bounds = ",".join(f"{value:.9g}" for value in place.bounds)
     note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")
+
+
+generate = typer.Typer(help="Make data sets for trials.", no_args_is_help=True)
+for command in (city, network, campus):
+    generate.command()(command)

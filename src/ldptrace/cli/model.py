@@ -27,11 +27,6 @@ from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
 
 
-def register(app: typer.Typer) -> None:
-    for command in (fit, sample):
-        app.command()(command)
-
-
 def fit(
     sources: Annotated[
         list[Path],
@@ -43,14 +38,12 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--out", help="Where the model goes.")],
     area: Annotated[
         Path | None,
-        typer.Option(
-            "--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."
-        ),
+        typer.Option(help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."),
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = OffStreetsChoice.auto,
-    plan: Annotated[Path | None, typer.Option("--plan", help="Plan of the tallies.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Plan of the tallies.")] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
@@ -58,7 +51,8 @@ def fit(
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
-    from ldptrace.models import StreetOptions, fit_model
+    from ldptrace.models import fit_model
+    from ldptrace.models.routes.options import StreetOptions
 
     check_outputs([output], sources)
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
@@ -89,18 +83,14 @@ def fit(
 def sample(
     model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
     output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trajectories go.")],
-    count: Annotated[int, typer.Option("--count", min=0, help="Number of synthetic trajectories.")],
+    count: Annotated[int, typer.Option(min=0, help="Number of synthetic trajectories.")],
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
     date: DateOption = None,
     timezone: ZoneOption = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(
-            "--sample-seed",
-            min=0,
-            help="Seed stated in the file of a release, to draw the same trips again.",
-        ),
+        typer.Option(min=0, help="Seed stated in the file of a release, to draw the same trips again."),
     ] = None,
     to: ToOption = None,
 ) -> None:
@@ -111,7 +101,7 @@ def sample(
 
     from ldptrace.core.words import count as counted
     from ldptrace.engines.local import Local
-    from ldptrace.io.folder import check_folder, is_folder
+    from ldptrace.io.atomic import check_folder, is_folder
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.release import Drawing, Release, day_of
 

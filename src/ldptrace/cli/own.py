@@ -8,7 +8,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from time import localtime
 from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, NothingUsable
@@ -32,8 +34,7 @@ def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Rec
     can be used, that is no trip, which is answered like every other. Silence would tell, and so would a refusal for
     coordinates that only files with points have: they follow from the kind of the file.
     """
-    from ldptrace.io.files import read
-    from ldptrace.io.stated import stated_crs
+    from ldptrace.io.files import read, stated_crs
 
     if str(path) == "-":
         with tempfile.TemporaryDirectory() as folder:
@@ -88,8 +89,6 @@ def own_clock(seconds: float) -> float:
     >>> own_clock(8.5 * 3600)
     30600.0
     """
-    from time import localtime
-
     if abs(seconds) < UNDATED:
         return seconds
     try:
@@ -98,14 +97,12 @@ def own_clock(seconds: float) -> float:
         return seconds
 
 
-def moment(option: str, text: str) -> float:
-    """A moment in Unix time, given with its zone or as seconds.
+def moment(option: str, text: str, *, zoned: bool = True) -> float:
+    """A moment in Unix time, given as seconds or as a date with its zone; unless `zoned`, UTC where it has none.
 
-    >>> moment("--start", "1970-01-05T00:00Z"), moment("--now", "1700000000")
-    (345600.0, 1700000000.0)
+    >>> moment("--start", "1970-01-05T00:00Z"), moment("--now", "1700000000"), moment("--at", "1970-01-02", zoned=False)
+    (345600.0, 1700000000.0, 86400.0)
     """
-    from datetime import datetime
-
     with contextlib.suppress(ValueError):
         if math.isfinite(seconds := float(text)):
             return seconds
@@ -113,8 +110,9 @@ def moment(option: str, text: str) -> float:
         found = datetime.fromisoformat(text)
     except ValueError:
         found = None
-    if found is None or found.tzinfo is None:
+    if found is None or (zoned and found.tzinfo is None):
+        with_zone = " with its zone" if zoned else ""
         raise InputError(
-            f"{option} is a moment with its zone, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
+            f"{option} is a moment{with_zone}, such as 2026-11-16T08:00Z, or Unix seconds, got {text!r}"
         )
-    return found.timestamp()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

@@ -32,6 +32,8 @@ from ldptrace.cli.windows import (
     standing_of,
 )
 from ldptrace.errors import InputError
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.grid import Grid
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,23 +50,17 @@ class Kind(StrEnum):
     paper_unpadded = "paper-unpadded"
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(plan)
-
-
 def plan(
-    users: Annotated[int, typer.Option("--users", min=1, help="Expected number of users.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")],
+    users: Annotated[int, typer.Option(min=1, help="Expected number of users.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy budget of each user.")],
     bounds: BoundsOption = None,
-    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
     mean_trip: Annotated[
-        float | None,
-        typer.Option("--mean-trip", help="Publicly known mean trip length, in units of the bounds."),
+        float | None, typer.Option(help="Publicly known mean trip length, in units of the bounds.")
     ] = None,
-    method: Annotated[Kind, typer.Option("--method", help="Method of the collection.")] = Kind.single_report,
+    method: Annotated[Kind, typer.Option(help="Method of the collection.")] = Kind.single_report,
     for_map: Annotated[
-        bool,
-        typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`)."),
+        bool, typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`).")
     ] = False,
     time: TimeOption = False,
     week: WeekOption = False,
@@ -77,9 +73,7 @@ def plan(
     lifetime: LifetimeOption = None,
     campaign: Annotated[
         str | None,
-        typer.Option(
-            "--campaign", metavar="NAME", help="Name of the campaign. A random number makes its plan unique."
-        ),
+        typer.Option(metavar="NAME", help="Name of the campaign. A random number makes its plan unique."),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--out", help="Write the plan document here.")] = None,
     explain: Annotated[
@@ -94,9 +88,7 @@ def plan(
     """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise
-    from ldptrace.protocol.campaign import CampaignName
-    from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.grid import Grid
+    from ldptrace.protocol.plan import CampaignName
     from ldptrace.protocol.plan import Plan as Collection
     from ldptrace.protocol.shares import Wanted
     from ldptrace.protocol.words import explain as sentences

@@ -19,18 +19,9 @@ SourceArgument = Annotated[
 ]
 PopulationOption = Annotated[
     float | None,
-    typer.Option(
-        "--population", help="Number of people to scale to; by default trips are counted and not scaled."
-    ),
+    typer.Option(help="Number of people to scale to; by default trips are counted and not scaled."),
 ]
-ZoneIdOption = Annotated[
-    str | None, typer.Option("--zone-id", metavar="COL", help="Column that names the zones.")
-]
-
-
-def register(app: typer.Typer) -> None:
-    for command in (matrix, flows, profile, statement):
-        app.command()(command)
+ZoneIdOption = Annotated[str | None, typer.Option(metavar="COL", help="Column that names the zones.")]
 
 
 def matrix(
@@ -38,7 +29,6 @@ def matrix(
     zones: Annotated[
         str,
         typer.Option(
-            "--zones",
             metavar="FILE|h3:R",
             help="Polygons (GeoJSON, GeoPackage, Shapefile), or cells of H3 such as h3:8.",
         ),
@@ -47,7 +37,7 @@ def matrix(
         Path, typer.Option("-o", "--out", help="Where the matrix goes: .omx, .parquet or .csv.")
     ],
     by: Annotated[
-        str | None, typer.Option("--by", metavar="hour|period|day", help="One matrix for each of these.")
+        str | None, typer.Option(metavar="hour|period|day", help="One matrix for each of these.")
     ] = None,
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
@@ -58,7 +48,7 @@ def matrix(
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
     from ldptrace.products.matrix import WRITTEN, Matrix
-    from ldptrace.products.source import open_source, sample_of
+    from ldptrace.products.sample import open_source, sample_of
     from ldptrace.products.zones import read_zones
 
     checked_target(output, *WRITTEN)
@@ -82,13 +72,9 @@ def matrix(
 
 def flows(
     source: SourceArgument,
-    roads: Annotated[
-        Path, typer.Option("--roads", metavar="NETWORK", help="The road network the trips follow.")
-    ],
+    roads: Annotated[Path, typer.Option(metavar="NETWORK", help="The road network the trips follow.")],
     output: Annotated[Path, typer.Option("-o", "--out", help="Where they go: .gpkg, .geojson or .parquet.")],
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="hour", help="Add a column for each hour.")
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="hour", help="Add a column for each hour.")] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
@@ -96,7 +82,7 @@ def flows(
     """Write how many vehicles pass each street, and take each turn."""
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
-    from ldptrace.products.source import open_source, sample_of
+    from ldptrace.products.sample import open_source, sample_of
     from ldptrace.roads import read_roads
 
     checked_target(output, *WRITTEN)
@@ -130,14 +116,13 @@ def profile(
     page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="Where the page goes.")],
     json_file: JsonOption = None,
     zones: Annotated[
-        str | None,
-        typer.Option("--zones", metavar="FILE|h3:R", help="Zones to compare; by default squares of the map."),
+        str | None, typer.Option(metavar="FILE|h3:R", help="Zones to compare; by default squares of the map.")
     ] = None,
     zone_id: ZoneIdOption = None,
     roads: Annotated[
-        Path | None, typer.Option("--roads", metavar="NETWORK", help="Show vehicles on these streets too.")
+        Path | None, typer.Option(metavar="NETWORK", help="Show vehicles on these streets too.")
     ] = None,
-    title: Annotated[str, typer.Option("--title", help="Title of the page.")] = "How people move here",
+    title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
@@ -147,7 +132,7 @@ def profile(
     It is made from private answers only, so it may be published.
     """
     from ldptrace.products.profile import Profile, profile_page
-    from ldptrace.products.source import open_source, sample_of
+    from ldptrace.products.sample import open_source, sample_of
     from ldptrace.products.zones import read_zones
     from ldptrace.roads import read_roads
 
@@ -176,24 +161,24 @@ def statement(
     ],
     output: Annotated[Path, typer.Option("-o", "--out", help="Folder for the documents.")],
     product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
-    curator: Annotated[str | None, typer.Option("--curator", help="Who publishes it.")] = None,
-    purpose: Annotated[str | None, typer.Option("--purpose", help="What it is for.")] = None,
-    region: Annotated[str | None, typer.Option("--region", help="Region that the data describe.")] = None,
-    sector: Annotated[str, typer.Option("--sector", help="Sector, as the registry names it.")] = "Government",
+    curator: Annotated[str | None, typer.Option(help="Who publishes it.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    region: Annotated[str | None, typer.Option(help="Region that the data describe.")] = None,
+    sector: Annotated[str, typer.Option(help="Sector, as the registry names it.")] = "Government",
     published: Annotated[
         str | None,
         typer.Option(
             "--date", metavar="DATE", help="Day of publication, such as 2026-03-01; by default today."
         ),
     ] = None,
-    author: Annotated[str | None, typer.Option("--author", help="Author of the registry's entry.")] = None,
-    url: Annotated[str | None, typer.Option("--url", help="Where the data product is described.")] = None,
+    author: Annotated[str | None, typer.Option(help="Author of the registry's entry.")] = None,
+    url: Annotated[str | None, typer.Option(help="Where the data product is described.")] = None,
     license_: Annotated[
         str | None, typer.Option("--license", help="License of the data, best its address.")
     ] = None,
 ) -> None:
     """Write the documents of a release: registry entry, NIST hazards, Croissant metadata, citation."""
-    from ldptrace.products.source import open_promise
+    from ldptrace.products.sample import open_promise
     from ldptrace.products.statement import Operator, write_statement
 
     try:

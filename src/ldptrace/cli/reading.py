@@ -30,38 +30,31 @@ class Outside(StrEnum):
 
 
 BoundsOption = Annotated[
-    str | None,
-    typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units."),
+    str | None, typer.Option(metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units.")
 ]
 FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", help="Format of the input; by default that of its extension or its content."),
+    str | None, typer.Option(help="Format of the input; by default that of its extension or its content.")
 ]
 CrsOption = Annotated[
-    str | None, typer.Option("--crs", help='Coordinate system of the input, for example "EPSG:4326".')
+    str | None, typer.Option(help='Coordinate system of the input, for example "EPSG:4326".')
 ]
 OutsideOption = Annotated[
     Outside,
-    typer.Option(
-        "--outside", help="Trips that leave the bounds: cut them there, omit them, or clamp their points."
-    ),
+    typer.Option(help="Trips that leave the bounds: cut them there, omit them, or clamp their points."),
 ]
-XOption = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column of x, or longitude.")]
-YOption = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column of y, or latitude.")]
-TOption = Annotated[str | None, typer.Option("--t", metavar="COL", help="Column of the times.")]
-IdOption = Annotated[str | None, typer.Option("--id", metavar="COL", help="Column of the trajectories.")]
+XOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of x, or longitude.")]
+YOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of y, or latitude.")]
+TOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of the times.")]
+IdOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of the trajectories.")]
 UserOption = Annotated[
-    str | None, typer.Option("--user", metavar="COL", help="Column that names the user of a trajectory.")
+    str | None, typer.Option(metavar="COL", help="Column that names the user of a trajectory.")
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option(
-        "--timezone", metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; by default UTC."
-    ),
+    typer.Option(metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; by default UTC."),
 ]
 SplitOption = Annotated[
-    float | None,
-    typer.Option("--split-gap", metavar="SECONDS", help="Cut trajectories at gaps in time longer than this."),
+    float | None, typer.Option(metavar="SECONDS", help="Cut trajectories at gaps in time longer than this.")
 ]
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "bounds": (BoundsOption, None),

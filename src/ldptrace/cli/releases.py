@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,10 +25,7 @@ def publish(
     count: Annotated[
         int,
         typer.Option(
-            "--count",
-            min=0,
-            max=10_000_000,
-            help="Number of synthetic trips; 0 for the number that the reports show.",
+            min=0, max=10_000_000, help="Number of synthetic trips; 0 for the number that the reports show."
         ),
     ] = 0,
     again: Annotated[bool, typer.Option("--again", help="Replace an interrupted attempt.")] = False,
@@ -35,8 +33,6 @@ def publish(
     database: DatabaseOption = None,
 ) -> None:
     """Make the release: estimates, model, synthetic trips, and how well the model fits the answers."""
-    from contextlib import ExitStack
-
     from ldptrace.server import releases
 
     store = database_of(data, database)

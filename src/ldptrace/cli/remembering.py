@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace.cli.common import note, read_as
+from ldptrace.cli.own import moment
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,38 +16,15 @@ if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
 
 AtOption = Annotated[
-    list[str] | None,
-    typer.Option("--at", metavar="TIME", help="Time of each tally, in the order of the tallies."),
+    list[str] | None, typer.Option(metavar="TIME", help="Time of each tally, in the order of the tallies.")
 ]
 RememberOption = Annotated[
     str,
     typer.Option(
-        "--remember",
         metavar="auto|forever|DURATION",
         help="With --at: half-life of a report's weight; auto chooses the one that predicts the next tally best.",
     ),
 ]
-
-
-def moment_of(text: str) -> float:
-    """A time as seconds since 1970: a number of them, or a date, UTC unless it says otherwise.
-
-    >>> moment_of("86400"), moment_of("1970-01-02"), moment_of("1970-01-02T01:00+01:00")
-    (86400.0, 86400.0, 86400.0)
-    """
-    from datetime import UTC, datetime
-
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            f"a time is a number of seconds or written as 2026-03-01T08:30, got {text!r}"
-        ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: str) -> Estimates:
@@ -64,7 +42,7 @@ def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: 
         raise InputError(
             f"there are {len(tallies)} tallies and {len(at)} times: give --at TIME for each tally"
         )
-    steps = [(moment_of(text), tally) for text, tally in zip(at, tallies, strict=True)]
+    steps = [(moment("--at", text, zoned=False), tally) for text, tally in zip(at, tallies, strict=True)]
     memory, changes = Memory.of(plan, steps, remembered(remember))
     for change in changes:
         note(f"Change: {change}.")

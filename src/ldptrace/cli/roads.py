@@ -13,10 +13,6 @@ from ldptrace.cli.reading import BoundsOption, parse_bounds
 from ldptrace.errors import InputError
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(roads)
-
-
 def roads(
     network: Annotated[
         Path,
@@ -33,10 +29,10 @@ def roads(
             help="Lines (.geojson, .gpkg), a folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf).",
         ),
     ] = None,
-    mode: Annotated[str, typer.Option("--mode", help="Who travels: car, bicycle or foot.")] = "car",
+    mode: Annotated[str, typer.Option(help="Who travels: car, bicycle or foot.")] = "car",
     bounds: BoundsOption = None,
     to_crs: Annotated[
-        str | None, typer.Option("--to-crs", help='Coordinate system of the output, for example "EPSG:4326".')
+        str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:4326".')
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -46,9 +42,8 @@ def roads(
     """
     from ldptrace.io.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads
-    from ldptrace.roads.drawing import FORMATS, draw
     from ldptrace.roads.summary import facts
-    from ldptrace.roads.writer import LINES
+    from ldptrace.roads.writer import FORMATS, LINES, draw
 
     check_outputs([json_file], [network])
     if output is not None:

@@ -16,21 +16,16 @@ if TYPE_CHECKING:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", envvar="LDPTRACE_DATA", help="Folder of the database; by default ldptrace-data."),
+    typer.Option(envvar="LDPTRACE_DATA", help="Folder of the database; by default ldptrace-data."),
 ]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
-        "--database",
         envvar="LDPTRACE_DATABASE",
         show_envvar=True,
         help="Address of a PostgreSQL database instead: postgresql://user:password@host/name.",
     ),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(serve)
 
 
 def database_of(data: str | Path | None, database: str | None, *, new: bool = False) -> Database:
@@ -56,29 +51,23 @@ def serve(
     data: DataOption = None,
     database: DatabaseOption = None,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen at; by default only this machine.")
+        str, typer.Option(help="Address to listen at; by default only this machine.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen at.")] = 8000,
-    max_body: Annotated[
-        int, typer.Option("--max-body", min=1, help="Largest body of a request, in bytes.")
-    ] = 4 << 20,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at.")] = 8000,
+    max_body: Annotated[int, typer.Option(min=1, help="Largest body of a request, in bytes.")] = 4 << 20,
     rate: Annotated[
-        float, typer.Option("--rate", min=0, help="Requests per second and address; 0 for no limit.")
+        float, typer.Option(min=0, help="Requests per second and address; 0 for no limit.")
     ] = 50.0,
-    burst: Annotated[
-        float, typer.Option("--burst", min=1, help="Requests that an address may send at once.")
-    ] = 500.0,
+    burst: Annotated[float, typer.Option(min=1, help="Requests that an address may send at once.")] = 500.0,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds within which a request must arrive.")
+        float, typer.Option(min=0.1, help="Seconds within which a request must arrive.")
     ] = 20.0,
     trust_proxy: Annotated[
-        str,
-        typer.Option("--trust-proxy", help="Addresses of reverse proxies whose X-Forwarded-For is believed."),
+        str, typer.Option(help="Addresses of reverse proxies whose X-Forwarded-For is believed.")
     ] = "127.0.0.1",
     trial_clock: Annotated[
         str | None,
         typer.Option(
-            "--trial-clock",
             metavar="START,RATE[,SINCE]",
             help="For trials: a clock that began at START, at the Unix time SINCE, and runs RATE times as fast.",
         ),
@@ -94,7 +83,7 @@ def serve(
         raise missing(error) from None
     settings = Settings(max_body=max_body, rate=rate, burst=burst, timeout=timeout)
     if trial_clock is not None:
-        from ldptrace.server.clocks import TrialClock
+        from ldptrace.server.schedule import TrialClock
 
         settings = replace(settings, clock=TrialClock.of(trial_clock))
     with listen(host, port) as listening:

@@ -25,6 +25,7 @@ from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.cli.synthesize import AreaOption, MethodOptions, parse_options, whole_number
 from ldptrace.errors import InputError
 from ldptrace.plugins import STREAMS, installed
+from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
     from ldptrace.io.reading import Reading
@@ -42,33 +43,25 @@ def method_names() -> list[str]:
     return ["single-report", *installed(STREAMS)]
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(stream)
-
-
 @with_reading()
 def stream(
     source: InputArgument,
     output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trips go.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy budget of each answer of a device.")],
-    tick: Annotated[float, typer.Option("--tick", metavar="SECONDS", help="Seconds between two positions.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy budget of each answer of a device.")],
+    tick: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between two positions.")],
     reading: Reading,
     every: Annotated[
         str | None,
         typer.Option(
-            "--every",
-            metavar="DURATION",
-            help="Time between two answers of a device; by default it answers once only.",
+            metavar="DURATION", help="Time between two answers of a device; by default it answers once only."
         ),
     ] = None,
     step: Annotated[
-        str | None,
-        typer.Option("--step", metavar="DURATION", help="Time between two fits; by default 50 ticks."),
+        str | None, typer.Option(metavar="DURATION", help="Time between two fits; by default 50 ticks.")
     ] = None,
     remember: Annotated[
         str,
         typer.Option(
-            "--remember",
             metavar="auto|forever|DURATION",
             help="Half-life of a report's weight; auto chooses the one that predicts the next step best.",
         ),
@@ -76,19 +69,17 @@ def stream(
     presence: Annotated[
         PresenceChoice,
         typer.Option(
-            "--presence",
-            help="When devices answer: at random moments, or after each trip, which is not private.",
+            help="When devices answer: at random moments, or after each trip, which is not private."
         ),
     ] = PresenceChoice.hidden,
     area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = OffStreetsChoice.auto,
-    grid: Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")] = "auto",
+    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
     method: Annotated[
         str,
         typer.Option(
-            "--method",
             autocompletion=method_names,
             help="single-report, or one of an installed package, such as retrasyn, lpd or lpa.",
         ),
@@ -97,7 +88,6 @@ def stream(
     live: Annotated[
         Path | None,
         typer.Option(
-            "--live",
             metavar="FILE",
             help="Log of positions, a JSON line for each tick as it comes; - is standard output.",
         ),
@@ -105,7 +95,7 @@ def stream(
     seed: Annotated[
         int | None,
         typer.Option(
-            "--seed", min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
+            min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
         ),
     ] = None,
     to: ToOption = None,
@@ -119,9 +109,8 @@ def stream(
     from ldptrace.curator.memory import remembered
     from ldptrace.io.formats import for_writing
     from ldptrace.methods.public import Public, refuse_same_file
-    from ldptrace.protocol.durations import seconds_of
     from ldptrace.protocol.exact import epsilon_fraction
-    from ldptrace.protocol.grid import checked_cells
+    from ldptrace.protocol.units import seconds_of
     from ldptrace.streams import Settings
     from ldptrace.streams import stream as play
 

@@ -77,72 +77,55 @@ OutputOption = Annotated[
         help="Where the synthetic trajectories go; - is standard output.",
     ),
 ]
-EpsilonOption = Annotated[float, typer.Option("--epsilon", help="Privacy budget of each user.")]
+EpsilonOption = Annotated[float, typer.Option(help="Privacy budget of each user.")]
 MethodOption = Annotated[
     str,
     typer.Option(
-        "--method",
         autocompletion=method_names,
         help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, "
         "privtrace, or one of an installed package.",
     ),
 ]
-GridOption = Annotated[str, typer.Option("--grid", metavar="N|auto", help="Cells per side.")]
+GridOption = Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")]
 BoundsFromDataOption = Annotated[
     bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
 ]
 CountOption = Annotated[
     int | None,
     typer.Option(
-        "--count",
-        min=0,
-        help="Number of synthetic trips; by default the estimated number of devices with a trip.",
+        min=0, help="Number of synthetic trips; by default the estimated number of devices with a trip."
     ),
 ]
 MethodOptions = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="An option of the method; repeatable."),
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; repeatable.")
 ]
 AreaOption = Annotated[
-    Path | None,
-    typer.Option("--area", help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."),
+    Path | None, typer.Option(help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge.")
 ]
 TimeOption = Annotated[
     TimeChoice,
-    typer.Option(
-        "--time", help="Ask for departures and speeds if the input has times (auto), or never (off)."
-    ),
+    typer.Option(help="Ask for departures and speeds if the input has times (auto), or never (off)."),
 ]
 PilotOption = Annotated[
     float | None,
     typer.Option(
-        "--pilot",
-        help="Share of users who are asked first; their answers choose the grid and the size of sets.",
+        help="Share of users who are asked first; their answers choose the grid and the size of sets."
     ),
 ]
 SimulationOption = Annotated[
-    Simulation, typer.Option("--simulation", help="Draw the tallies directly, or make every single report.")
+    Simulation, typer.Option(help="Draw the tallies directly, or make every single report.")
 ]
 ModelOption = Annotated[
     Path | None,
-    typer.Option(
-        "--model", help="Also save the fitted model here (.npz); `sample` repeats the release from it."
-    ),
+    typer.Option(help="Also save the fitted model here (.npz); `sample` repeats the release from it."),
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(
-        "--seed", min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
-    ),
+    typer.Option(min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."),
 ]
 UnitOption = Annotated[
-    UnitChoice,
-    typer.Option("--unit", help="What epsilon protects if a column names users: a user, or only a trip."),
+    UnitChoice, typer.Option(help="What epsilon protects if a column names users: a user, or only a trip.")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(synthesize)
 
 
 @with_reading()
@@ -182,7 +165,7 @@ def synthesize(
     If a column names the user, one trajectory of each user is drawn at random and plays the device.
     """
     from ldptrace.engines.opening import Where
-    from ldptrace.io.folder import is_folder
+    from ldptrace.io.atomic import is_folder
     from ldptrace.synthesis import Settings, run
 
     settings = Settings.of(

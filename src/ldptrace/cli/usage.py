@@ -1,7 +1,8 @@
-"""What is wrong with a command line, in one sentence."""
+"""The command line as it was typed: old spellings of options, and what is wrong with it in one sentence."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import typer
@@ -28,3 +29,20 @@ def sentence(error: Exception, words: Sequence[str]) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else " ".join(["ldptrace", *words[1:2]])
     return f"{found[0].lower()}{found[1:]}; `{command} --help` lists what is allowed"
+
+
+# Names without their dashes: old, and what they are called now.
+OLD = {"output": "out", "trajectories": "count"}
+
+
+def current(name: str) -> str:
+    """The present spelling of an option, a choice or a command; an old one warns.
+
+    >>> current("grid")
+    'grid'
+    """
+    if name not in OLD:
+        return name
+    message = f"--{name} is now --{OLD[name]}; the old name goes with the next release"
+    warnings.warn(message, FutureWarning, stacklevel=2)
+    return OLD[name]

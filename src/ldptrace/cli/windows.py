@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ldptrace.cli.own import moment
 from ldptrace.errors import InputError
-
-if TYPE_CHECKING:
-    from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.standing import START, Standing
 
 EveryOption = Annotated[
     str | None,
     typer.Option(
-        "--every",
         metavar="DURATION",
         help="A standing plan: one answer in every window of this length, such as 7d or 12h.",
     ),
@@ -24,28 +21,21 @@ EveryOption = Annotated[
 RecentOption = Annotated[
     str | None,
     typer.Option(
-        "--recent",
-        metavar="DURATION",
-        help="How old a trip in an answer may be; by default as long as --every.",
+        metavar="DURATION", help="How old a trip in an answer may be; by default as long as --every."
     ),
 ]
 StartOption = Annotated[
     str | None,
-    typer.Option(
-        "--start", metavar="TIME", help="When the first window starts; by default 1970-01-05T00:00Z."
-    ),
+    typer.Option(metavar="TIME", help="When the first window starts; by default 1970-01-05T00:00Z."),
 ]
 LifetimeOption = Annotated[
     str | None,
     typer.Option(
-        "--lifetime",
-        metavar="E",
-        help="Largest epsilon of all answers of a device; by default that of ten answers.",
+        metavar="E", help="Largest epsilon of all answers of a device; by default that of ten answers."
     ),
 ]
 QuestionsOption = Annotated[
-    str | None,
-    typer.Option("--questions", metavar="A,B,C", help="Ask only these questions, such as visits,length."),
+    str | None, typer.Option(metavar="A,B,C", help="Ask only these questions, such as visits,length.")
 ]
 
 
@@ -57,8 +47,7 @@ def standing_of(
     >>> standing_of(Fraction(1), "7d", "2d", None, None).recent
     172800
     """
-    from ldptrace.protocol.durations import seconds_of
-    from ldptrace.protocol.standing import START, Standing
+    from ldptrace.protocol.units import seconds_of
 
     if every is None:
         if any(value is not None for value in (recent, start, lifetime)):

@@ -1,4 +1,7 @@
-"""GeoPackage and Shapefile: layers of points and lines, read and written with pyogrio, which is an extra."""
+"""GeoPackage and Shapefile: layers of points and lines, read and written with pyogrio, which is an extra.
+
+Geometries are well-known binary: the points of lines and of points as columns, without any other library.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,145 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84
-from ldptrace.core.wkb import Shapes, shapes_of
+from ldptrace.core.values import pc
 from ldptrace.errors import FormatError, InputError
+
+Bytes = NDArray[np.uint8]
+
+POINT, LINE, MULTI_POINT, MULTI_LINE = 1, 2, 4, 5
+# Bytes of the byte order and the kind, of a count, and of a coordinate.
+_HEAD, _COUNT, _NUMBER = 5, 4, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """The parts of many geometries, one after the other; a point is a part of one point.
+
+    `kind[k]` is the kind of row `k`, 0 where it has no geometry. Part `p` belongs to the row `row[p]`, and its points
+    are `offsets[p]:offsets[p + 1]`. `m` are the measures, not a number where there are none. Geometries that are
+    neither points nor lines have no parts.
+    """
+
+    kind: Ints
+    row: Ints
+    offsets: Ints
+    x: Floats
+    y: Floats
+    m: Floats
+
+    def only(self, kinds: Sequence[int]) -> Shapes:
+        """The same without the parts of other kinds."""
+        return self._taken(np.flatnonzero(np.isin(self.kind[self.row], kinds)))
+
+    def _taken(self, parts: Ints) -> Shapes:
+        offsets, at = ragged.taken(self.offsets, parts)
+        return Shapes(self.kind, self.row[parts], offsets, self.x[at], self.y[at], self.m[at])
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the numbers of a geometry lie: the order of their bytes, whether there are heights and measures."""
+
+    order: str
+    height: bool
+    measured: bool
+
+    @property
+    def wide(self) -> int:
+        return 2 + self.height + self.measured
+
+
+def shapes_of(column: pa.ChunkedArray) -> Shapes:
+    """The geometries of a column; missing ones have no parts.
+
+    >>> import struct
+    >>> found = shapes_of(pa.chunked_array([[struct.pack("<BIIdddd", 1, 2, 2, 0.0, 1.0, 2.0, 3.0), None]]))
+    >>> found.kind.tolist(), found.x.tolist(), found.y.tolist()
+    ([2, 0], [0.0, 2.0], [1.0, 3.0])
+    """
+    known = pc.greater(pc.binary_length(column), _HEAD).fill_null(False)
+    rows = np.flatnonzero(known.to_numpy())
+    kind = np.zeros(len(column), dtype=np.int64)
+    found = [(rows[:0], rows[:0], np.empty((0, 3)))]
+    if len(rows):
+        blobs = pa.concat_arrays(column.filter(known).cast(pa.large_binary()).chunks)
+        _, ends, data = blobs.buffers()
+        starts = np.frombuffer(ends, np.int64)[blobs.offset : blobs.offset + len(blobs)]
+        found += _parts(np.frombuffer(data, np.uint8), starts, rows, kind)
+    row, sizes, points = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    all_of = Shapes(kind, row, ragged.offsets_of(sizes), *points.T)
+    return all_of._taken(np.argsort(row, kind="stable"))
+
+
+def _parts(
+    data: Bytes, starts: Ints, rows: Ints, kinds: Ints | None = None
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Rows, sizes and points of the parts of geometries that begin at `starts`; `kinds` gets those of the rows.
+
+    Geometries of one layout are read together.
+    """
+    heads = data[starts[:, None] + np.arange(_HEAD)]
+    packed = heads @ (1 << 8 * np.arange(_HEAD))
+    for layout_code in np.unique(packed):
+        own = np.flatnonzero(packed == layout_code)
+        head = heads[own[0]]
+        order = "<" if head[0] == 1 else ">"
+        code = int(head[1:].copy().view(f"{order}u4")[0])
+        # ISO encodes heights and measures as thousands, others as high bits.
+        thousands, kind = divmod(code & 0xFFFF, 1000)
+        height, measured = (
+            bool(code >> 31) or thousands in (1, 3),
+            bool(code >> 30 & 1) or thousands in (2, 3),
+        )
+        layout = _Layout(order, height, measured)
+        if kinds is not None:
+            kinds[rows[own]] = kind
+        at = starts[own] + _HEAD + (_COUNT if code >> 29 & 1 else 0)
+        if kind == POINT:
+            points = _points(data, at, np.ones(len(at), dtype=np.int64), layout)
+            # A point that is empty has no place.
+            placed = ~np.isnan(points[:, :2]).all(axis=1)
+            yield rows[own][placed], np.ones(int(placed.sum()), dtype=np.int64), points[placed]
+        elif kind == LINE:
+            sizes = _counts(data, at, order)
+            yield rows[own], sizes, _points(data, at + _COUNT, sizes, layout)
+        elif kind in (MULTI_POINT, MULTI_LINE):
+            members, whose = _members(data, at, rows[own], layout, lines=kind == MULTI_LINE)
+            yield from _parts(data, members, whose)
+
+
+def _members(data: Bytes, at: Ints, rows: Ints, layout: _Layout, *, lines: bool) -> tuple[Ints, Ints]:
+    """Where the members of collections begin, and whose they are: the first of all, the second of all, and so on."""
+    left, at = _counts(data, at, layout.order), at + _COUNT
+    starts, whose = [at[:0]], [rows[:0]]
+    while (more := left > 0).any():
+        at, rows, left = at[more], rows[more], left[more] - 1
+        starts.append(at)
+        whose.append(rows)
+        point = _NUMBER * layout.wide
+        size = _COUNT + point * _counts(data, at + _HEAD, layout.order) if lines else point
+        at = at + _HEAD + size
+    return np.concatenate(starts), np.concatenate(whose)
+
+
+def _counts(data: Bytes, at: Ints, order: str) -> Ints:
+    return data[at[:, None] + np.arange(_COUNT)].view(f"{order}u4")[:, 0].astype(np.int64)
+
+
+def _points(data: Bytes, at: Ints, sizes: Ints, layout: _Layout) -> Floats:
+    """x, y and m of runs of points."""
+    point = _NUMBER * layout.wide
+    _, starts = ragged.ranges(np.zeros_like(at), sizes)
+    first = np.repeat(at, sizes) + point * starts
+    values = np.full((len(first), 3), np.nan)
+    for column, place in ((0, 0), (1, 1), *(((2, layout.wide - 1),) if layout.measured else ())):
+        own = data[(first + _NUMBER * place)[:, None] + np.arange(_NUMBER)]
+        values[:, column] = own.view(f"{layout.order}f8")[:, 0]
+    return values
+
 
 DEGREES_LIKE_WGS84 = {"EPSG:4258", "EPSG:4269", "EPSG:4283", "EPSG:4490", "OGC:CRS84"}
 
@@ -54,7 +193,7 @@ def stated_crs(path: Path) -> str | None:
 
 
 def write_lines(
-    path: Path, name: str, lines: Sequence[NDArray[np.float64]], columns: Mapping[str, Any], crs: str | None
+    path: Path, name: str, lines: Sequence[Floats], columns: Mapping[str, Any], crs: str | None
 ) -> None:
     """A GeoPackage with one layer of lines."""
     pyogrio = _pyogrio(path)

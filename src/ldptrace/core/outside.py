@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.adding import added
 from ldptrace.core.arrays import Ints
+from ldptrace.core.parallel import added
 from ldptrace.core.ragged import Mask
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count

@@ -1,20 +1,63 @@
-"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4)."""
+"""Cell paths: trajectories on the grid, every step to an adjacent cell (sections 5.2 and 5.4); the moves of a grid."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
+
+
+@lru_cache(maxsize=16)
+def grid_moves(n: int) -> Ints32:
+    """Feasible moves of the n x n lattice, one row (cell, direction, target) each; the row number is the item number.
+
+    >>> grid_moves(6).shape
+    (220, 3)
+    """
+    return _fixed(np.array(list(lattice.moves(n)), dtype=np.int32))
+
+
+@lru_cache(maxsize=16)
+def move_items(n: int) -> Ints32:
+    """Item number of the move in direction `k` out of cell `c`, at `8 * c + k`; -1 leaves the map."""
+    items = np.full(8 * n * n, -1, dtype=np.int32)
+    cell, direction, _ = grid_moves(n).T
+    items[8 * cell + direction] = np.arange(len(cell), dtype=np.int32)
+    return _fixed(items)
+
+
+@lru_cache(maxsize=16)
+def link_items(n: int) -> Ints32:
+    """Item number of that move's link, direction left open; -1 leaves the map."""
+    items = np.full(8 * n * n, -1, dtype=np.int32)
+    for cell, direction, target in grid_moves(n).tolist():
+        items[8 * cell + direction] = lattice.link_item(cell, target, n)
+    return _fixed(items)
+
+
+def inside(grid: Grid, x: Floats, y: Floats) -> Flags:
+    """Which points lie in the bounds, the border included."""
+    x0, y0, x1, y1 = grid.bounds
+    return (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+
+
+def _fixed(table: Ints32) -> Ints32:
+    """Shared by all callers, so it must not be written to."""
+    table.flags.writeable = False
+    return table
+
 
 _axis_cell = kernel(lattice.axis_cell)
 _towards = kernel(lattice.towards)
@@ -28,8 +71,8 @@ class CellPaths:
     An empty path is a trajectory without points: a device answers for it, with nulls.
     """
 
-    cells: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    cells: Ints32
+    offsets: Ints
     grid: Grid
 
     def __post_init__(self) -> None:
@@ -42,7 +85,7 @@ class CellPaths:
         return len(self.offsets) - 1
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Number of cells of each path, the paper's |T|."""
         return np.diff(self.offsets)
 
@@ -64,11 +107,11 @@ class CellPaths:
         offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
-    def starts(self) -> NDArray[np.int32]:
+    def starts(self) -> Ints32:
         """First cell of every path that has one."""
         return self.cells[self.offsets[:-1][self.sizes > 0]]
 
-    def ends(self) -> NDArray[np.int32]:
+    def ends(self) -> Ints32:
         """Last cell of every path that has one."""
         return self.cells[self.offsets[1:][self.sizes > 0] - 1]
 
@@ -91,9 +134,9 @@ class CellPaths:
         (ox, oy), (sx, sy) = grid.origin, grid.step
         x, y, offsets, n = trajectories.x, trajectories.y, trajectories.offsets, grid.n
 
-        def discretise(_: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        def discretise(_: int, start: int, stop: int) -> tuple[Ints32, Ints]:
             points = int(offsets[stop] - offsets[start])
-            cells: NDArray[np.int32] = np.empty(min(points, 1024) + 16, dtype=np.int32)
+            cells: Ints32 = np.empty(min(points, 1024) + 16, dtype=np.int32)
             sizes = np.zeros(stop - start, dtype=np.int64)
             return _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes), sizes
 

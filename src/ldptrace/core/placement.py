@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.area import Land
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -109,7 +108,7 @@ def respace(
     return replace(trajectories, x=x, y=y, offsets=new, t=None)
 
 
-def running(steps: Floats, offsets: NDArray[np.int64]) -> Floats:
+def running(steps: Floats, offsets: Ints) -> Floats:
     """Sums of the steps to each point, from the first point of its trajectory on: the same beside any others.
 
     >>> running(np.array([9.0, 1.0, 2.0, 9.0, 3.0]), np.array([0, 3, 5])).tolist()
@@ -120,7 +119,7 @@ def running(steps: Floats, offsets: NDArray[np.int64]) -> Floats:
     return sums
 
 
-def _one_per_point(paths: CellPaths) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _one_per_point(paths: CellPaths) -> tuple[Ints32, Ints]:
     """The cell of every point, and where trajectories begin."""
     sizes = np.where(paths.sizes == 1, 2, paths.sizes)
     offsets = ragged.offsets_of(sizes)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyarrow import csv
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 
@@ -33,14 +34,14 @@ class Pois:
     [True, False, True]
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    category: NDArray[np.int32]
+    x: Floats
+    y: Floats
+    category: Ints32
     categories: tuple[str, ...]
-    opens: NDArray[np.float64]
-    closes: NDArray[np.float64]
+    opens: Floats
+    closes: Floats
     names: tuple[str, ...]
-    popularity: NDArray[np.float64]
+    popularity: Floats
     crs: str | None = None
 
     def __post_init__(self) -> None:
@@ -65,19 +66,19 @@ class Pois:
     def __len__(self) -> int:
         return len(self.x)
 
-    def is_open(self, poi: int | NDArray[np.integer[Any]], t: ArrayLike) -> NDArray[np.bool_]:
+    def is_open(self, poi: int | NDArray[np.integer[Any]], t: ArrayLike) -> Flags:
         """Whether places are open at `t` seconds after some midnight, place by place."""
         opens, closes, hour = self.opens[poi], self.closes[poi], np.mod(t, DAY) / HOUR
         return np.asarray(((opens <= hour) & (hour < closes)) | (hour + 24 < closes))
 
     @staticmethod
     def build(
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
+        x: Floats,
+        y: Floats,
         category: list[str],
         hours: Mapping[str, tuple[float, float]],
         names: list[str],
-        popularity: NDArray[np.float64] | None = None,
+        popularity: Floats | None = None,
         crs: str | None = None,
     ) -> Pois:
         """From the names of the categories; a category without `hours` is always open."""
@@ -164,9 +165,9 @@ class Visits:
     [3, 1]
     """
 
-    poi: NDArray[np.int32]
-    t: NDArray[np.float64]
-    offsets: NDArray[np.int64]
+    poi: Ints32
+    t: Floats
+    offsets: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ldptrace.core.arrays import Ints
+from ldptrace.core.arrays import Ints, Ints32
 
 Mask = NDArray[np.bool_]
 
@@ -24,7 +24,7 @@ def offsets_of(sizes: ArrayLike) -> Ints:
     return offsets
 
 
-def joined(parts: Sequence[tuple[NDArray[np.int32], Ints]]) -> tuple[NDArray[np.int32], Ints]:
+def joined(parts: Sequence[tuple[Ints32, Ints]]) -> tuple[Ints32, Ints]:
     """Values and offsets of lists that were made in parts: the values of each part, and the sizes of its lists.
 
     >>> [found.tolist() for found in joined([(np.int32([7, 8]), np.array([2, 0])), (np.int32([9]), np.array([1]))])]

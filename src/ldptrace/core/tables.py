@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.arrow import pc
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.columns import Columns, Names, find_columns
-from ldptrace.core.timestamps import Times, read_times
+from ldptrace.core.times import Times, read_times
 from ldptrace.core.values import (
     codes,
     flat_lists,
@@ -24,6 +22,7 @@ from ldptrace.core.values import (
     list_offsets,
     lists_of_numbers,
     numbers,
+    pc,
     points,
     split_ids,
 )
@@ -63,7 +62,7 @@ class _Points:
     t: Floats | None
     crs: str | None
 
-    def take(self, which: Ints | NDArray[np.bool_] | None) -> _Points:
+    def take(self, which: Ints | Flags | None) -> _Points:
         if which is None:
             return self
         t = None if self.t is None else self.t[which]
@@ -285,7 +284,7 @@ def _constant(
     return same
 
 
-def _is_constant(column: pa.ChunkedArray, order: Ints | None, inner: NDArray[np.bool_]) -> bool:
+def _is_constant(column: pa.ChunkedArray, order: Ints | None, inner: Flags) -> bool:
     if pa.types.is_nested(column.type):
         return False
     values = codes(column)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
@@ -58,7 +58,7 @@ class Timing:
             return np.where(taken > 0, taken, np.nan)
 
     @property
-    def hours(self) -> NDArray[np.int64]:
+    def hours(self) -> Ints:
         """Full hours since the beginning of 1970 at departure; meaningless where it is not known."""
         return np.floor(np.nan_to_num(self.departure)).astype(np.int64) // 3600
 
@@ -88,7 +88,7 @@ class Timing:
         return Timing(self.trajectories.part(start, stop), self.departure[part], self.arrival[part])
 
 
-def times_along(offsets: NDArray[np.int64], steps: Floats, departure: Floats, seconds: Floats) -> Floats:
+def times_along(offsets: Ints, steps: Floats, departure: Floats, seconds: Floats) -> Floats:
     """Times of points: each trip leaves at its `departure` and takes its `seconds`, shared out by `steps`.
 
     `steps` is the length of the step to each point, or the time that it would take; the first of a trip does not
@@ -102,7 +102,7 @@ def times_along(offsets: NDArray[np.int64], steps: Floats, departure: Floats, se
     return t
 
 
-def slow_at_ends(offsets: NDArray[np.int64], steps: Floats) -> Floats:
+def slow_at_ends(offsets: Ints, steps: Floats) -> Floats:
     """Lengths of steps as time passes on them where no speeds are known: trips are slower near both ends.
 
     >>> slow_at_ends(np.array([0, 4]), np.array([0.0, 1.0, 8.0, 1.0])).round(2).tolist()

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from ldptrace.core import frames, ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.arrow import column_of, pc
 from ldptrace.core.columns import Names
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
+from ldptrace.core.values import column_of, pc
 from ldptrace.errors import InputError
 
 ID = "traj_id"
@@ -138,7 +138,7 @@ class Trajectories:
     def _repr_html_(self) -> str:
         """A small map and the same words, as notebooks show it."""
         # For notebooks alone.
-        from ldptrace.core.thumbnail import thumbnail
+        from ldptrace.core.frames import thumbnail
 
         return thumbnail(
             self.x, self.y, self.offsets, geographic=self.is_geographic, caption=repr(self)[1:-1]

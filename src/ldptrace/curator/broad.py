@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.curator.estimates import Estimate
 from ldptrace.protocol.words import item_words
 
@@ -27,7 +26,7 @@ class Answers:
     estimate: Estimate
     frequencies: Floats
     std_errors: Floats
-    group: NDArray[np.int64]
+    group: Ints
 
     @staticmethod
     def single(estimate: Estimate) -> Answers:

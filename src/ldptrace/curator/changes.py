@@ -21,8 +21,7 @@ import numpy as np
 
 from ldptrace.curator.broad import Answers
 from ldptrace.curator.estimates import Estimate, Estimates
-from ldptrace.curator.sums import Sums
-from ldptrace.curator.tally import Tally
+from ldptrace.curator.tally import Sums, Tally
 from ldptrace.protocol.plan import Plan
 
 # Largest number of steps that are compared since a change, and before it.

@@ -20,11 +20,10 @@ from ldptrace.core.arrays import Floats
 from ldptrace.curator.broad import Answers
 from ldptrace.curator.changes import WARM_UP, Change, Watch
 from ldptrace.curator.estimates import Estimates
-from ldptrace.curator.sums import Sums
-from ldptrace.curator.tally import Tally
+from ldptrace.curator.tally import Sums, Tally
 from ldptrace.errors import InputError
-from ldptrace.protocol.durations import duration_text, seconds_of
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.units import duration_text, seconds_of
 
 Remember = float | Literal["auto", "forever"]
 # Candidates for the half-life, in steps.

@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.protocol.exact import epsilon_fraction, ratio_at_most
 from ldptrace.protocol.grid import Bounds, Grid, checked_cells
@@ -144,15 +144,15 @@ def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float =
     )
 
 
-def moves_law(mean: float) -> NDArray[np.float64]:
+def moves_law(mean: float) -> Floats:
     """Assumed distribution of the number of moves of a trip: 0, 1, 2, ..."""
     longest = int(20 * mean) + 40
     moves, none = np.arange(longest), 2 / (2 + mean)
-    law: NDArray[np.float64] = (moves + 1) * none**2 * (1 - none) ** moves
+    law: Floats = (moves + 1) * none**2 * (1 - none) ** moves
     return law / law.sum()
 
 
-def _move_error(domain: int, most: int, ratio: Fraction, members: float, law: NDArray[np.float64]) -> float:
+def _move_error(domain: int, most: int, ratio: Fraction, members: float, law: Floats) -> float:
     """Standard error of one move's frequency, in units of what all of a trip's moves would give."""
     moves = np.arange(len(law))
     kept = float(np.sum(law * np.minimum(moves, most)) / np.sum(law * moves))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.curator.tally import Tally
 from ldptrace.errors import InputError
@@ -143,7 +144,7 @@ class Receiver:
         return self._seen.known().tobytes()
 
 
-Layout = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Layout = tuple[Ints, Ints, Ints]
 
 
 def _layout(plan: Plan, number: int) -> Layout:

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from ldptrace.device.ledger import Acceptance, Ledger
-from ldptrace.protocol.durations import duration_words
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.randomizers import Randomizer
 from ldptrace.protocol.reports import HEADER_BYTES, Report, read_report, report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.standing import Standing
+from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import item_words, standing_promise
 
 

@@ -13,20 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.parallel import CHUNK, chunks, map_ordered, threads
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories, joined_trips
 from ldptrace.curator.tally import Tally
-from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work
-from ldptrace.engines.blocks import cuts, in_blocks, joined
+from ldptrace.engines.base import Aside, Crowd, Draw, Engine, S, T, Work, cuts, in_blocks, joined
 from ldptrace.io.account import Account, Parsed
 from ldptrace.io.assembly import hashed
-from ldptrace.io.atomic import atomic_path, is_stream
+from ldptrace.io.atomic import PART, atomic_folder, atomic_path, is_folder, is_stream, part_name
 from ldptrace.io.batches import Batches
-from ldptrace.io.folder import PART, atomic_folder, is_folder, part_name
 from ldptrace.io.formats import Writer, for_writing
 from ldptrace.io.parquet import Writer as ParquetWriter
 from ldptrace.io.provenance import write_beside
@@ -114,9 +112,9 @@ class Files(Crowd):
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
         # Who of each batch was chosen.
-        self._chosen: list[NDArray[np.bool_]] | None = None
+        self._chosen: list[Flags] | None = None
         # How many trips the user of each trajectory has.
-        self._counts: list[NDArray[np.int64]] | None = None
+        self._counts: list[Ints] | None = None
 
     @property
     def users(self) -> int:
@@ -217,9 +215,7 @@ def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
     return reduce(Tally.__add__, found, collection.nothing)
 
 
-def _whose(
-    by_user: bool, batch: Trajectories, _: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64] | None]:
+def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Ints | None]:
     """Which trajectories of a batch have points, a number for the user of each, and the trips they are pieces of.
 
     The number is the same for the same user, and `UNNAMED` where nobody says who.
@@ -233,7 +229,7 @@ def _whose(
     return batch.sizes > 0, numbers, batch.trips
 
 
-def _numbered(users: Sequence[NDArray[np.int64]], trips: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
     """Numbers of users; one whom nobody names is a user of their own, with one trip."""
     joined = np.concatenate(users)
     unnamed = joined == UNNAMED
@@ -283,8 +279,7 @@ def write_parts(
 ) -> int:
     """Write sets one after the other to one file, a few at a time, numbered through; how many trajectories."""
     kind = for_writing(target, format)
-    assert kind.writer is not None
-    with atomic_path(target) as temporary, kind.writer(temporary) as writer:
+    with atomic_path(target) as temporary, kind.open(temporary) as writer:
         count = _write(writer, parts, 0, labels)
     if not is_stream(target):
         write_beside(target, None if kind.holds_promise else labels["provenance"])

@@ -26,8 +26,7 @@ from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
 from ldptrace.io import parquet
-from ldptrace.io.atomic import atomic_path
-from ldptrace.io.folder import PART, atomic_folder, part_name
+from ldptrace.io.atomic import PART, atomic_folder, atomic_path, part_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -21,8 +21,7 @@ from ldptrace.core.columns import find_columns
 from ldptrace.core.parallel import child
 from ldptrace.core.times import are_dates
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Aside, Crowd, S, T, Work
-from ldptrace.engines.blocks import in_blocks
+from ldptrace.engines.base import Aside, Crowd, S, T, Work, in_blocks
 from ldptrace.engines.spark import (
     BLOCKS,
     SUM,
@@ -37,10 +36,9 @@ from ldptrace.engines.spark import (
 from ldptrace.engines.spark_files import Piece, shared_files, split
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import parquet
-from ldptrace.io.account import Account, Parsed
+from ldptrace.io.account import Account, Owners, Parsed
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
-from ldptrace.io.owners import Owners
 from ldptrace.io.provenance import KEY, from_text
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.core.adding import added
+from ldptrace.core.parallel import added
 from ldptrace.curator.receive import Receiver
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.spark import (

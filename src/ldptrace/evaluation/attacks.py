@@ -16,9 +16,8 @@ from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.distances import metric_scale, travel_distances
+from ldptrace.evaluation.distances import count_near, largest_distance, metric_scale, travel_distances
 from ldptrace.evaluation.queries import resample
-from ldptrace.evaluation.warping import count_near, largest_distance
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 

@@ -10,11 +10,10 @@ import heapq
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Ints
+from ldptrace.core.arrays import Ints, Ints32
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
@@ -80,7 +79,7 @@ def plain_routing(
     return Trajectories.concat(parts)
 
 
-def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[np.int32], Ints]:
+def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[Ints32, Ints]:
     """Edges of the shortest route between each pair of nodes, one after the other, and where each begins.
 
     >>> line = RoadNetwork.of([0, 1, 2], [0, 0, 0], [0, 1, 1, 2], [1, 2, 0, 1])
@@ -99,7 +98,7 @@ def shortest_ways(roads: RoadNetwork, start: Ints, end: Ints) -> tuple[NDArray[n
 
     graph = (roads.source, roads.target, cost, order, first)
 
-    def work(_: int, begin: int, stop: int) -> tuple[NDArray[np.int32], Ints]:
+    def work(_: int, begin: int, stop: int) -> tuple[Ints32, Ints]:
         return _search((x, y, price), graph, start[begin:stop], end[begin:stop])
 
     return ragged.joined(map_chunks(work, len(start), _CHUNK))

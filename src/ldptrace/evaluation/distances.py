@@ -1,4 +1,9 @@
-"""How far a trajectory goes: travel distance and diameter, in the units of the plane or in metres."""
+"""How far a trajectory goes: travel distance and diameter, in the units of the plane or in metres.
+
+Dynamic time warping (DTW) between many trajectories says how many are near, and how far apart two can be. It is the
+reference's: the sum of Euclidean distances along the cheapest alignment. Bounds that take one pass over the points
+decide most pairs, so that few need the full table.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import math
 
 import numpy as np
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import METRES_PER_DEGREE
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
@@ -126,3 +131,190 @@ def _farthest(x, y, size, kx, ky):  # type: ignore[no-untyped-def]
             dy = (y[i] - y[j]) * ky
             best = max(best, dx * dx + dy * dy)
     return math.sqrt(best)
+
+
+_CHUNK = 2048
+
+
+def count_near(
+    queries: Trajectories, published: Trajectories, threshold: float, most: int, *, itself: bool = False
+) -> Ints:
+    """How many of `published` are within `threshold` of each query, counted up to `most`.
+
+    With `itself` both are the same set, and a trajectory does not count as near to itself.
+    """
+    # A query meets those with similar ends first: it finds enough matches early, or there are few to find.
+    labels = _end_labels(published, published)
+    order = np.argsort(labels, kind="stable")
+    first = np.searchsorted(labels[order], _end_labels(queries, published))
+    boxes = _boxes(published.x, published.y, published.offsets)
+    limits = (threshold, most, itself)
+    longest = int(published.sizes.max(initial=0))
+    out = np.zeros(len(queries), dtype=np.int64)
+    ours, theirs = ((item.x, item.y, item.offsets) for item in (queries, published))
+
+    def work(_: int, start: int, stop: int) -> None:
+        near = out[start:stop]
+        row: Floats = np.empty(longest)
+        _count_near(ours, start, theirs, (boxes, order, first), limits, row, near)
+
+    if len(published):
+        map_chunks(work, len(queries), _CHUNK)
+    return out
+
+
+def largest_distance(trajectories: Trajectories) -> float:
+    """Largest DTW distance between any two of the trajectories, found exactly by branch and bound.
+
+    >>> largest_distance(Trajectories.from_lists([[(0, 0)], [(3, 4)], [(3, 4), (3, 4)]]))
+    10.0
+    """
+    x, y, offsets = trajectories.x, trajectories.y, trajectories.offsets
+    boxes = _boxes(x, y, offsets)
+    reach = _reach(x, y, offsets)
+    order = np.argsort(-reach, kind="stable")
+    best = np.zeros(1)
+    most = int(trajectories.sizes.max())
+
+    def work(_: int, start: int, stop: int) -> float:
+        row: Floats = np.empty(most)
+        return float(_largest((x, y, offsets), (boxes, reach, order), start, stop, row, best))
+
+    # The first one raises `best`; then only those that reach farther are computed.
+    found = work(0, 0, 1)
+    return max([found, *map_chunks(work, int(np.count_nonzero(reach > found)), 16)])
+
+
+def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
+    """Number of the box, of 4 x 4 over `frame`, of the first point and of the last one, as one label."""
+    labels = np.zeros(len(trajectories), dtype=np.int64)
+    for ends in (trajectories.offsets[:-1], trajectories.offsets[1:] - 1):
+        for values, framed in ((trajectories.x, frame.x), (trajectories.y, frame.y)):
+            low, high = framed.min(initial=np.inf), framed.max(initial=-np.inf)
+            width = high - low if high > low else 1.0
+            labels = 4 * labels + np.clip(4 * (values[ends] - low) / width, 0, 3).astype(np.int64)
+    return labels
+
+
+@kernel
+def _distance(ours, theirs, row, limit):  # type: ignore[no-untyped-def]
+    """DTW of two trajectories (x, y, first point, point beyond), or infinity as soon as it must exceed `limit`."""
+    (ax, ay, a0, a1), (bx, by, b0, b1) = ours, theirs
+    size = b1 - b0
+    for i in range(a0, a1):
+        lowest = np.inf
+        diagonal = 0.0 if i == a0 else np.inf
+        left = np.inf
+        for j in range(size):
+            dx = ax[i] - bx[b0 + j]
+            dy = ay[i] - by[b0 + j]
+            above = row[j] if i > a0 else np.inf
+            cost = math.sqrt(dx * dx + dy * dy) + min(left, min(diagonal, above))
+            diagonal = above
+            row[j] = cost
+            left = cost
+            lowest = min(lowest, cost)
+        if lowest > limit:
+            return np.inf
+    return row[size - 1]
+
+
+@kernel
+def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
+    """Cost of the even alignment, never less than the DTW distance; a must not have fewer points than b."""
+    long, short = a1 - a0, b1 - b0
+    total = 0.0
+    for i in range(long):
+        dx = ax[a0 + i] - bx[b0 + i * short // long]
+        dy = ay[a0 + i] - by[b0 + i * short // long]
+        total += math.sqrt(dx * dx + dy * dy)
+    return total
+
+
+@kernel
+def _boxes(x, y, offsets):  # type: ignore[no-untyped-def]
+    boxes = np.empty((len(offsets) - 1, 4))
+    for k in range(len(offsets) - 1):
+        first, last = offsets[k], offsets[k + 1]
+        boxes[k] = (x[first:last].min(), y[first:last].min(), x[first:last].max(), y[first:last].max())
+    return boxes
+
+
+@kernel
+def _outside(x, y, first, last, box, limit):  # type: ignore[no-untyped-def]
+    """Whether the distances of the points to the box, a lower bound of DTW, already exceed `limit`."""
+    total = 0.0
+    for p in range(first, last):
+        dx = max(0.0, max(box[0] - x[p], x[p] - box[2]))
+        dy = max(0.0, max(box[1] - y[p], y[p] - box[3]))
+        total += math.sqrt(dx * dx + dy * dy)
+        if total > limit:
+            return True
+    return False
+
+
+@kernel
+def _count_near(ours, start, theirs, index, limits, row, out):  # type: ignore[no-untyped-def]
+    (ax, ay, a_offsets), (bx, by, b_offsets) = ours, theirs
+    (boxes, order, first), (threshold, most, itself) = index, limits
+    for number in range(len(out)):
+        q = start + number
+        a0, a1 = a_offsets[q], a_offsets[q + 1]
+        near = 0
+        for step in range(len(order)):
+            if near == most:
+                break
+            k = order[(first[q] + step) % len(order)]
+            if itself and k == q:
+                continue
+            b0, b1 = b_offsets[k], b_offsets[k + 1]
+            if a1 - a0 >= b1 - b0:
+                cheap = _straight(ax, ay, a0, a1, bx, by, b0, b1)
+            else:
+                cheap = _straight(bx, by, b0, b1, ax, ay, a0, a1)
+            if cheap <= threshold:
+                near += 1
+            elif not _outside(ax, ay, a0, a1, boxes[k], threshold):
+                near += _distance((ax, ay, a0, a1), (bx, by, b0, b1), row, threshold) <= threshold
+        out[number] = near
+
+
+@kernel
+def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
+    """Bound of the DTW distance to any trajectory with no more points: each point to its farthest corner."""
+    x0, y0, x1, y1 = x.min(), y.min(), x.max(), y.max()
+    reach = np.zeros(len(offsets) - 1)
+    for k in range(len(reach)):
+        for p in range(offsets[k], offsets[k + 1]):
+            dx = max(x[p] - x0, x1 - x[p])
+            dy = max(y[p] - y0, y1 - y[p])
+            reach[k] += math.sqrt(dx * dx + dy * dy)
+    return reach
+
+
+@kernel
+def _largest(lines, index, start, stop, row, shared):  # type: ignore[no-untyped-def]
+    """Largest distance of the trajectories order[start:stop] to all others with no more points.
+
+    `shared` is the largest found by anyone so far. It only prunes, so a lost update costs time, not truth.
+    """
+    (x, y, offsets), (boxes, reach, order) = lines, index
+    best = shared[0]
+    for rank in range(start, stop):
+        a = order[rank]
+        best = max(best, shared[0])
+        if reach[a] <= best:
+            break
+        a0, a1 = offsets[a], offsets[a + 1]
+        for b in range(len(reach)):
+            b0, b1 = offsets[b], offsets[b + 1]
+            if b1 - b0 > a1 - a0:
+                continue
+            dx = max(boxes[a, 2] - boxes[b, 0], boxes[b, 2] - boxes[a, 0])
+            dy = max(boxes[a, 3] - boxes[b, 1], boxes[b, 3] - boxes[a, 1])
+            if (a1 - a0) * math.sqrt(dx * dx + dy * dy) <= best:
+                continue
+            if _straight(x, y, a0, a1, x, y, b0, b1) > best:
+                best = max(best, _distance((x, y, a0, a1), (x, y, b0, b1), row, np.inf))
+        shared[0] = max(shared[0], best)
+    return best

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.stages import Stages
@@ -35,10 +35,9 @@ from ldptrace.evaluation.figures import (
     street_lines,
     time_edges,
 )
-from ldptrace.evaluation.measured import Measured, timed_walks
+from ldptrace.evaluation.measured import Measured, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.remarks import real_remarks, sampled, set_remarks
 from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
 from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, one_for_each, set_names
 from ldptrace.evaluation.stream_metrics import StreamReference
@@ -371,7 +370,7 @@ def _query_curves(
     return curves, floor
 
 
-def _walk_sizes(real: Summary, rng: np.random.Generator) -> NDArray[np.int64]:
+def _walk_sizes(real: Summary, rng: np.random.Generator) -> Ints:
     """Numbers of cells as those of the real paths; of very many, some at random."""
     if len(real) <= WALKS:
         return real.path_sizes
@@ -379,5 +378,5 @@ def _walk_sizes(real: Summary, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(counts)), counts)
 
 
-def _picked(trajectories: Trajectories, rng: np.random.Generator) -> NDArray[np.int64]:
+def _picked(trajectories: Trajectories, rng: np.random.Generator) -> Ints:
     return rng.choice(len(trajectories), min(SAMPLES, len(trajectories)), replace=False)

@@ -12,9 +12,9 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.evaluation.divergence import RARE
 from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
 from ldptrace.evaluation.measured import Measured
-from ldptrace.evaluation.spread import RARE
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.evaluation.divergence import BUCKETS, MAX_JSD, count_divergence
 from ldptrace.evaluation.metrics import Level, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
@@ -38,7 +37,7 @@ class LineQueries:
     small: dict[int, SquareQueries]
     usual: SquareQueries
     spans: SquareQueries
-    hours: NDArray[np.int64]
+    hours: Ints
 
     @staticmethod
     def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:

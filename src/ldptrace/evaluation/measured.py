@@ -1,31 +1,153 @@
-"""One set added up in every way that a metric needs.
+"""One set made comparable, and added up in every way that a metric needs.
 
-Everything here adds up over blocks, so a set larger than memory is measured block by block, wherever its blocks are.
-What is left of a set when it was measured has the same size for every set: tables, and a random choice of its
-trajectories for what needs them whole (attacks, streets, pictures).
+Sets share one area and one coordinate system, and nothing is lost unnoticed. Everything here adds up over blocks, so a
+set larger than memory is measured block by block, wherever its blocks are. What is left of a set when it was measured
+has the same size for every set: tables, and a random choice of its trajectories for what needs them whole (attacks,
+streets, pictures).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ldptrace.core.outside import Outside
-from ldptrace.core.parallel import child
+from ldptrace.core.crs import is_geographic
+from ldptrace.core.outside import Crossings, Outside, unwrap, within
+from ldptrace.core.parallel import added, child
 from ldptrace.core.times import to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
-from ldptrace.evaluation.census import stay_inside
+from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.line_metrics import class_edges, log_classes
-from ldptrace.evaluation.streets import StreetMap, StreetUse
+from ldptrace.evaluation.patterns import TOP
+from ldptrace.evaluation.streets import StreetMap, StreetUse, spacing
 from ldptrace.evaluation.summary import Part, Summary
 from ldptrace.evaluation.traces import DAY, Traces
-from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.grid import Bounds, Grid
+
+
+@dataclass(frozen=True)
+class Census:
+    """How many trajectories and points there are, where, and what became of those outside an area; blocks add up."""
+
+    trajectories: int = 0
+    points: int = 0
+    # Without points.
+    empty: int = 0
+    crossings: Crossings = field(default_factory=Crossings)
+    # Trajectories and points within the area: those that are evaluated.
+    kept: int = 0
+    kept_points: int = 0
+    # Those of blocks that have times.
+    timed: int = 0
+    finite: bool = True
+    box: Bounds = (math.inf, math.inf, -math.inf, -math.inf)
+
+    @staticmethod
+    def of(block: Trajectories, area: Grid | None, crs: str | None, outside: Outside) -> Census:
+        """Of one block; nothing leaves where there is no area yet."""
+        timed = len(block) if block.t is not None else 0
+        if block.points == 0:
+            return Census(len(block), empty=len(block), timed=timed)
+        block = replace(block, crs=crs, ids=None, extra=None, user=None)
+        inside, crossings = block, Crossings()
+        if area is not None:
+            block = unwrap(block, area.bounds)
+            inside, crossings = within(block, area.bounds, outside)
+        box = block.bounds()
+        return Census(
+            len(block),
+            block.points,
+            int(np.count_nonzero(block.sizes == 0)),
+            crossings,
+            int(np.count_nonzero(inside.sizes)),
+            inside.points,
+            timed,
+            bool(np.isfinite(box).all()),
+            box,
+        )
+
+    def __add__(self, other: Census) -> Census:
+        (a, b, c, d), (e, f, g, h) = self.box, other.box
+        box = (min(a, e), min(b, f), max(c, g), max(d, h))
+        return added(self, other, finite=self.finite and other.finite, box=box)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether all trajectories have times."""
+        return self.timed == self.trajectories
+
+    def notes(self, area: Grid, name: str) -> list[str]:
+        """What is omitted or changed; an error where nothing is left."""
+        many = self.trajectories - self.empty
+        if many == 0:
+            raise InputError(f"{name} has no trajectories, so there is nothing to evaluate")
+        if not self.finite:
+            raise InputError(f"{name} has coordinates that are not finite numbers")
+        if self.kept == 0 or self.crossings.points == self.points:
+            box, span = (", ".join(f"{value:g}" for value in each) for each in (area.bounds, self.box))
+            raise InputError(
+                f"none of the {many:,} trajectories of {name} stays in the bounds ({box}): they span ({span})"
+            )
+        notes = []
+        if self.empty:
+            notes.append(
+                f"{name}: {self.empty:,} of {self.trajectories:,} trajectories have no points and are omitted"
+            )
+        if self.crossings.trips:
+            notes.append(f"{name}: {self.crossings.sentence} (of {many:,} trajectories)")
+        return notes
+
+
+def choose_area(real: Census | None, grid: int | Grid, bounds: Bounds | None) -> tuple[Grid, str]:
+    """The grid to evaluate on, and where its bounds come from: the real set's, if nobody gives any."""
+    if isinstance(grid, Grid):
+        if bounds is not None and tuple(bounds) != grid.bounds:
+            raise InputError(f"the grid has the bounds {grid.bounds}, but bounds={bounds} were given as well")
+        return grid, "given"
+    if bounds is not None:
+        return Grid(bounds, grid), "given"
+    if real is None or real.points == 0:
+        raise InputError("the real set has no points, so there is nothing to compare with")
+    if not real.finite:
+        raise InputError("the real set has coordinates that are not finite numbers")
+    x0, y0, x1, y1 = real.box
+    # A set on a line or in one point still needs an area.
+    half = max(x1 - x0, y1 - y0, 1e-3) / 2
+    if x1 <= x0:
+        x0, x1 = x0 - half, x0 + half
+    if y1 <= y0:
+        y0, y1 = y0 - half, y0 + half
+    return Grid((x0, y0, x1, y1), grid), "the real set"
+
+
+def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None) -> Trajectories:
+    """A block within the area, by the policy for what leaves it, without trajectories that have no points.
+
+    Where nothing says what to do with them, they stay as they are.
+    """
+    if outside is not None:
+        trajectories = replace(within(trajectories, area.bounds, outside)[0], extra=None, trips=None)
+    return trajectories.take(trajectories.sizes > 0) if np.any(trajectories.sizes == 0) else trajectories
+
+
+def align(real: str | None, synthetic: str | None, name: str) -> list[str]:
+    """What to say of the coordinate systems of two sets; one without a label is taken to share the other's."""
+    if synthetic == real or (is_geographic(synthetic) and is_geographic(real)):
+        return []
+    if synthetic is not None and real is not None:
+        raise InputError(
+            f"the sets have different coordinate systems: the real set {real}, {name} {synthetic}; "
+            "convert one of them first"
+        )
+    unnamed = name if synthetic is None else "the real set"
+    return [f"{unnamed} names no coordinate system and was taken as {real or synthetic}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,3 +290,68 @@ def timed_walks(walks: Trajectories, real: Traces, rng: np.random.Generator) -> 
     step = np.arange(walks.points) - np.repeat(walks.offsets[:-1], walks.sizes)
     share = step / np.repeat(np.maximum(walks.sizes - 1, 1), walks.sizes)
     return replace(walks, t=np.repeat(leave, walks.sizes) + share * np.repeat(spent, walks.sizes))
+
+
+def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
+    """What a reader of this set's values must know."""
+    remarks = []
+    size, other = len(real.summary), len(synthetic.summary)
+    if abs(size - other) > 0.01 * size:
+        remarks.append(
+            f"the real set has {size:,} trajectories, this one {other:,}; query error and "
+            "pattern error compare counts, as in the reference: use their scaled variants, which rank the sets"
+        )
+    patterns = len(synthetic.summary.patterns)
+    if patterns < TOP <= len(real.summary.patterns):
+        remarks.append(f"this set has only {patterns} different patterns of 2 to 8 cells")
+    if real.traces.has_times and not synthetic.traces.has_times:
+        remarks.append("this set has no times, so it is not compared by when trips happen")
+    elif real.traces.has_clock and not synthetic.traces.has_clock:
+        remarks.append("all trips of this set begin at the same time, so departures are not compared")
+    return remarks
+
+
+def real_remarks(real: Measured) -> list[str]:
+    """What a reader must know about the real set."""
+    remarks = []
+    summary = real.summary
+    if len(summary.patterns) == 0:
+        remarks.append("no real trajectory leaves its cell, so there are no patterns to compare")
+    elif len(summary.patterns) < TOP:
+        remarks.append(
+            f"the real set has only {len(summary.patterns)} different patterns of 2 to 8 cells; pattern F1 and "
+            "pattern error are divided by 100 nevertheless, as in the reference: use the variants"
+        )
+    beside = summary.beside(summary)
+    for name, counts in (("travel distances", beside.lengths), ("diameters", beside.diameters)):
+        if counts[0].sum() == 0:
+            remarks.append(
+                f"the real {name} have too narrow a range for the reference's buckets, which begin at 0; "
+                "buckets over the real range were used"
+            )
+    apart = spacing(real.trajectories, summary.scale)
+    fine = min(step * scale for step, scale in zip(summary.grid.step, summary.scale, strict=True))
+    if apart > fine * summary.grid.n / 96:
+        remarks.append(
+            f"the real points are {apart:,.4g} {'m' if real.trajectories.is_geographic else 'units'} apart, so "
+            "lines between them cut corners: use the densities of points, not those of lines"
+        )
+    if real.use is not None and not real.use.tells_turns:
+        remarks.append(
+            f"only {100 * real.use.on_streets:.0f} % of the real lines lie on streets (points far apart, or a map of "
+            "another place or mode of travel), so turns and lengths on streets are not compared"
+        )
+    if real.trajectories.has_dates and real.trajectories.timezone is None:
+        remarks.append("hours of the day are those of UTC: no time zone was given")
+    return remarks
+
+
+def sampled(title: str, item: Measured, *, attacks: bool, streets: bool) -> list[str]:
+    """What was done with a sample only of a set that is too large for all of it."""
+    looked, size = len(item.trajectories), len(item.summary)
+    if looked == size:
+        return []
+    what = ["the attacks"] * attacks + ["the metrics of streets"] * streets + ["the drawing of lines"]
+    return [
+        f"{title}: {looked:,} of its {size:,} trajectories, drawn at random, stand for all in {' and '.join(what)}"
+    ]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.protocol import lattice
@@ -34,7 +35,7 @@ class Patterns:
     """The most frequent patterns, most frequent first; row k of `cells` is padded with -1."""
 
     cells: Codes
-    counts: NDArray[np.int64]
+    counts: Ints
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -52,8 +53,8 @@ Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
 class _Found:
     """How often each extension of the patterns at hand occurs, and where first; a monoid."""
 
-    counts: NDArray[np.int64]
-    firsts: NDArray[np.int64]
+    counts: Ints
+    firsts: Ints
 
     @staticmethod
     def nothing(size: int) -> _Found:
@@ -117,7 +118,7 @@ def _least(best: Patterns, top: int) -> int:
 
 
 def _extensions(
-    trie: tuple[Codes, Codes, Codes], size: int, begins: NDArray[np.int64], paths: CellPaths, number: int
+    trie: tuple[Codes, Codes, Codes], size: int, begins: Ints, paths: CellPaths, number: int
 ) -> _Found:
     """Extensions of the patterns of a trie, of `size` cells each, in one block."""
     found = _Found.nothing(int(begins[-1]))
@@ -128,7 +129,7 @@ def _extensions(
     return found
 
 
-def _extended(rows: Codes, codes: NDArray[np.int64], level: int, n: int) -> Codes:
+def _extended(rows: Codes, codes: Ints, level: int, n: int) -> Codes:
     """Rows of cells of extensions by `level` moves; a code is the number of a row and the moves, in base eight."""
     steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
     longer = rows[codes // 8**level]
@@ -138,7 +139,7 @@ def _extended(rows: Codes, codes: NDArray[np.int64], level: int, n: int) -> Code
     return longer
 
 
-def support(paths: CellPaths, patterns: Patterns) -> NDArray[np.int64]:
+def support(paths: CellPaths, patterns: Patterns) -> Ints:
     """How often each of `patterns` occurs in `paths`."""
     out = np.zeros(len(patterns), dtype=np.int64)
     _walk(paths.cells, directions(paths), _trie(patterns, paths.grid.n), out)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 
 
@@ -66,7 +67,7 @@ def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, i
     return len(first) * (len(first) - 1) // 2, discordant, *ties  # type: ignore[return-value]
 
 
-def _tied(labels: NDArray[np.int64]) -> int:
+def _tied(labels: Ints) -> int:
     counts = np.unique(labels, return_counts=True)[1]
     return int(np.sum(counts * (counts - 1) // 2))
 

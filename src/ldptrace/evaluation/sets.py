@@ -15,8 +15,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.engines.local import Memory
 from ldptrace.errors import InputError
-from ldptrace.evaluation.census import Census, align, choose_area
-from ldptrace.evaluation.measured import Pass
+from ldptrace.evaluation.measured import Census, Pass, align, choose_area
 from ldptrace.io.files import trajectories_of
 from ldptrace.protocol.grid import Bounds, Grid
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.parallel import child
+from ldptrace.core.parallel import added, child
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError

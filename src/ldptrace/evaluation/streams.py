@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core import ragged
-from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
+from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale, travel_distances

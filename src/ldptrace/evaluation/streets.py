@@ -9,10 +9,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.adding import added
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.parallel import added
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.divergence import table_divergence
 from ldptrace.evaluation.traces import CLASSES, LOWEST, PER_DOUBLING
@@ -93,7 +92,7 @@ class StreetMap(StreetIndex):
             done += len(found.lengths)
         return total
 
-    def _use(self, found: Followed, empty: NDArray[np.bool_]) -> StreetUse:
+    def _use(self, found: Followed, empty: Flags) -> StreetUse:
         turned = np.flatnonzero(found.joined >= 0)
         turned = turned[self.junction[found.joined[turned]]]
         pairs = found.street[turned - 1] * len(self.length) + found.street[turned]

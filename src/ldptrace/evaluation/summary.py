@@ -15,19 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.adding import added
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import child
+from ldptrace.core.parallel import added, child
 from ldptrace.core.paths import CellPaths, direction_of
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.engines.base import Aside, Held, T
-from ldptrace.engines.blocks import cuts
+from ldptrace.engines.base import Aside, Held, T, cuts
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
-from ldptrace.evaluation.divergence import Scale
+from ldptrace.evaluation.divergence import Scale, Spread, padded_sum, quantile
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
-from ldptrace.evaluation.spread import Spread, padded_sum, quantile
 from ldptrace.protocol.grid import Grid
 
 
@@ -41,7 +38,7 @@ class Part:
 
     grid: Grid
     cells: NDArray[Any]
-    sizes: NDArray[np.int32]
+    sizes: Ints32
     lengths: Floats
     diameters: Floats
     # Points that it was made from.

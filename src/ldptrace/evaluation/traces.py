@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.adding import added
 from ldptrace.core.arrays import Floats
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import CHUNK, map_chunks
+from ldptrace.core.parallel import CHUNK, added, map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.protocol.grid import Grid

@@ -9,10 +9,9 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.local import Memory
-from ldptrace.evaluation.corrected import CORRECTED
 from ldptrace.evaluation.line_metrics import LINE_METRICS, RANDOM, LinePair, LineQueries
 from ldptrace.evaluation.measured import Measured, Pass
-from ldptrace.evaluation.metrics import METRICS, Metric, Reference, Value
+from ldptrace.evaluation.metrics import CORRECTED, METRICS, Metric, Reference, Value
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS
 from ldptrace.evaluation.streets import StreetMap
 from ldptrace.models.time import DAY_PROFILE

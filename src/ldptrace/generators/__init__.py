@@ -6,8 +6,7 @@ memory.
 """
 
 from ldptrace.generators.campuses import campus, campus_walks
-from ldptrace.generators.cities import city, city_traffic, network, network_traffic
-from ldptrace.generators.presets import like, world_like
+from ldptrace.generators.cities import city, city_traffic, like, network, network_traffic, world_like
 
 __all__ = [
     "campus",

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.pois import Pois
 from ldptrace.errors import FormatError, InputError
-from ldptrace.generators.drafts import Floats
 from ldptrace.roads.readers.tables import find, numbers, positions, read_table
 
 USAGE_NAMES = ("BLDG_USAGE", "usage", "category", "use", "type", "building", "amenity")

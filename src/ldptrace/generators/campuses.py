@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.pois import Pois, Visits
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 from ldptrace.generators.buildings import Buildings, made_up_buildings, read_buildings, usage_of
-from ldptrace.generators.drafts import Draft, Floats, relative_neighbours, triangulation
+from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
 from ldptrace.generators.legs import (
     GPS_LIMIT,
     Legs,

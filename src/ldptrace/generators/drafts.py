@@ -11,11 +11,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import Delaunay
 
+from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +29,9 @@ class Draft:
 
     x: Floats
     y: Floats
-    start: Ints
-    end: Ints
-    kind: Ints
+    start: Ints32
+    end: Ints32
+    kind: Ints32
     speed: Floats
 
     def __post_init__(self) -> None:
@@ -87,7 +85,7 @@ class Draft:
             speed=self.speed[picked],
         )
 
-    def take_nodes(self, kept: NDArray[np.bool_]) -> Draft:
+    def take_nodes(self, kept: Flags) -> Draft:
         """The network on the nodes of a mask, renumbered."""
         inner = self.take_edges(kept[self.start] & kept[self.end])
         number = np.cumsum(kept) - 1
@@ -131,7 +129,7 @@ def triangulation(x: Floats, y: Floats) -> NDArray[np.integer]:
     return np.unique(np.sort(corners[:, [[0, 1], [1, 2], [0, 2]]].reshape(-1, 2), axis=1), axis=0)
 
 
-def relative_neighbours(x: Floats, y: Floats, edges: NDArray[np.integer], ease: float) -> NDArray[np.bool_]:
+def relative_neighbours(x: Floats, y: Floats, edges: NDArray[np.integer], ease: float) -> Flags:
     """Which edges have no third node that is nearer to both ends than `ease` times their length.
 
     With `ease` = 1 this is the relative neighbourhood graph; a smaller value keeps more edges.

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.core.crs import LocalPlane
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import Floats, Ints
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.network import RoadNetwork
 
@@ -31,8 +31,8 @@ class Trees(NamedTuple):
     from it; they are one array where every street leads both ways.
     """
 
-    ahead: Ints
-    behind: Ints
+    ahead: Ints32
+    behind: Ints32
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,9 @@ class Legs:
     time: 1 is the speed of the empty road, 2 is half as fast. `depart` is in seconds.
     """
 
-    root: Ints
-    node: Ints
-    outward: NDArray[np.bool_]
+    root: Ints32
+    node: Ints32
+    outward: Flags
     depart: Floats
     pace: Floats
 
@@ -82,14 +82,14 @@ class Recorder(NamedTuple):
 class _Net(NamedTuple):
     """The network as plain arrays for the kernels."""
 
-    first: NDArray[np.int32]
-    neighbour: NDArray[np.int32]
-    edge: NDArray[np.int32]
+    first: Ints32
+    neighbour: Ints32
+    edge: Ints32
     seconds: Floats
     x: Floats
     y: Floats
-    ahead: Ints
-    behind: Ints
+    ahead: Ints32
+    behind: Ints32
 
 
 class Tracks(NamedTuple):
@@ -98,11 +98,11 @@ class Tracks(NamedTuple):
     x: Floats
     y: Floats
     t: Floats
-    offsets: NDArray[np.int64]
+    offsets: Ints
 
 
 def grow(
-    roads: RoadNetwork, roots: Ints, weight: Floats, *, spread: float, rng: np.random.Generator
+    roads: RoadNetwork, roots: Ints32, weight: Floats, *, spread: float, rng: np.random.Generator
 ) -> tuple[Trees, NDArray[np.float32]]:
     """Trees of the cheapest ways between all nodes and the roots, and what the ways to the roots cost.
 
@@ -130,7 +130,7 @@ def grow(
     return Trees(ahead, behind), cost
 
 
-def fastest_only(roads: RoadNetwork, seconds: Floats) -> NDArray[np.bool_]:
+def fastest_only(roads: RoadNetwork, seconds: Floats) -> Flags:
     """Which edges are the fastest from their source to their target."""
     order = np.lexsort((seconds, roads.target, roads.source))
     pair = roads.source[order].astype(np.int64) * roads.nodes + roads.target[order]
@@ -192,7 +192,7 @@ def record(
     return tracks
 
 
-def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints) -> Floats:
+def travel_seconds(roads: RoadNetwork, trees: Trees, nodes: Ints32) -> Floats:
     """Time from every node in `nodes` to every root of the trees, along the trees, without stops."""
     seconds = np.empty((len(nodes), len(trees.ahead)))
     _travel_seconds(_net(roads, trees), nodes, Recorder(1.0, 0.0), np.random.default_rng(0), seconds)

@@ -6,15 +6,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.pois import DAY, HOUR, Pois
 from ldptrace.errors import InputError
 from ldptrace.generators.buildings import usage_of
-from ldptrace.generators.drafts import Floats, Ints
 
 TRIES = 40
 MOST_HASTE, MOST_LEISURE = 0.8, 1.3  # paces of walkers
@@ -30,17 +29,17 @@ class Campus(NamedTuple):
     `event_poi[e]`.
     """
 
-    slots: Ints
-    first: Ints
+    slots: Ints32
+    first: Ints32
     chance: Floats
     near: Floats
     demand: Floats
     walk: Floats
-    category: Ints
+    category: Ints32
     opens: Floats
     closes: Floats
     stay: Floats
-    event_poi: Ints
+    event_poi: Ints32
     event_t: Floats
 
 
@@ -56,10 +55,10 @@ class Habits(NamedTuple):
 class Schedule(NamedTuple):
     """Visits of all walkers, cut by `offsets`; a walker's pace stretches the time of every walk."""
 
-    poi: Ints
+    poi: Ints32
     arrive: Floats
     leave: Floats
-    offsets: NDArray[np.int64]
+    offsets: Ints
     pace: Floats
 
 
@@ -103,7 +102,7 @@ def schedules(campus: Campus, habits: Habits, walkers: int, rng: np.random.Gener
     """A day's visits for that many walkers, independent of the number of threads."""
     sources = rng.spawn(len(chunks(walkers)))
 
-    def part(chunk: int, start: int, stop: int) -> tuple[Ints, Floats, Floats, NDArray[np.int64], Floats]:
+    def part(chunk: int, start: int, stop: int) -> tuple[Ints32, Floats, Floats, Ints, Floats]:
         n = stop - start
         poi = np.empty((n, habits.most), dtype=np.int32)
         arrive, leave = np.empty((n, habits.most)), np.empty((n, habits.most))

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from ldptrace.generators.drafts import Draft, Floats, relative_neighbours, triangulation
+from ldptrace.core.arrays import Flags, Floats
+from ldptrace.generators.drafts import Draft, relative_neighbours, triangulation
 
 MOTORWAY, ARTERIAL, COLLECTOR, STREET = range(4)
 SPEED = np.array([22.0, 13.5, 10.5, 7.5])  # metres per second by class
@@ -69,7 +70,7 @@ class River:
         distance: Floats = v - bend
         return distance
 
-    def flows_through(self, x: Floats, y: Floats, bank: Floats | float = 0.0) -> NDArray[np.bool_]:
+    def flows_through(self, x: Floats, y: Floats, bank: Floats | float = 0.0) -> Flags:
         """Which points are in the water, or closer to it than `bank` metres."""
         return np.abs(self.across(x, y)) < 0.5 * self.width + bank
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.crs import WGS84, LocalPlane
 from ldptrace.core.kernels import kernel
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.generators.drafts import Floats, Ints
 from ldptrace.generators.legs import Legs, Recorder, Trees, grow, record
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.classes import class_rank
@@ -159,7 +159,7 @@ class Traffic:
     """
 
     roads: RoadNetwork
-    places: Ints
+    places: Ints32
     trees: Trees
     busy: Floats
     origins: NDArray[np.float32]

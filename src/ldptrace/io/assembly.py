@@ -16,11 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Ints
-from ldptrace.core.arrow import numbers_of, pc
 from ldptrace.core.columns import find_columns
+from ldptrace.core.values import numbers_of, pc
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.account import Account, Parsed, naming
-from ldptrace.io.owners import Owners
+from ldptrace.io.account import Account, Owners, Parsed, naming
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
-from numpy.typing import NDArray
 
-from ldptrace.core.arrow import pc
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.crs import WGS84
 from ldptrace.core.pois import DAY, Pois, Visits
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.values import pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed
 from ldptrace.io.reading import Reading
@@ -125,9 +125,7 @@ def read(files: Sequence[Path], _: Reading) -> Parsed:
     return Parsed(days, len(days))
 
 
-def _days(
-    pois: Pois, user: NDArray[np.int64], place: NDArray[np.int32], seconds: NDArray[np.float64]
-) -> Trajectories:
+def _days(pois: Pois, user: Ints, place: Ints32, seconds: Floats) -> Trajectories:
     order = np.lexsort((seconds, user))
     user, place, seconds = user[order], place[order], seconds[order]
     day = np.floor(seconds / DAY)
@@ -142,7 +140,7 @@ def _days(
     return Trajectories(pois.x[place], pois.y[place], offsets, t=t, crs=pois.crs, extra=extra, user="user")
 
 
-def _local_seconds(time: pa.ChunkedArray, zone: pa.ChunkedArray, path: str | Path) -> NDArray[np.float64]:
+def _local_seconds(time: pa.ChunkedArray, zone: pa.ChunkedArray, path: str | Path) -> Floats:
     """Local seconds since 1970, from times like "Sat May 19 20:38:26 +0000 2012" and minutes of the zone."""
     try:
         parts = pc.binary_join_element_wise(

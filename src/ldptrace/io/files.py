@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ldptrace.core import layers
 from ldptrace.core.columns import Names
+from ldptrace.core.crs import WGS84, transform
 from ldptrace.core.outside import DEFAULT, Outside
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
-from ldptrace.io import formats
-from ldptrace.io.account import Account, Parsed, naming
+from ldptrace.io import csv, formats, geojson, parquet
+from ldptrace.io.account import Account, Owners, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
-from ldptrace.io.owners import Owners
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
 from ldptrace.io.sources import STDIN, files_of
@@ -107,8 +108,7 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
     if empty:
         said = f"{count(empty, 'trajectory')} without points {'has' if empty == 1 else 'have'} no row in {target}"
         warnings.warn(said, DataWarning, stacklevel=2)
-    assert kind.writer is not None
-    with atomic_path(target) as temporary, kind.writer(temporary) as writer:
+    with atomic_path(target) as temporary, kind.open(temporary) as writer:
         writer.write(trajectories)
     if not is_stream(target):
         write_beside(target, None if kind.holds_promise else trajectories.provenance)
@@ -154,3 +154,44 @@ def _cut(parsed: Parsed, gap: float) -> Parsed:
     parts = parsed.trajectories.split(gap)
     said = f"cut at gaps over {gap:g} s into {count(len(parts), 'trajectory')}"
     return replace(parsed, trajectories=parts, notes=(*parsed.notes, said))
+
+
+def project(trajectories: Trajectories, crs: str) -> Trajectories:
+    """The same trajectories in the coordinate system `crs`, for example "EPSG:3857"."""
+    if trajectories.crs is None:
+        raise InputError("the coordinate system of these trajectories is not known; give it with crs")
+    x, y = transform(trajectories.x, trajectories.y, trajectories.crs, crs)
+    return replace(trajectories, x=x, y=y, crs=crs)
+
+
+# Formats of longitudes and latitudes, also when a file is empty.
+GEOGRAPHIC = ("gpx", "kml", "google", "porto", "checkins", "geolife", "tdrive")
+OBJECTS = ("geojson", "trips", "mfjson")
+LAYERS = ("geopackage", "shapefile")
+
+
+def stated_crs(path: Path, format: str | None = None) -> str | None:
+    """What the format or metadata of the whole file say; None where they say nothing.
+
+    A device may refuse a file for it, because it is the same with and without points.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     empty = Path(folder, "empty.geojson")
+    ...     _ = empty.write_text("")
+    ...     stated_crs(empty)
+    'EPSG:4326'
+    """
+    with files_of(path, format) as (kind, files):
+        if kind.name in GEOGRAPHIC:
+            return WGS84
+        try:
+            if kind.name in OBJECTS:
+                return geojson.stated_crs(files[0])
+            if kind.name == "parquet":
+                return parquet.stated_crs(files[0])
+            if kind.name in LAYERS:
+                return layers.stated_crs(files[0])
+            return csv.stated_crs(files[0]) if kind.name == "csv" else None
+        except (InputError, ValueError, OSError):
+            return WGS84 if kind.name in OBJECTS else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -31,81 +31,64 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written: `writer` opens a file that grows, set by set (None: it is only read).
+    """How one kind of file is read and written, by functions of this room (`module.function`).
 
-    What was promised about synthetic data is in the file where it `holds_promise`, else beside it.
+    Their module loads with the first file, for most runs meet one format or two. What was promised about synthetic data
+    is in the file where it `holds_promise`, else beside it.
     """
 
     name: str
     extensions: tuple[str, ...]
-    read: Callable[[Sequence[Path], Reading], Parsed]
-    writer: Callable[[Path], Writer] | None = None
+    reader: str
+    # None: it is only read.
+    writer: str | None = None
     holds_promise: bool = False
     # Whether it is a table, whose columns can be named.
     tabular: bool = False
     # Whether a trajectory without points has a place in it.
     holds_empty: bool = True
 
+    def read(self, paths: Sequence[Path], reading: Reading) -> Parsed:
+        """The trajectories of files."""
+        parsed: Parsed = _function(self.reader)(paths, reading)
+        return parsed
 
-def _of(module: str, name: str) -> Callable[..., Any]:
-    """A reader or writer of this room. Its module loads with the first file, for most runs meet one format or two."""
+    def open(self, path: Path) -> Writer:
+        """A new file that grows, set by set."""
+        assert self.writer is not None
+        writer: Writer = _function(self.writer)(path)
+        return writer
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"ldptrace.io.{module}"), name)(*arguments)
 
-    return call
+def _function(name: str) -> Any:
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"ldptrace.io.{module}"), function)
 
 
 FORMATS = {
     kind.name: kind
     for kind in (
         Format(
-            "parquet",
-            (".parquet", ".pq", ".geoparquet"),
-            _of("parquet", "read"),
-            _of("parquet", "Writer"),
+            *("parquet", (".parquet", ".pq", ".geoparquet"), "parquet.read", "parquet.Writer"),
             holds_promise=True,
             tabular=True,
         ),
+        Format("csv", (".csv", ".tsv"), "csv.read", "csv.Writer", tabular=True, holds_empty=False),
+        Format("porto", (), "porto.read"),
+        Format("checkins", (), "checkins.read"),
+        Format("dat", (".dat",), "dat.read", "dat.writer"),
+        Format("geolife", (".plt",), "logs.read_geolife"),
+        Format("tdrive", (".txt",), "logs.read_tdrive"),
+        Format("gpx", (".gpx",), "gpx.read", "gpx.writer"),
+        Format("kml", (".kml", ".kmz"), "kml.read"),
+        Format("geopackage", (".gpkg",), "vector.read", tabular=True),
+        Format("shapefile", (".shp",), "vector.read", tabular=True),
+        Format("google", (), "google.read"),
+        Format("trips", (".trips.geojson",), "geojson.read", "geojson.trips_writer", holds_promise=True),
         Format(
-            "csv",
-            (".csv", ".tsv"),
-            _of("csv", "read"),
-            _of("csv", "Writer"),
-            tabular=True,
-            holds_empty=False,
+            "mfjson", (".mfjson", ".mf.json"), "geojson.read", "geojson.moving_writer", holds_promise=True
         ),
-        Format("porto", (), _of("porto", "read")),
-        Format("checkins", (), _of("checkins", "read")),
-        Format("dat", (".dat",), _of("dat", "read"), _of("dat", "writer")),
-        Format("geolife", (".plt",), _of("logs", "read_geolife")),
-        Format("tdrive", (".txt",), _of("logs", "read_tdrive")),
-        Format("gpx", (".gpx",), _of("gpx", "read"), _of("gpx", "writer")),
-        Format("kml", (".kml", ".kmz"), _of("kml", "read")),
-        Format("geopackage", (".gpkg",), _of("vector", "read"), tabular=True),
-        Format("shapefile", (".shp",), _of("vector", "read"), tabular=True),
-        Format("google", (), _of("google", "read")),
-        Format(
-            "trips",
-            (".trips.geojson",),
-            _of("geojson", "read"),
-            _of("geojson", "trips_writer"),
-            holds_promise=True,
-        ),
-        Format(
-            "mfjson",
-            (".mfjson", ".mf.json"),
-            _of("mfjson", "read"),
-            _of("mfjson", "writer"),
-            holds_promise=True,
-        ),
-        Format(
-            "geojson",
-            (".geojson", ".json"),
-            _of("geojson", "read"),
-            _of("geojson", "writer"),
-            holds_promise=True,
-        ),
+        Format("geojson", (".geojson", ".json"), "geojson.read", "geojson.writer", holds_promise=True),
     )
 }
 EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind.extensions}

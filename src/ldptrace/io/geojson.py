@@ -1,6 +1,7 @@
 """GeoJSON: lines, each one trajectory, with times as a property, as fourth coordinate, or as MF-JSON has them.
 
-Features that are all points are a table: one row per point, its columns found by their names.
+Features that are all points are a table: one row per point, its columns found by their names. MF-JSON (OGC 19-045r3)
+has a feature for every trajectory, whose geometry is a moving point with dates.
 """
 
 from __future__ import annotations
@@ -17,19 +18,18 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.arrow import pc
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
-from ldptrace.core.timestamps import Times, read_times
+from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import split_ids
+from ldptrace.core.values import pc, split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.reading import Reading
 from ldptrace.io.tables import of_table, unzoned
-from ldptrace.io.text import Layout, joined_lists, paste, read_bytes, strings
+from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 
 Json = Any
 ID, TIMES = "traj_id", "times"
@@ -321,3 +321,34 @@ def _crs(document: dict[str, Json]) -> str | None:
     if "CRS84" in name:
         return WGS84
     return name.replace("urn:ogc:def:crs:", "").replace("::", ":") or None
+
+
+TRS = {
+    "type": "Link",
+    "properties": {"type": "OGCDEF", "href": "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"},
+}
+
+
+def _moving_feature(trajectories: Trajectories) -> pa.LargeStringArray:
+    """Moving points with linear interpolation; dates are in UTC."""
+    if trajectories.t is None:
+        raise InputError("MF-JSON holds moving points, and these trajectories have no times")
+    moments = paste('"', dates(trajectories.t, "MF-JSON"), 'Z"')
+    return paste(
+        *properties(trajectories),
+        ',"temporalGeometry":{"type":"MovingPoint","interpolation":"Linear","datetimes":[',
+        joined_lists(trajectories.offsets, moments, ","),
+        '],"coordinates":[',
+        joined_lists(trajectories.offsets, plane_points(trajectories), ","),
+        "]}}",
+    )
+
+
+def _systems(trajectories: Trajectories) -> str:
+    """The members that say what coordinates and times are in."""
+    name = "urn:ogc:def:crs:OGC:1.3:CRS84" if trajectories.is_geographic else trajectories.crs
+    crs = None if name is None else {"type": "Name", "properties": {"name": name}}
+    return f'"crs":{json.dumps(crs)},"trs":{json.dumps(TRS)},'
+
+
+moving_writer = collection(_moving_feature, _systems).writer

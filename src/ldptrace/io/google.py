@@ -1,13 +1,17 @@
 """Google's location history, as Takeout exports it (`Records.json`) or a phone (`Timeline.json`).
 
-It is the log of one person, to be cut at its gaps.
+It is the log of one person, to be cut at its gaps. Timelines name stays and journeys. On Android they are
+{"semanticSegments": [...]} with points such as "48.1°, 11.5°", on iOS a list of segments with points such as
+"geo:48.1,11.5". Older exports of Takeout are {"timelineObjects": [...]} with whole numbers. The fixes of journeys are
+taken; where somebody stays between them is left to the gaps.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.crs import WGS84
-from ldptrace.core.timestamps import read_times
+from ldptrace.core.times import read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io import timeline
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading
 from ldptrace.io.text import HEAD_BYTES, read_bytes
@@ -41,7 +44,7 @@ def is_history(data: bytes) -> bool:
     True
     """
     head = data[:HEAD_BYTES]
-    if timeline.is_timeline(data):
+    if is_timeline(data):
         return True
     return BEGINNING.match(head) is not None or (
         head.lstrip().startswith(b"{") and f'"{LAT}"'.encode() in head
@@ -58,8 +61,8 @@ read = each(read_file)
 
 def of_bytes(data: bytes, reading: Reading) -> Parsed:
     """As `read_file`, from the content of a file."""
-    if timeline.is_timeline(data):
-        entries: list[Json] = list(timeline.fixes_of(_loaded(data)))
+    if is_timeline(data):
+        entries: list[Json] = list(fixes_of(_loaded(data)))
         fixes = [entry for entry in entries if entry is not None]
         if not fixes:
             raise NothingUsable("there are no journeys with places in this timeline")
@@ -118,3 +121,96 @@ def _degrees(values: list[Json], limit: float) -> np.ndarray[Any, np.dtype[np.fl
         raise NothingUsable(f"a fix needs whole numbers {LAT} and {LON}") from None
     whole[whole > limit * DEGREE] -= TURN
     return whole / DEGREE
+
+
+# Latitude and longitude in degrees, and when, as it is written.
+Fix = tuple[float, float, str | None]
+TIMELINE = re.compile(rb'\s*(\{\s*"(semanticSegments|timelineObjects|rawSignals)"\s*:|\[\s*\{)')
+# Words of the segments of a phone; a list of anything else is not one.
+SEGMENT = re.compile(rb'"(timelinePath|activity|visit|timelineMemory)"\s*:')
+POINT = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+)?)\s*°?")
+
+
+def is_timeline(data: bytes) -> bool:
+    """Whether JSON is a timeline, as far as its beginning shows.
+
+    >>> is_timeline(b'{"semanticSegments": []}'), is_timeline(b'[{"endTime": "", "activity": {}, "startTime": ""}]')
+    (True, True)
+    """
+    head = data[:HEAD_BYTES]
+    if not TIMELINE.match(head):
+        return False
+    return head.lstrip().startswith(b"{") or (b'"startTime"' in head and SEGMENT.search(head) is not None)
+
+
+def fixes_of(document: Json) -> Iterator[Fix | None]:
+    """The fixes of all journeys; None for one without a place."""
+    if isinstance(document, dict) and "timelineObjects" in document:
+        for entry in _listed(document["timelineObjects"]):
+            yield from _of_takeout(_within(entry, "activitySegment"))
+        return
+    segments = document if isinstance(document, list) else document.get("semanticSegments")
+    for segment in _listed(segments):
+        yield from _of_phone(segment)
+
+
+def _of_phone(segment: dict[str, Json]) -> Iterator[Fix | None]:
+    """A journey's ends, or the points on the way."""
+    begin, end = segment.get("startTime"), segment.get("endTime")
+    for point in _listed(segment.get("timelinePath")):
+        later = point.get("durationMinutesOffsetFromStartTime")
+        yield _point_fix(point.get("point"), point.get("time") if later is None else _after(begin, later))
+    activity = _within(segment, "activity")
+    for name, moment in (("start", begin), ("end", end)):
+        if name in activity:
+            place = activity[name]
+            yield _point_fix(place.get("latLng") if isinstance(place, dict) else place, moment)
+
+
+def _of_takeout(journey: dict[str, Json]) -> Iterator[Fix | None]:
+    """A journey's start, the points on the way and its end."""
+    duration = _within(journey, "duration")
+    start, end = (
+        duration.get(f"{name}Timestamp") or duration.get(f"{name}TimestampMs") for name in ("start", "end")
+    )
+    if "startLocation" in journey:
+        yield _whole(_within(journey, "startLocation"), ("latitudeE7", "longitudeE7"), start)
+    for point in _listed(_within(journey, "simplifiedRawPath").get("points")):
+        yield _whole(point, ("latE7", "lngE7"), point.get("timestamp") or point.get("timestampMs"))
+    if "endLocation" in journey:
+        yield _whole(_within(journey, "endLocation"), ("latitudeE7", "longitudeE7"), end)
+
+
+def _point_fix(text: Json, moment: Json) -> Fix | None:
+    """
+    >>> _point_fix("48.1°, -11.5°", None), _point_fix("geo:48.1,11.5", "2025-01-01T08:00:00Z"), _point_fix(None, None)
+    ((48.1, -11.5, None), (48.1, 11.5, '2025-01-01T08:00:00Z'), None)
+    """
+    found = POINT.match(text) if isinstance(text, str) else None
+    return (
+        None if found is None else (float(found[1]), float(found[2]), None if moment is None else str(moment))
+    )
+
+
+def _whole(place: dict[str, Json], names: tuple[str, str], moment: Json) -> Fix | None:
+    lat, lon = (place.get(name) for name in names)
+    if not isinstance(lat, int) or not isinstance(lon, int):
+        return None
+    return lat / DEGREE, lon / DEGREE, None if moment is None else str(moment)
+
+
+def _after(begin: Json, minutes: Json) -> str | None:
+    """A moment some minutes after another; None where either cannot be read."""
+    try:
+        return (datetime.fromisoformat(begin) + timedelta(minutes=float(minutes))).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _listed(entries: Json) -> list[dict[str, Json]]:
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def _within(entry: dict[str, Json], name: str) -> dict[str, Json]:
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}

@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldptrace.core import frames
-from ldptrace.core.arrow import pc
 from ldptrace.core.columns import Names, find_columns
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import is_list
+from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
 from ldptrace.io.account import Parsed, naming, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text

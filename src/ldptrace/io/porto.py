@@ -11,11 +11,10 @@ import pyarrow.csv as pacsv
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.arrow import pc
 from ldptrace.core.columns import refuse_repeats
 from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.core.values import split_ids
+from ldptrace.core.values import pc, split_ids
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
 from ldptrace.io.reading import Reading

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.arrow import pc
 from ldptrace.core.times import FIRST_SECOND, LAST_SECOND
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.core.values import pc
 from ldptrace.errors import InputError
 
 BLOCK_BYTES = 1 << 25

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from ldptrace.core.layers import Layer, read_layer
+from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.layers import LINE, MULTI_LINE, MULTI_POINT, POINT, Layer, read_layer
 from ldptrace.core.values import is_list
-from ldptrace.core.wkb import LINE, MULTI_LINE, MULTI_POINT, POINT
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io.account import Parsed, each
@@ -79,7 +78,7 @@ def _lines(layer: Layer, reading: Reading) -> Parsed:
     name = reading.names.t or next((name for name in LISTS if name in columns), None)
     given = columns.pop(name, None) if name is not None else None
 
-    def lists(values: NDArray[np.float64]) -> pa.Array:
+    def lists(values: Floats) -> pa.Array:
         return pa.LargeListArray.from_arrays(pa.array(shapes.offsets), pa.array(values))
 
     times: pa.Array | None = None
@@ -97,15 +96,13 @@ def _lines(layer: Layer, reading: Reading) -> Parsed:
     return replace(parsed, trajectories=found, notes=(*notes, *parsed.notes))
 
 
-def _columns(layer: Layer, rows: NDArray[np.int64], without: tuple[str, ...]) -> dict[str, Any]:
+def _columns(layer: Layer, rows: Ints, without: tuple[str, ...]) -> dict[str, Any]:
     """The other columns, for each part of a shape."""
     table = layer.columns
     return {name: table[name].take(pa.array(rows)) for name in table.column_names if name not in without}
 
 
-def _listed(
-    column: pa.ChunkedArray, sizes: NDArray[np.int64], name: str
-) -> tuple[pa.Array | None, tuple[str, ...]]:
+def _listed(column: pa.ChunkedArray, sizes: Ints, name: str) -> tuple[pa.Array | None, tuple[str, ...]]:
     """Times of all points of each line: lists, or lists written as JSON, where they are as many as the points."""
     values = column.to_pylist()
     if not is_list(column.type):

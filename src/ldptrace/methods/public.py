@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.area import Area
+from ldptrace.core.arrays import Flags
 from ldptrace.core.crs import is_geographic
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
@@ -129,8 +130,8 @@ class Public:
 class _Seen:
     """Which fixes and which steps occur somewhere."""
 
-    fixes: NDArray[np.bool_]
-    steps: NDArray[np.bool_]
+    fixes: Flags
+    steps: Flags
 
     def __add__(self, other: _Seen) -> _Seen:
         return _Seen(self.fixes | other.fixes, self.steps | other.steps)

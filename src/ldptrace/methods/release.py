@@ -15,8 +15,10 @@ import numpy as np
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
-from ldptrace.models import Calendar, MobilityModel, TimedModel, load_release
-from ldptrace.models.base import Sampler
+from ldptrace.models import load_release
+from ldptrace.models.base import Along, MobilityModel, Sampler
+from ldptrace.models.space_time import TimedModel
+from ldptrace.models.time import Calendar
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,7 @@ class Release:
     def draw(self, count: int, rng: np.random.Generator) -> Sampler:
         """So many trips, to be drawn block by block."""
         model = self.model.on(self.calendar) if isinstance(self.model, TimedModel) else self.model
-        drawing = self.drawing
-        return Sampler.of(model, count, rng, spacing=drawing.spacing, interval=drawing.interval)
+        return Sampler.of(model, count, rng, Along(self.drawing.spacing, self.drawing.interval))
 
     def labels(self, sample_seed: int | None) -> dict[str, Any]:
         """What all trips have: their coordinates, what was promised, whose clocks their times are."""

@@ -13,7 +13,9 @@ from ldptrace.curator.planning import TRIP, outlook
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
 from ldptrace.methods.public import Public
-from ldptrace.models import LatticeModel, MobilityModel, TimedModel, fit_model
+from ldptrace.models import fit_model
+from ldptrace.models.base import LatticeModel, MobilityModel
+from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.units import plan_crs

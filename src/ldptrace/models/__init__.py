@@ -16,27 +16,17 @@ from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 if TYPE_CHECKING:
     from ldptrace.core.area import Area
     from ldptrace.curator.estimates import Estimates
-    from ldptrace.models.base import LatticeModel, MobilityModel
-    from ldptrace.models.markov import MarkovModel
-    from ldptrace.models.path.model import PathModel
-    from ldptrace.models.routes.model import RouteModel
+    from ldptrace.models.base import MobilityModel
     from ldptrace.models.routes.options import StreetOptions
-    from ldptrace.models.space_time import TimedModel
-    from ldptrace.models.time import Calendar
     from ldptrace.roads.network import RoadNetwork
     from ldptrace.roads.routes import Routes
 
 # A model loads when it is first used: streets and times need much that a plain run does not.
-MODELS = {"markov": "MarkovModel", "path": "PathModel", "route": "RouteModel", "timed": "TimedModel"}
-_HOME = {
-    "Calendar": "ldptrace.models.time",
-    "LatticeModel": "ldptrace.models.base",
-    "MarkovModel": "ldptrace.models.markov",
-    "MobilityModel": "ldptrace.models.base",
-    "PathModel": "ldptrace.models.path.model",
-    "RouteModel": "ldptrace.models.routes.model",
-    "StreetOptions": "ldptrace.models.routes.options",
-    "TimedModel": "ldptrace.models.space_time",
+MODELS = {
+    "markov": ("markov", "MarkovModel"),
+    "path": ("path.model", "PathModel"),
+    "route": ("routes.model", "RouteModel"),
+    "timed": ("space_time", "TimedModel"),
 }
 
 
@@ -100,28 +90,6 @@ def load_release(path: str | Path) -> tuple[MobilityModel, dict[str, Any]]:
 
 def model_class(kind: str) -> type[MobilityModel]:
     """The class of models of that kind."""
-    found: type[MobilityModel] = __getattr__(MODELS[kind])
+    module, name = MODELS[kind]
+    found: type[MobilityModel] = getattr(import_module(f"ldptrace.models.{module}"), name)
     return found
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ldptrace.models' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
-
-
-__all__ = [
-    "MODELS",
-    "Calendar",
-    "LatticeModel",
-    "MarkovModel",
-    "MobilityModel",
-    "PathModel",
-    "RouteModel",
-    "StreetOptions",
-    "TimedModel",
-    "fit_model",
-    "load_model",
-    "load_release",
-    "model_class",
-]

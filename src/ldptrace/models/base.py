@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Land
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import scale_of
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -23,8 +24,7 @@ from ldptrace.core.placement import Style, place, respace
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.models.observation import Match, beside_map
-from ldptrace.models.share import Share
+from ldptrace.models.observation import Match, Share, beside_map
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
@@ -35,6 +35,19 @@ Part = Callable[[int, int], Trajectories]
 Arrays = dict[str, NDArray[Any]]
 # Trips that show how many points trips have, and points of a piece of a block, about: 100 MB with their times.
 FEW, DENSE = 64, 1 << 22
+
+
+@dataclass(frozen=True)
+class Along:
+    """How points are chosen along the way of a trip: every `spacing` units, or every `interval` seconds.
+
+    On streets, `noise` is the standard deviation of a GPS error, and `timed` keeps the times that free roads take.
+    """
+
+    spacing: float | None = None
+    interval: float | None = None
+    noise: float = 0.0
+    timed: bool = False
 
 
 class MobilityModel(ABC):
@@ -61,14 +74,7 @@ class MobilityModel(ABC):
         return f"<{name}: {n} x {n} cells{spent}{absent}>"
 
     @abstractmethod
-    def block(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        *,
-        spacing: float | None = None,
-        interval: float | None = None,
-    ) -> Part:
+    def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
         """One block of at most `CHUNK` trips from a source of its own; the points of a part when they are asked for."""
 
     def sample(
@@ -84,13 +90,13 @@ class MobilityModel(ABC):
 
         From the source `numpy.random.default_rng(sample_seed)` they are those of a release with that seed.
         """
-        return self.labelled(Sampler.of(self, count, rng, spacing=spacing, interval=interval).trips())
+        return self.labelled(Sampler.of(self, count, rng, Along(spacing, interval)).trips())
 
     def replicated(
-        self, count: int, rng: np.random.Generator
+        self, count: int, rng: np.random.Generator, *, timed: bool = False
     ) -> tuple[Trajectories, NDArray[np.float32] | None]:
         """Trips as `sample` draws them, and how much each would count if the noise of the reports were drawn again: a
-        row for each replicate, with mean one. None where the model does not know."""
+        row for each replicate, with mean one. None where the model does not know. `timed` is that of `Along`."""
         return self.sample(count, rng), None
 
     @abstractmethod
@@ -206,19 +212,17 @@ class Sampler:
     model: MobilityModel
     count: int
     sources: Sequence[np.random.Generator]
-    # How points are chosen: what `MobilityModel.block` takes.
-    how: Mapping[str, Any]
+    along: Along
 
     @staticmethod
-    def of(model: MobilityModel, count: int, rng: np.random.Generator, **how: Any) -> Sampler:
+    def of(model: MobilityModel, count: int, rng: np.random.Generator, along: Along | None = None) -> Sampler:
         """So many trips; another sampler of the same source draws others."""
-        given = {name: value for name, value in how.items() if value is not None}
-        return Sampler(model, checked_count(count), rng.spawn(len(block_sizes(count))), given)
+        return Sampler(model, checked_count(count), rng.spawn(len(block_sizes(count))), along or Along())
 
     @cached_property
     def trip_points(self) -> float:
         """Points of a trip, by a few trips of the same law: the same for every source and any memory."""
-        few = self.model.block(FEW, np.random.default_rng(0), **self.how)
+        few = self.model.block(FEW, np.random.default_rng(0), self.along)
         return max(few(0, FEW).points / FEW, 1.0)
 
     def pieces(self, number: int) -> Iterator[Trajectories]:
@@ -237,7 +241,7 @@ class Sampler:
 
     def _part(self, number: int) -> Part:
         # A copy, so that a block may be asked for again.
-        return self.model.block(block_sizes(self.count)[number], deepcopy(self.sources[number]), **self.how)
+        return self.model.block(block_sizes(self.count)[number], deepcopy(self.sources[number]), self.along)
 
 
 class LatticeModel(MobilityModel):
@@ -259,14 +263,8 @@ class LatticeModel(MobilityModel):
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
         """Independent cell paths, each chunk of them from its own source."""
 
-    def block(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        *,
-        spacing: float | None = None,
-        interval: float | None = None,
-    ) -> Part:
+    def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
+        spacing, interval = along.spacing, along.interval
         if interval is not None:
             raise InputError(
                 f"a {self.kind} model knows no speeds, so points cannot be {interval:g} seconds apart; give a spacing"
@@ -313,7 +311,7 @@ def checked_count(count: int) -> int:
     return count
 
 
-def checked_arrays(arrays: Arrays, sizes: Mapping[str, int | None]) -> dict[str, NDArray[np.float64]]:
+def checked_arrays(arrays: Arrays, sizes: Mapping[str, int | None]) -> dict[str, Floats]:
     """The named columns of finite numbers; a size of None is free."""
     checked = {}
     for name, size in sizes.items():

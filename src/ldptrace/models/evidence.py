@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
@@ -111,7 +110,7 @@ def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Float
 
 
 def _evidence(
-    spread: Spread, logs: Floats, target: Floats, first: Floats, free: NDArray[np.bool_]
+    spread: Spread, logs: Floats, target: Floats, first: Floats, free: Flags
 ) -> tuple[float, Floats, Root]:
     """Log-probability of the target up to a constant, what its covariance makes of it, and the root of that."""
     total = spread.total(logs)
@@ -124,7 +123,7 @@ def _evidence(
 
 
 @lru_cache(maxsize=8)
-def _lower(size: int) -> NDArray[np.int64]:
+def _lower(size: int) -> Ints:
     """Places of the lower triangle in a square matrix, row by row."""
     return np.flatnonzero(np.tri(size, dtype=bool))
 

@@ -17,10 +17,9 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats
 from ldptrace.models.linear import one_thread
-from ldptrace.models.observation import Observation
+from ldptrace.models.observation import Observation, Share, first_guess
 from ldptrace.models.presence import COMPONENT, SPREAD, Travelling, travelling, with_presence
 from ldptrace.models.prior import Prior
-from ldptrace.models.share import Share, first_guess
 from ldptrace.models.solver import DenseSolver, LargePredictor, Model, Solver
 
 ROUNDS = 10

@@ -4,25 +4,73 @@ The potentials are x = sum of sqrt(v_g) B_g c_g with c standard normal before an
 Gauss-Newton step are (1 + W^T W) step = W^T misfit - c, W the Jacobian times the scaled bases: as many directions
 matter as the answers can tell from noise, and conjugate gradients need about as many products. Sums of similar answers
 (`pools`) carry most of the information; their rows of the Jacobian are computed, to estimate the variances from and
-to precondition with (`ldptrace.models.preconditioner`). Answers that are nearly exact are far from linear on the way to
+to precondition with (`Preconditioner`). Answers that are nearly exact are far from linear on the way to
 them: a step that brings little of what it promised is shortened, then damped.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.evidence import Spread, climbed
+from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
-from ldptrace.models.preconditioner import Preconditioner
 from ldptrace.models.prior import Prior
 from ldptrace.models.solver import CHORDS, SMALL, LargePredictor, Model, Solver
+
+# Reading the rows is what takes the time, so they are of single precision, as long as it tells the 1 of the equations
+# from nothing beside the largest square of a row.
+Halves = NDArray[np.float32]
+LARGEST = 1e6
+# Columns are omitted if their square is at most this part of the diagonal.
+SLIGHT = 1.0
+
+
+class Preconditioner:
+    """What makes conjugate gradients quick: an inverse of nearly the equations (1 + damping + W^T W) step = right side.
+
+    Sums of similar answers carry most of what potentials share in W^T W: their rows R of W are `views`. What single
+    answers add is taken as a diagonal D, estimated by random signs s: the mean of (W^T s)^2. Bases overlap, so that the
+    whole of it would be too much, and its root serves best. The inverse of D + R^T R takes a factor with as many rows
+    as pools, and only the columns in which R^T R is more than D: others would add to the time, not to the precision.
+    """
+
+    def __init__(self, views: Halves, diagonal: Floats) -> None:
+        self._views, self._squares = views, (views**2).sum(axis=0, dtype=np.float64)
+        self._left = np.maximum(diagonal - self._squares, 0)
+        self._made: tuple[bytes, float] | None = None
+
+    def inverse(self, sizes: Floats, damping: float) -> Callable[[Floats], Floats]:
+        """Multiplies with the inverse of D + R^T R."""
+        diagonal = damping + np.sqrt(1 + sizes**2 * self._left)
+        told = np.flatnonzero(sizes**2 * self._squares > SLIGHT * diagonal)
+        if not len(told):
+            return lambda values: values / diagonal
+        made = sizes.tobytes(), damping
+        if made != self._made:
+            scaled = self._views[:, told] * (sizes / np.sqrt(diagonal))[told].astype(np.float32)
+            if np.einsum("ij,ij->i", scaled, scaled).max() > LARGEST:
+                scaled = scaled.astype(np.float64)
+            square = (scaled @ scaled.T).astype(np.float64)
+            square[np.diag_indices_from(square)] += 1
+            self._rows, self._root, self._made = scaled, Root(square), made
+        rows, root, root_diagonal = self._rows, self._root, np.sqrt(diagonal)
+
+        def inverse(values: Floats) -> Floats:
+            alone = values / root_diagonal
+            seen = (rows @ alone[told].astype(rows.dtype)).astype(np.float64)
+            alone[told] -= root.solve(seen).astype(rows.dtype) @ rows
+            return alone / root_diagonal
+
+        return inverse
+
 
 # Products of a step at most, and the part of the equations' right side that may be left over.
 PRODUCTS, LEFT_OVER = 40, 0.01

@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 
 # Rows up to which matrices are arrays.
 SMALL = 600
@@ -37,9 +36,7 @@ def _libraries(*, scipy: bool) -> ThreadpoolController:
 _libraries(scipy="scipy.linalg" in sys.modules)
 
 
-def matrix_of(
-    entries: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]
-) -> Any:
+def matrix_of(entries: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Any:
     """The matrix with these entries and zeros elsewhere, sparse where it is large.
 
     >>> matrix_of(np.ones(2), np.array([0, 1]), np.array([1, 0]), (2, 2))

@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.placement import Style, style_of
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.lengths import length_distribution
-from ldptrace.models.observation import Observation, refuse_unused
-from ldptrace.models.share import Share, first_guess
+from ldptrace.models.observation import Observation, Share, first_guess, refuse_unused
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count
 from ldptrace.protocol.plan import Plan
@@ -97,7 +94,7 @@ class MarkovModel(LatticeModel):
         onward = np.cumsum(weights, axis=1)
         lengths, starts = np.cumsum(self.lengths), np.cumsum(self.starts)
 
-        def walk(number: int, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        def walk(number: int, start: int, stop: int) -> tuple[Ints32, Ints]:
             sizes = np.zeros(stop - start, dtype=np.int64)
             reweight = (self.alpha, self.beta, self.capped)
             return _walks(

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.solver import JacobianProducts, LargePredictor, Model, SmallPredictor
 
@@ -72,7 +71,7 @@ class LargeTravelling(Travelling[Any]):
         own = {name: found * products.left[name] for name, found in trips.answers(capacities).items()}
         return TravellingProducts(products, self.with_trip, own)
 
-    def pools(self, name: str) -> NDArray[np.int64]:
+    def pools(self, name: str) -> Ints:
         trips: LargePredictor = self.trips
         return trips.pools(name)
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.evidence import condensed, likely_variances
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
@@ -69,7 +68,7 @@ class LargePredictor(Predictor, Protocol):
     def products(self, capacities: Mapping[str, int]) -> JacobianProducts:
         """Products with the Jacobian at these potentials."""
 
-    def pools(self, name: str) -> NDArray[np.int64]:
+    def pools(self, name: str) -> Ints:
         """Groups of similar answers to a question: a number from 0 for each item."""
 
 

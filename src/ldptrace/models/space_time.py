@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,10 @@ from ldptrace.core.timing import every
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler
-from ldptrace.models.observation import Match
+from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Sampler
+from ldptrace.models.observation import Match, Share
 from ldptrace.models.replicates import normal
-from ldptrace.models.share import Share
-from ldptrace.models.time import PILOT, Calendar, TimeModel
-from ldptrace.models.time_draws import TimeDraws
+from ldptrace.models.time import PILOT, Calendar, TimeDraws, TimeModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS
@@ -41,7 +39,7 @@ class TimedModel(MobilityModel):
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
-        trips = Sampler.of(space, PILOT, np.random.default_rng(0), timed=_knows_seconds(space)).trips()
+        trips = Sampler.of(space, PILOT, np.random.default_rng(0), Along(timed=True)).trips()
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
 
     @property
@@ -76,24 +74,15 @@ class TimedModel(MobilityModel):
         """The same model, drawing for this calendar."""
         return replace(self, calendar=calendar)
 
-    def block(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        *,
-        spacing: float | None = None,
-        interval: float | None = None,
-    ) -> Part:
-        how = {"timed": True} if _knows_seconds(self.space) else {}
-        drawn = self.space.block(count, rng, spacing=spacing, **how)
+    def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
+        drawn = self.space.block(count, rng, Along(along.spacing, timed=True))
         when = TimeDraws.drawn(count, rng)
-        return lambda start, stop: self._timed(drawn(start, stop), when.part(start, stop), interval)
+        return lambda start, stop: self._timed(drawn(start, stop), when.part(start, stop), along.interval)
 
     def replicated(
-        self, count: int, rng: np.random.Generator
+        self, count: int, rng: np.random.Generator, *, timed: bool = False
     ) -> tuple[Trajectories, NDArray[np.float32] | None]:
-        how = {"timed": True} if _knows_seconds(self.space) else {}
-        drawn, ratios = self.space.replicated(count, rng, **how)
+        drawn, ratios = self.space.replicated(count, rng, timed=True)
         when = TimeDraws.drawn(len(drawn), rng)
         trips = self._timed(drawn, when, None)
         if ratios is None or self.time.draws is None:
@@ -139,10 +128,3 @@ class TimedModel(MobilityModel):
             parts[room][own] = part
         space = kind.restored(grid, plan, inner, parts["space"])
         return cls(space, TimeModel.restored(header["time"], parts["time"]))
-
-
-def _knows_seconds(space: MobilityModel) -> Literal[True] | None:
-    """Whether its trips can have the times that free roads take."""
-    from ldptrace.models.routes.model import RouteModel
-
-    return True if isinstance(space, RouteModel) else None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import running
 from ldptrace.core.times import DAY, to_utc, zone
@@ -21,11 +21,28 @@ from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models.observation import Match, Observation, match_table
 from ldptrace.models.ordinal import Answers, Bend, OrdinalFit, circle, fit_ordinal, line
-from ldptrace.models.time_draws import TimeDraws
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.questions import TIME_QUESTIONS, Departure, Pace, Question, Tides
 from ldptrace.protocol.questions.pace import edge
 from ldptrace.protocol.questions.tides import PART_OF_HOUR, PARTS
+
+
+@dataclass(frozen=True, eq=False)
+class TimeDraws:
+    """A normal number for the speed of each trip, and two numbers below one for the hour and the minute it begins."""
+
+    speed: Floats
+    hour: Floats
+    minute: Floats
+
+    @staticmethod
+    def drawn(count: int, rng: np.random.Generator) -> TimeDraws:
+        return TimeDraws(rng.standard_normal(count), rng.random(count), rng.random(count))
+
+    def part(self, start: int, stop: int) -> TimeDraws:
+        """Those of some of the trips."""
+        return TimeDraws(self.speed[start:stop], self.hour[start:stop], self.minute[start:stop])
+
 
 HOURS = 24
 # Departures per hour of a working day, in per cent, as national travel surveys find them: two rush hours, quiet nights.
@@ -162,7 +179,7 @@ class TimeModel:
         t = times_along(trips.offsets, steps, departure, taken)
         return replace(trips, t=t, timezone=calendar.timezone)
 
-    def hour_of(self, trips: Trajectories, grid: Grid, chance: Floats) -> NDArray[np.int64]:
+    def hour_of(self, trips: Trajectories, grid: Grid, chance: Floats) -> Ints:
         """The hour in which each trip leaves, of the week where days were asked for."""
         direction = _directions(trips, grid, self.centre)
         sums = np.cumsum(self.hours, axis=1)
@@ -358,7 +375,7 @@ def _by_direction(hours: Floats, table: Floats, directions: Floats) -> Floats:
     return result
 
 
-def _directions(trips: Trajectories, grid: Grid, centre: int) -> NDArray[np.int64]:
+def _directions(trips: Trajectories, grid: Grid, centre: int) -> Ints:
     """0 for trips that end nearer to the centre than they began, 1 farther, 2 neither."""
     here = np.flatnonzero(trips.sizes > 0)
     ends = np.stack([trips.offsets[:-1][here], trips.offsets[1:][here] - 1])

@@ -15,13 +15,13 @@ from ldptrace.core.crs import METRES_PER_DEGREE, is_geographic
 from ldptrace.pages import charts, drawings
 from ldptrace.pages.charts import Series
 from ldptrace.pages.drawings import Frame
-from ldptrace.pages.promise import promise
 from ldptrace.pages.verdict import (
     best,
     is_unequal,
     map_remark,
     on_common_scale,
     position,
+    promise,
     sharing,
     uses,
     verdict,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
@@ -31,7 +31,7 @@ class Departures:
     """
 
     slots: tuple[str, ...]
-    place: NDArray[np.int64]
+    place: Ints
 
     @staticmethod
     def of(trips: Trajectories, by: By | None) -> Departures:
@@ -56,7 +56,7 @@ def checked_by(by: str | None) -> By | None:
     return by  # type: ignore[return-value]
 
 
-def local_starts(trips: Trajectories, by: str) -> NDArray[np.float64]:
+def local_starts(trips: Trajectories, by: str) -> Floats:
     """When each trip begins, in seconds of local clocks."""
     if trips.t is None:
         raise InputError(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
@@ -45,7 +45,7 @@ class Streets:
 
     roads: RoadNetwork
     ids: NDArray[np.str_]
-    backward: NDArray[np.bool_]
+    backward: Flags
     number: Ints
     edges: Ints
     offsets: Ints
@@ -221,7 +221,7 @@ class Passes:
     entered: Floats
     before: Ints
     node: Ints
-    turned: NDArray[np.bool_]
+    turned: Flags
 
     @staticmethod
     def of(found: Followed, index: StreetIndex, streets: Streets) -> Passes:

@@ -1,4 +1,4 @@
-"""The public grid: bounds and N x N cells. A device knows it; the curator's tables are in `ldptrace.core.moves`."""
+"""The public grid: bounds and N x N cells. A device knows it; the curator's tables are in `ldptrace.core.paths`."""
 
 from __future__ import annotations
 

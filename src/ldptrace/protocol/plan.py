@@ -9,6 +9,7 @@ plan of two rounds for everyone; one report per user is a plan of one partitione
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -17,7 +18,6 @@ from functools import cached_property
 from typing import Any
 
 from ldptrace.errors import InputError, PlanError
-from ldptrace.protocol.campaign import CampaignName
 from ldptrace.protocol.canonical import (
     decimal_in,
     decimal_of,
@@ -39,6 +39,48 @@ from ldptrace.protocol.round import Ask, Round
 from ldptrace.protocol.shares import Wanted
 from ldptrace.protocol.standing import Standing
 from ldptrace.protocol.units import CRS_PATTERN
+
+NAME_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+NONCE_PATTERN = r"[0-9a-f]{32}"
+
+
+class CampaignName(Record):
+    """The campaign of a plan. One nonce for everybody: a nonce for each person would make the plan's id a tracker.
+
+    >>> CampaignName.fresh("spring").document().keys()
+    dict_keys(['name', 'nonce'])
+    >>> CampaignName.fresh("spring") == CampaignName.fresh("spring")
+    False
+    """
+
+    name: str
+    nonce: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(NAME_PATTERN, self.name, re.ASCII):
+            raise PlanError(
+                "a campaign is named with 1 to 64 small letters, digits and inner hyphens, "
+                f"got {self.name[:80]!r}"
+            )
+        if not re.fullmatch(NONCE_PATTERN, self.nonce, re.ASCII):
+            raise PlanError(f"a nonce is 32 hexadecimal digits, got {self.nonce[:80]!r}")
+
+    @staticmethod
+    def fresh(name: str) -> CampaignName:
+        """A new campaign of this name: its nonce is drawn by the operating system."""
+        return CampaignName(name, os.urandom(16).hex())
+
+    def document(self) -> dict[str, Any]:
+        return {"name": self.name, "nonce": self.nonce}
+
+    @staticmethod
+    def from_document(entry: object) -> CampaignName:
+        data = object_in(entry, ("name", "nonce"), "campaign")
+        return CampaignName(
+            text_in(data["name"], NAME_PATTERN, "the name of a campaign"),
+            text_in(data["nonce"], NONCE_PATTERN, "a nonce"),
+        )
+
 
 FORMAT = "ldptrace-plan"
 VERSION = 1

@@ -1,9 +1,11 @@
-"""Coordinates of a plan: their name, and how large a unit of them is."""
+"""Units: degrees and metres of coordinate systems, and durations as people write them, such as 90s, 15min, 12h, 7d."""
 
 from __future__ import annotations
 
 import math
 import re
+
+from ldptrace.errors import InputError
 
 CRS_PATTERN = r"[A-Za-z0-9:._/-]{1,64}"
 GEOGRAPHIC = ("EPSG:4326", "OGC:CRS84", "WGS84")
@@ -36,3 +38,48 @@ def millimetres(bounds: Bounds, crs: str | None) -> tuple[int, int]:
         return METRE, METRE
     latitude = math.radians((y0 + y1) / 2)
     return max(1, round(DEGREE * math.cos(latitude))), DEGREE
+
+
+UNITS = {"d": 86_400, "h": 3600, "min": 60, "s": 1}
+_WORDS = {"d": "day", "h": "hour", "min": "minute", "s": "second"}
+
+
+def seconds_of(text: str) -> int:
+    """Whole seconds of a duration.
+
+    >>> seconds_of("90s"), seconds_of("15min"), seconds_of("1.5h"), seconds_of("7d")
+    (90, 900, 5400, 604800)
+    """
+    parts = re.fullmatch(r"([0-9]{1,12})(?:\.([0-9]{1,6}))?(s|min|h|d)", text.strip(), re.ASCII)
+    if parts is None:
+        raise InputError(f"a duration is a number with a unit, 90s, 15min, 12h or 7d, got {text!r}")
+    whole, digits, unit = parts[1], parts[2] or "", UNITS[parts[3]]
+    seconds, rest = divmod(int(whole + digits) * unit, 10 ** len(digits))
+    if rest or seconds < 1:
+        raise InputError(f"a duration is a whole number of seconds, at least one, got {text!r}")
+    return seconds
+
+
+def duration_text(seconds: int) -> str:
+    """The same the other way, in the largest unit that divides it.
+
+    >>> duration_text(604_800), duration_text(5400), duration_text(61)
+    ('7d', '90min', '61s')
+    """
+    unit = _unit(seconds)
+    return f"{seconds // UNITS[unit]}{unit}"
+
+
+def duration_words(seconds: int) -> str:
+    """A duration in a sentence.
+
+    >>> duration_words(604_800), duration_words(3600)
+    ('7 days', '1 hour')
+    """
+    unit = _unit(seconds)
+    number = seconds // UNITS[unit]
+    return f"{number} {_WORDS[unit]}{'' if number == 1 else 's'}"
+
+
+def _unit(seconds: int) -> str:
+    return next(unit for unit, size in UNITS.items() if seconds % size == 0 and (seconds or unit == "s"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ldptrace.protocol.durations import duration_words
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
 from ldptrace.protocol.round import SHARES, Ask, Round
+from ldptrace.protocol.units import duration_words
 
 
 def explain(plan: Plan, users: int | None = None) -> list[str]:

@@ -1,20 +1,18 @@
-"""How much of a box has streets, and which cells of a grid have none."""
+"""Where a network has streets; and long edges in pieces, because it matters where on a motorway a trip begins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
+from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import Bounds, RoadNetwork
-from ldptrace.roads.pieces import in_pieces
-
-Flags = NDArray[np.bool_]
 
 # Blocks along a side of the bounds: each has streets if one runs through it or through the next one.
 BLOCKS = 48
@@ -77,3 +75,69 @@ def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
     found: Flags = np.zeros((blocks.n, blocks.n), dtype=np.bool_)
     found[i[inside].astype(np.int64), j[inside].astype(np.int64)] = True
     return found
+
+
+def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
+    """The same streets, every edge that is longer than `longest` as several equal ones.
+
+    >>> line = RoadNetwork.of([0, 100], [0, 0], source=[0], target=[1], seconds=[10])
+    >>> halves = in_pieces(line, 60)
+    >>> halves.x.tolist(), halves.length.tolist(), halves.seconds.tolist()
+    ([0.0, 100.0, 50.0], [50.0, 50.0], [5.0, 5.0])
+    """
+    many = np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
+    if many.max(initial=1) == 1:
+        return roads
+    edge = np.repeat(np.arange(roads.edges), many)
+    first = np.cumsum(many) - many
+    number = np.arange(len(edge)) - first[edge]
+    x, y, offsets = roads.lines(np.arange(roads.edges))
+    share = _shares(roads, x, y, offsets)
+    # Shares run from 0 to 1 on each line; with the number of the line they run on over all lines.
+    line = np.repeat(np.arange(roads.edges), np.diff(offsets))
+    cut = number > 0
+    places = 2.0 * edge[cut] + number[cut] / many[edge[cut]]
+    new_x, new_y = (np.interp(places, 2.0 * line + share, values) for values in (x, y))
+    node = np.empty(len(edge), dtype=np.int64)
+    node[cut] = roads.nodes + np.arange(cut.sum())
+    node[~cut] = roads.source
+    target = np.append(node[1:], 0)
+    target[first + many - 1] = roads.target
+    shape: dict[str, Any] = {}
+    if roads.shape_offsets is not None:
+        inner = np.ones(len(x), dtype=bool)
+        inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
+        # A bend on a cut is the node there.
+        along = share * many[line]
+        inner &= (many[line] == 1) | (np.abs(along - np.round(along)) > 1e-9)
+        piece = first[line[inner]] + np.minimum(along[inner].astype(np.int64), many[line[inner]] - 1)
+        sizes = np.bincount(piece, minlength=len(edge))
+        shape = {
+            "shape_x": x[inner],
+            "shape_y": y[inner],
+            "shape_offsets": ragged.offsets_of(sizes),
+        }
+    return replace(
+        roads,
+        x=np.concatenate([roads.x, new_x]),
+        y=np.concatenate([roads.y, new_y]),
+        source=node.astype(np.int32),
+        target=target.astype(np.int32),
+        length=(roads.length / many)[edge],
+        seconds=None if roads.seconds is None else (roads.seconds / many)[edge],
+        road_class=roads.road_class[edge],
+        edge_id=None if roads.edge_id is None else roads.edge_id[edge],
+        backward=None if roads.backward is None else roads.backward[edge],
+        **shape,
+    )
+
+
+def _shares(roads: RoadNetwork, x: Floats, y: Floats, offsets: Ints) -> Floats:
+    """At which share of its line's length each point lies."""
+    across, up = roads.scale
+    running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
+    sizes = np.diff(offsets)
+    begin = running[offsets[:-1]]
+    whole = np.maximum(running[offsets[1:] - 1] - begin, 1e-300)
+    share: Floats = np.minimum((running - np.repeat(begin, sizes)) / np.repeat(whole, sizes), 1.0)
+    return share

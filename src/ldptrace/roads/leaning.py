@@ -9,14 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 # Part of a sharper library that follows the fit; the rest stays as broad as the first.
 FOLLOWED = 0.9
@@ -34,17 +31,17 @@ class Zones:
     own, one for each cell.
     """
 
-    of_edge: Ints
-    cell: NDArray[np.int64]
+    of_edge: Ints32
+    cell: Ints
     cells: int
-    special: NDArray[np.bool_]
+    special: Flags
 
     @staticmethod
     def of(
         roads: RoadNetwork,
         grid: Grid,
         places: Grid | None = None,
-        special: NDArray[np.bool_] | None = None,
+        special: Flags | None = None,
     ) -> Zones:
         places = places or grid
         parts = places.n // grid.n
@@ -65,7 +62,7 @@ class Lean:
     the chances of single zones; `zone` is the zone of every edge. The weights of the routes make up for it.
     """
 
-    zone: Ints
+    zone: Ints32
     pairs: Floats
     starts: Floats
     ends: Floats
@@ -115,9 +112,9 @@ class Pool:
     """
 
     routes: Routes
-    tree: Ints
-    root: Ints
-    backward: NDArray[np.bool_]
+    tree: Ints32
+    root: Ints32
+    backward: Flags
     fair: Floats
     leans: tuple[Lean, ...]
     sizes: tuple[int, ...]
@@ -147,7 +144,7 @@ class Pool:
         )
         return both.weighed()
 
-    def _lean(self, lean: Lean, other: Ints) -> Floats:
+    def _lean(self, lean: Lean, other: Ints32) -> Floats:
         """How much more often than by the broad law a library of this lean draws each route, given the tree's noise."""
         edges = np.bincount(lean.zone, minlength=len(lean.starts))
         at_root = np.where(
@@ -161,7 +158,7 @@ class Pool:
         return along
 
 
-def zones_of(roads: RoadNetwork, grid: Grid) -> Ints:
+def zones_of(roads: RoadNetwork, grid: Grid) -> Ints32:
     """The grid cell of every edge's middle."""
     x = (roads.x[roads.source] + roads.x[roads.target]) / 2
     y = (roads.y[roads.source] + roads.y[roads.target]) / 2
@@ -170,12 +167,12 @@ def zones_of(roads: RoadNetwork, grid: Grid) -> Ints:
     return (np.clip(i, 0, grid.n - 1) * grid.n + np.clip(j, 0, grid.n - 1)).astype(np.int32)
 
 
-def _table(place: NDArray[np.int64], weights: Floats, zones: int) -> Floats:
+def _table(place: Ints, weights: Floats, zones: int) -> Floats:
     """Weights summed by pairs of zones."""
     return np.bincount(place, weights, zones**2).astype(np.float64).reshape(zones, zones)
 
 
-def _within(at: Ints, usual: Floats, public: Floats, fitted: Floats) -> Floats:
+def _within(at: Ints32, usual: Floats, public: Floats, fitted: Floats) -> Floats:
     """How much more each place is wanted than its cell, whose ratio is `usual`."""
     seen, was, wanted = (
         np.bincount(at, weights, len(usual)) for weights in (np.ones(len(at)), public, fitted)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.errors import InputError
@@ -25,9 +26,6 @@ from ldptrace.roads.leaning import Lean, Pool
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import Tree, TurnGraph, side_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 ROUTES = 300_000
 # Over which share of the map's side the chance of a way falls off, for each part of the routes.
@@ -142,7 +140,7 @@ class Library:
         return max(math.ceil(min(wanted, time)), 1)
 
 
-def _along_a_curve(roads: RoadNetwork) -> Ints:
+def _along_a_curve(roads: RoadNetwork) -> Ints32:
     """All edges in an order in which neighbours are near each other (Morton's curve)."""
     x0, y0, x1, y1 = roads.bounds()
     x, y = roads.x[roads.source], roads.y[roads.source]
@@ -158,11 +156,11 @@ def _along_a_curve(roads: RoadNetwork) -> Ints:
 class _Roots:
     """Where trees are rooted: edges along a curve, and running sums of their chances."""
 
-    edges: Ints
+    edges: Ints32
     running: Floats
 
     @staticmethod
-    def of(edges: Ints, chances: Floats) -> _Roots:
+    def of(edges: Ints32, chances: Floats) -> _Roots:
         return _Roots(edges, np.cumsum((chances / chances.sum())[edges]))
 
     def draw(self, part: tuple[int, int], rng: np.random.Generator) -> int:

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # A point is on a street if it is at most this far from its middle: the accuracy of a fix, in metres. On a planar map,
 # whose unit may be any, it is this many units and at most this part of a usual street.
@@ -53,7 +50,7 @@ class Followed:
     lengths: Floats
     trip: Ints
     street: Ints
-    forward: NDArray[np.bool_]
+    forward: Flags
     joined: Ints
     entered: Floats
 
@@ -77,11 +74,11 @@ class StreetIndex:
     # Of each straight piece of all streets: where it begins in scaled units, its direction, its length, and how far
     # along its street it begins; then its street.
     pieces: Floats
-    street: NDArray[np.int32]
+    street: Ints32
     # Of each street: its two nodes and its length along its line.
     ends: Ints
     length: Floats
-    junction: NDArray[np.bool_]
+    junction: Flags
     # Streets at each node.
     at_node: Ints
     at_first: Ints
@@ -89,7 +86,7 @@ class StreetIndex:
     frame: Floats
     shape: tuple[int, int]
     first: Ints
-    held: NDArray[np.int32]
+    held: Ints32
 
     @classmethod
     def of(cls, roads: RoadNetwork) -> Self:
@@ -164,9 +161,7 @@ class StreetIndex:
         return np.where(found.forward, self.along[found.street], self.back[found.street])
 
 
-def _buckets(
-    pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float
-) -> tuple[Ints, NDArray[np.int32]]:
+def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float) -> tuple[Ints, Ints32]:
     """First piece of each bucket, and the pieces of all buckets one after the other."""
     sizes = np.zeros(shape[0] * shape[1], dtype=np.int64)
     _fill(pieces, frame, shape, reach, sizes, np.empty(0, dtype=np.int32))

@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.crs import LocalPlane, is_geographic, transform
 from ldptrace.errors import InputError
 from ldptrace.roads.account import RoadAccount
 
-Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Classes = NDArray[np.int16]
@@ -60,7 +60,7 @@ class RoadNetwork:
     crs: str | None = None
     name: str = "roads"
     edge_id: NDArray[np.str_] | None = None
-    backward: NDArray[np.bool_] | None = None
+    backward: Flags | None = None
     account: RoadAccount = field(default_factory=RoadAccount)
 
     def __repr__(self) -> str:
@@ -305,7 +305,7 @@ class RoadNetwork:
             **shape,  # type: ignore[arg-type]
         )
 
-    def take_nodes(self, kept: NDArray[np.bool_]) -> RoadNetwork:
+    def take_nodes(self, kept: Flags) -> RoadNetwork:
         """The network on the nodes of a mask, renumbered."""
         inner = self.take_edges(kept[self.source] & kept[self.target])
         number = np.cumsum(kept) - 1

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -23,8 +24,6 @@ from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 
@@ -42,7 +41,7 @@ class Routes:
     """
 
     roads: RoadNetwork
-    edges: Ints
+    edges: Ints32
     offsets: Offsets
     begin: Floats
     end: Floats

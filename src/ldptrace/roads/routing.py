@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.errors import InputError
 from ldptrace.roads.network import RoadNetwork
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 # A right angle costs as much as this many metres; bends below the free angle cost nothing, and none costs more
 # than one and a half right angles.
@@ -42,8 +40,8 @@ class TurnGraph:
 
     cost: Floats
     length: Floats
-    first: NDArray[np.int64]
-    following: Ints
+    first: Ints
+    following: Ints32
     bend: NDArray[np.float32]
 
     @staticmethod
@@ -130,7 +128,7 @@ class Tree:
         self._later: tuple[NDArray[Any], ...] = ()
         self._buckets = np.empty(0, dtype=np.int32)
 
-    def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints:
+    def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints32:
         """A new tree out of the edge `root`, about as far as ways of length `farthest`: its edges, near to far."""
         self.cost[self._order[: self._settled]] = np.inf
         # Every arc lets one edge wait, at most.
@@ -163,7 +161,7 @@ class Tree:
         )
         return self._order[: self._settled]
 
-    def ways(self, leaves: Ints, backward: bool = False) -> tuple[Ints, NDArray[np.int64]]:
+    def ways(self, leaves: Ints32, backward: bool = False) -> tuple[Ints32, Ints]:
         """The ways from the root to edges of the tree (`backward`: from them to the root), and their sizes."""
         sizes = self.hops[leaves].astype(np.int64)
         edges = np.empty(sizes.sum(), dtype=np.int32)

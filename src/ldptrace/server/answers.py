@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ldptrace.server.limits import Arriving
 from ldptrace.server.metrics import Metrics
-from ldptrace.server.problems import AnyProblem, Refused, ServerProblem, document
+from ldptrace.server.problems import AnyProblem, Refused, ServerProblem, bad_request, document
 
 PLAN_TYPE = "application/vnd.ldptrace.plan+json"
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
@@ -77,7 +77,7 @@ async def read_body(request: Request, most: int, seconds: float, arriving: Arriv
     except TimeoutError:
         raise Refused(ServerProblem.TOO_SLOW, f"the body did not arrive within {seconds:g} seconds") from None
     except ClientDisconnect:
-        raise Refused(ServerProblem.BAD_REQUEST, "the connection ended within the body") from None
+        raise bad_request("the connection ended within the body") from None
     finally:
         arriving.end(len(body))
     return bytes(body)
@@ -92,9 +92,9 @@ async def read_json(request: Request, most: int, seconds: float) -> dict[str, An
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(ServerProblem.BAD_REQUEST, "the body is not a JSON document") from None
+        raise bad_request("the body is not a JSON document") from None
     if not isinstance(data, dict):
-        raise Refused(ServerProblem.BAD_REQUEST, "the body is not a JSON object")
+        raise bad_request("the body is not a JSON object")
     return data
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.server.journal import audit_log, note
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import Campaign, find
+from ldptrace.server.problems import Refused, ServerProblem, wrong_state
+from ldptrace.server.registry import Campaign, audit_log, find, note
 from ldptrace.server.releases import WHOLE
 from ldptrace.server.storage import Database, Session, StorageUnavailable
 from ldptrace.server.storage.session import Row
@@ -113,10 +112,9 @@ def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
             published.add(entry["detail"].rpartition("/")[0])
     done = source.rows("SELECT number FROM releases WHERE campaign = ? AND state = 'done'", name)
     if not published <= {"" if number == WHOLE else str(number) for (number,) in done}:
-        raise Refused(
-            ServerProblem.WRONG_STATE,
+        raise wrong_state(
             f"campaign {name} was published here: a backup from before that is not restored, because its reports "
-            "would be counted and published a second time",
+            "would be counted and published a second time"
         )
 
 

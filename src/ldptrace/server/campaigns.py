@@ -7,17 +7,20 @@ audit log that says who did it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ldptrace.curator import Tally
 from ldptrace.errors import InputError
 from ldptrace.models.lengths import length_quantile
-from ldptrace.protocol.campaign import CampaignName
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.exact import epsilon_fraction
+from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
+from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
+from ldptrace.protocol.standing import Standing
 from ldptrace.server.about import About, Schedule
-from ldptrace.server.journal import note
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import Campaign, find, is_name
+from ldptrace.server.problems import Refused, ServerProblem, wrong_state
+from ldptrace.server.registry import TWO_ROUNDS, Campaign, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND
@@ -128,15 +131,12 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
-            raise Refused(
-                ServerProblem.WRONG_STATE, f"round {campaign.round} of campaign {name} is open already"
-            )
+            raise wrong_state(f"round {campaign.round} of campaign {name} is open already")
         over = campaign.state == "closed" if campaign.plan.standing else campaign.round >= campaign.rounds
         if campaign.state == "published" or over:
-            raise Refused(
-                ServerProblem.WRONG_STATE,
+            raise wrong_state(
                 f"campaign {name} has {campaign.rounds} round{'s' if campaign.rounds > 1 else ''}, all of them "
-                "closed: a closed round is not opened again",
+                "closed: a closed round is not opened again"
             )
         if campaign.plan.standing is not None:
             # Its windows open by themselves.
@@ -165,14 +165,9 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state != "open":
-            raise Refused(
-                ServerProblem.WRONG_STATE,
-                f"campaign {name} is {campaign.state}, there is no open round to close",
-            )
+            raise wrong_state(f"campaign {name} is {campaign.state}, there is no open round to close")
         if campaign.plan.standing is not None:
-            raise Refused(
-                ServerProblem.WRONG_STATE, f"campaign {name} is standing: its windows close by themselves"
-            )
+            raise wrong_state(f"campaign {name} is standing: its windows close by themselves")
         (key, counted) = session.rows(
             f"SELECT key, counted FROM rounds WHERE campaign = ? AND number = ?{session.for_update}",
             name,
@@ -193,9 +188,7 @@ def delete(database: Database, name: str, *, actor: str) -> None:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
-            raise Refused(
-                ServerProblem.WRONG_STATE, f"campaign {name} is open: close it before it is deleted"
-            )
+            raise wrong_state(f"campaign {name} is open: close it before it is deleted")
         rounds = session.rows("SELECT key, counted FROM rounds WHERE campaign = ?", name)
         for key, _ in rounds:
             for table in OF_ROUND:
@@ -214,3 +207,43 @@ def _decided(session: Session, campaign: Campaign) -> Plan:
     """The plan with its second round, from the private answers to the first."""
     estimates = estimates_of(tallies_of(session, campaign))
     return campaign.plan.paper_second_round(length_quantile(estimates["length"], QUANTILE))
+
+
+def plan_from_facts(
+    users: int,
+    epsilon: float | str,
+    grid: int | Literal["auto"],
+    bounds: Bounds,
+    crs: str | None = None,
+    method: str = "single-report",
+    *,
+    wanted: Wanted | None = None,
+    standing: Standing | None = None,
+) -> Plan:
+    """The plan for the expected number of users; N by the smallest predicted error unless it is given.
+
+    A `standing` plan is answered in every window, and some are asked how many trips they made.
+
+    >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
+    6
+    """
+    from ldptrace.curator.planning import choose_plan
+
+    budget, wanted = epsilon_fraction(epsilon), wanted or Wanted()
+    if users < 1 or users > 10**12:
+        raise InputError(f"the expected number of users must be from 1 to 10^12, got {users}")
+    if method in TWO_ROUNDS:
+        if wanted.time or wanted.week or wanted.centre is not None:
+            raise InputError(f"method {method} asks nothing about time")
+        if standing is not None:
+            raise InputError(f"method {method} has two rounds: a standing campaign asks in windows")
+        return Plan.paper(Grid(bounds, 6 if grid == "auto" else grid), budget, method=method, crs=crs)
+    if method != "single-report":
+        raise InputError(
+            f"a campaign's method is single-report, {', '.join(sorted(TWO_ROUNDS))}; got {method!r}"
+        )
+    if standing is not None:
+        wanted = wanted.changed(questions=(*DEFAULT_SHARES, "trips"))
+    n = None if grid == "auto" else grid
+    plan, _ = choose_plan(users, budget, bounds, n=n, wanted=wanted, crs=crs)
+    return plan.changed(standing=standing)

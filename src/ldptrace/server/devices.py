@@ -23,7 +23,7 @@ from ldptrace.server.answers import (
 )
 from ldptrace.server.counting import Submission
 from ldptrace.server.limits import MAX_HEAD
-from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem
+from ldptrace.server.problems import BY_NUMBER, Refused, ServerProblem, not_found
 from ldptrace.server.registry import all_campaigns, find_public, is_name, no_such
 from ldptrace.server.releases import streets_of
 from ldptrace.server.state import State
@@ -76,7 +76,7 @@ async def streets(request: Request) -> Response:
 
     data = await state.read(found)
     if not data:
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no road network")
+        raise not_found(f"campaign {name} has no road network")
     return Response(data, media_type="application/json", headers={"cache-control": "no-cache"})
 
 

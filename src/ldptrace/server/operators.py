@@ -17,11 +17,9 @@ from ldptrace.protocol.standing import START, Standing
 from ldptrace.server import campaigns, releases, standing, views
 from ldptrace.server.about import About, Schedule
 from ldptrace.server.answers import TALLY_TYPE, JsonAnswer, read_body, read_json
-from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms
-from ldptrace.server.journal import audit_log
-from ldptrace.server.planning import plan_from_facts
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import all_campaigns, find
+from ldptrace.server.campaigns import MAX_REPORTS, MIN_REPORTS, Numbers, Terms, plan_from_facts
+from ldptrace.server.problems import bad_request, not_found
+from ldptrace.server.registry import all_campaigns, audit_log, find
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tally_of
@@ -53,10 +51,10 @@ async def create(request: Request) -> Response:
     data = await read_json(request, 1 << 20, state.settings.timeout)
     unknown = sorted(set(data) - _KEYS)
     if unknown:
-        raise Refused(ServerProblem.BAD_REQUEST, f"unknown key {unknown[0][:80]!r}")
+        raise bad_request(f"unknown key {unknown[0][:80]!r}")
     name = _text(data, "name")
     if ("plan" in data) == bool(_FACTS & set(data)):
-        raise Refused(ServerProblem.BAD_REQUEST, f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+        raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
 
     def make() -> dict[str, Any]:
         plan = _plan(data)
@@ -107,7 +105,7 @@ async def change_plan(request: Request) -> Response:
     token = await state.operator(request, "manage", name)
     data = await read_json(request, 1 << 20, state.settings.timeout)
     if ("plan" in data) == bool(_FACTS & set(data)) or set(data) - {"plan", *_FACTS}:
-        raise Refused(ServerProblem.BAD_REQUEST, f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
+        raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
 
     def change() -> None:
         standing.change_plan(state.database, name, _plan(data), actor=token.actor, now=state.clock())
@@ -122,12 +120,10 @@ async def publish(request: Request) -> Response:
     token = await state.operator(request, "manage", name)
     data = await read_json(request, 1 << 16, state.settings.timeout)
     if set(data) - {"count", "again"} or not isinstance(data.get("again", False), bool):
-        raise Refused(ServerProblem.BAD_REQUEST, "known are count, an integer, and again, true or false")
+        raise bad_request("known are count, an integer, and again, true or false")
     count = _integer(data, "count", 0)
     if not 0 <= count <= releases.MAX_COUNT:
-        raise Refused(
-            ServerProblem.BAD_REQUEST, f"count is up to {releases.MAX_COUNT:,}; 0: as many as reports"
-        )
+        raise bad_request(f"count is up to {releases.MAX_COUNT:,}; 0: as many as reports")
     again = bool(data.get("again"))
     attempt = await state.call(
         lambda: releases.begin(state.database, name, actor=token.actor, again=again, count=count)
@@ -173,7 +169,7 @@ async def travellers(request: Request) -> Response:
     await state.operator(request, "read", name)
     data = await state.read(lambda session: releases.newest_file(session, name, "travellers.json"))
     if not data:
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} has no release yet")
+        raise not_found(f"campaign {name} has no release yet")
     from ldptrace.server.travellers import stream
 
     return StreamingResponse(
@@ -204,7 +200,7 @@ async def _file(request: Request, number: int | None) -> Response:
     parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else []
     if not parts:
         which = f"campaign {name}" if number is None else f"round {number + 1} of campaign {name}"
-        raise Refused(ServerProblem.NOT_FOUND, f"{which} has no file {file[:80]!r}")
+        raise not_found(f"{which} has no file {file[:80]!r}")
 
     def stream() -> Iterator[bytes]:
         for part in parts:
@@ -270,23 +266,23 @@ def _planned(data: dict[str, Any]) -> Plan:
     bounds, grid = data.get("bounds"), data.get("grid", "auto")
     epsilon = data.get("epsilon")
     if not isinstance(bounds, list) or len(bounds) != 4 or not all(map(_is_number, bounds)):
-        raise Refused(ServerProblem.BAD_REQUEST, "bounds are four numbers [x0, y0, x1, y1]")
+        raise bad_request("bounds are four numbers [x0, y0, x1, y1]")
     if not (_is_number(epsilon) or (isinstance(epsilon, str) and len(epsilon) <= 40)):
-        raise Refused(ServerProblem.BAD_REQUEST, "epsilon is a number, or a decimal in a string")
+        raise bad_request("epsilon is a number, or a decimal in a string")
     if grid != "auto" and (isinstance(grid, bool) or not isinstance(grid, int)):
-        raise Refused(ServerProblem.BAD_REQUEST, "grid is a number of cells per side, or auto")
+        raise bad_request("grid is a number of cells per side, or auto")
     x0, y0, x1, y1 = map(float, bounds)
     crs = data.get("crs")
     if crs is not None and not isinstance(crs, str):
-        raise Refused(ServerProblem.BAD_REQUEST, "crs is the name of a coordinate system")
+        raise bad_request("crs is the name of a coordinate system")
     wishes = {key: data.get(key, False) for key in ("for_map", "time", "week")}
     for key, value in wishes.items():
         if not isinstance(value, bool):
-            raise Refused(ServerProblem.BAD_REQUEST, f"{key} is true or false")
+            raise bad_request(f"{key} is true or false")
     centre = data.get("centre")
     if centre is not None:
         if not isinstance(centre, list) or len(centre) != 2 or not all(map(_is_number, centre)):
-            raise Refused(ServerProblem.BAD_REQUEST, "centre is two numbers [x, y]")
+            raise bad_request("centre is two numbers [x, y]")
         centre = (float(centre[0]), float(centre[1]))
     standing, wanted = _standing(data, str(epsilon)), Wanted(centre=centre, **wishes)
     users = _integer(data, "users")
@@ -298,10 +294,10 @@ def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:
     if not any(key in data for key in WINDOWS):
         return None
     if "every" not in data:
-        raise Refused(ServerProblem.BAD_REQUEST, "recent, start, lifetime and grace belong to every")
+        raise bad_request("recent, start, lifetime and grace belong to every")
     lifetime = data.get("lifetime")
     if lifetime is not None and not isinstance(lifetime, str | int):
-        raise Refused(ServerProblem.BAD_REQUEST, "lifetime is an integer, or a decimal in a string")
+        raise bad_request("lifetime is an integer, or a decimal in a string")
     return Standing.of(
         _integer(data, "every"),
         epsilon=epsilon_fraction(epsilon),
@@ -325,12 +321,12 @@ def _is_number(value: object) -> bool:
 def _text(data: dict[str, Any], key: str, default: str | None = None) -> str:
     value = data.get(key, default)
     if not isinstance(value, str):
-        raise Refused(ServerProblem.BAD_REQUEST, f"{key} is a text")
+        raise bad_request(f"{key} is a text")
     return value
 
 
 def _integer(data: dict[str, Any], key: str, default: int | None = None) -> int:
     value = data.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**53) < value < 2**53:
-        raise Refused(ServerProblem.BAD_REQUEST, f"{key} is an integer")
+        raise bad_request(f"{key} is an integer")
     return value

@@ -8,10 +8,9 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.problems import Refused, ServerProblem, not_found
 from ldptrace.server.registry import find_public
-from ldptrace.server.release_list import list_page, published
-from ldptrace.server.release_style import policy
+from ldptrace.server.release_list import list_page, policy, published
 from ldptrace.server.releases import PAGE, PROFILE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
@@ -87,7 +86,7 @@ async def _released(request: Request, file: str) -> bytes:
     data = await state.read(found)
     if not data:
         missing = "is not published" if number is None else f"has no release {number}"
-        raise Refused(ServerProblem.NOT_FOUND, f"campaign {name} {missing}")
+        raise not_found(f"campaign {name} {missing}")
     return data
 
 

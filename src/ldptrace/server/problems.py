@@ -83,6 +83,21 @@ class Refused(LdptraceError):
         self.detail = detail
 
 
+def wrong_state(detail: str) -> Refused:
+    """The campaign is not in a state that allows this."""
+    return Refused(ServerProblem.WRONG_STATE, detail)
+
+
+def bad_request(detail: str) -> Refused:
+    """The request cannot be understood."""
+    return Refused(ServerProblem.BAD_REQUEST, detail)
+
+
+def not_found(detail: str) -> Refused:
+    """There is no such thing."""
+    return Refused(ServerProblem.NOT_FOUND, detail)
+
+
 def document(problem: AnyProblem, detail: str = "") -> dict[str, Any]:
     """The body of an answer of RFC 9457.
 

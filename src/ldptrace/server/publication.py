@@ -19,7 +19,8 @@ from ldptrace.curator.checks import findings
 from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.methods.release import Release
-from ldptrace.models import MobilityModel, fit_model
+from ldptrace.models import fit_model
+from ldptrace.models.base import MobilityModel
 from ldptrace.models.observation import Match
 from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.sample import Sample

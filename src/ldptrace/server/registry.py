@@ -1,9 +1,11 @@
-"""Campaigns as the database has them, and how they are found."""
+"""Campaigns as the database has them, how they are found, and the audit log of what operators do, never devices."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -115,3 +117,25 @@ def _campaign(row: tuple[Any, ...]) -> Campaign:
         users,
         Schedule(opens, until),
     )
+
+
+KEYS = ("at", "actor", "action", "campaign", "detail")
+
+
+def note(session: Session, actor: str, action: str, campaign: str, detail: str) -> None:
+    """A line in the audit log."""
+    session.run(
+        "INSERT INTO audit (at, actor, action, campaign, detail) VALUES (?, ?, ?, ?, ?)",
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        actor,
+        action,
+        campaign,
+        detail,
+    )
+
+
+def audit_log(session: Session, campaign: str | None = None) -> Iterator[dict[str, Any]]:
+    """What operators did, oldest first."""
+    for row in session.rows("SELECT at, actor, action, campaign, detail FROM audit ORDER BY number"):
+        if campaign is None or row[3] == campaign:
+            yield dict(zip(KEYS, row, strict=True))

@@ -2,22 +2,27 @@
 
 Made once, by one worker, from tallies of closed rounds with enough reports. After that nothing can be sent any
 more, and the ids of the reports, which had to be known only for that, are deleted.
+
+The one who makes a release beats, and a server takes up what has fallen silent. A server can end together with the
+worker it started. The release is then `running` for ever, unless somebody notices that its beat no longer grows. Only
+how often it grew is compared, so that machines need not agree about the time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import secrets
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldptrace.errors import InputError, LdptraceError
-from ldptrace.server.beats import beating
-from ldptrace.server.journal import note
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import Campaign, find
+from ldptrace.server.problems import Refused, wrong_state
+from ldptrace.server.registry import Campaign, find, note
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.tallies import tallies_of, tally_of, windows_until
@@ -25,6 +30,66 @@ from ldptrace.server.tallies import tallies_of, tally_of, windows_until
 if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
     from ldptrace.server.publication import Tell
+
+
+# Seconds between two beats, and without one after which a release is taken up by somebody else.
+EVERY, SILENT = 5.0, 60.0
+log = logging.getLogger("ldptrace.server")
+
+
+@dataclass(frozen=True)
+class Running:
+    """A release that is being made, or was when its maker ended; `number` as in the table of releases."""
+
+    campaign: str
+    number: int
+    attempt: str
+    count: int
+    beat: int
+
+
+def running_releases(session: Session) -> list[Running]:
+    """All releases that somebody has begun."""
+    found = session.rows(
+        "SELECT campaign, number, attempt, count, beat FROM releases WHERE state = 'running' "
+        "ORDER BY campaign, number"
+    )
+    return [Running(*row) for row in found]
+
+
+class Listener:
+    """Remembers when the beat of each release last grew."""
+
+    def __init__(self) -> None:
+        self._heard: dict[Running, float] = {}
+
+    def silent(self, running: Sequence[Running], now: float) -> list[Running]:
+        """Those of these that did not beat for `SILENT` seconds; `now` is a clock that never goes back."""
+        self._heard = {one: self._heard.get(one, now) for one in running}
+        return [one for one, since in self._heard.items() if now - since >= SILENT]
+
+
+@contextlib.contextmanager
+def beating(beat: Callable[[], None], every: float = EVERY) -> Iterator[None]:
+    """Beat in a thread of its own until the work is done."""
+    done = threading.Event()
+
+    def run() -> None:
+        while not done.wait(every):
+            try:
+                beat()
+            except LdptraceError as error:
+                # A database that is away for a moment, or another attempt that has taken over: the work will notice.
+                log.info("no sign of life was written: %s", error)
+
+    thread = threading.Thread(target=run, name="beating", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
 
 MAX_COUNT = 10_000_000
 PART = 1 << 20
@@ -74,7 +139,7 @@ def begin(
             tally_of(session, campaign, number)
         running = session.row("SELECT state FROM releases WHERE campaign = ? AND number = ?", name, place)
         if running is not None and running[0] == "running" and not again:
-            raise Refused(ServerProblem.WRONG_STATE, f"the release of campaign {name} is being made")
+            raise wrong_state(f"the release of campaign {name} is being made")
         session.run("DELETE FROM releases WHERE campaign = ? AND number = ?", name, place)
         session.run(
             "INSERT INTO releases (campaign, number, attempt, state, stage, done, error, count) "
@@ -93,16 +158,13 @@ def _check_whole(session: Session, campaign: Campaign) -> None:
     """Refuse a release of all rounds as long as one of them is open, or has too few reports."""
     name = campaign.name
     if campaign.plan.standing is not None:
-        raise Refused(
-            ServerProblem.WRONG_STATE, f"campaign {name} is standing: every window has a release of its own"
-        )
+        raise wrong_state(f"campaign {name} is standing: every window has a release of its own")
     if campaign.state == "published":
-        raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published already")
+        raise wrong_state(f"campaign {name} is published already")
     if campaign.state != "closed" or campaign.round < campaign.rounds:
-        raise Refused(
-            ServerProblem.WRONG_STATE,
+        raise wrong_state(
             f"campaign {name} is {campaign.state} in round {campaign.round} of {campaign.rounds}: it is "
-            "published when all rounds are closed",
+            "published when all rounds are closed"
         )
     tallies_of(session, campaign, whole=True)
 
@@ -199,7 +261,7 @@ class Attempt:
                 self._place,
             )
             if current != (self._attempt, "running"):
-                raise Refused(ServerProblem.WRONG_STATE, "another attempt has replaced this release")
+                raise wrong_state("another attempt has replaced this release")
             yield session
 
 
@@ -245,7 +307,7 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
     with database.writing() as session:
         campaign = find(session, name)
         if campaign.state == "published":
-            raise Refused(ServerProblem.WRONG_STATE, f"campaign {name} is published")
+            raise wrong_state(f"campaign {name} is published")
         note(session, actor, "roads", name, ", ".join(sorted(files)))
     for file, data in files.items():
         with database.writing() as session:

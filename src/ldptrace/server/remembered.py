@@ -15,10 +15,9 @@ import numpy as np
 from ldptrace.curator import Estimates, Tally
 from ldptrace.curator.changes import Change
 from ldptrace.curator.memory import Memory
+from ldptrace.models.observation import Share, first_guess
 from ldptrace.models.path.model import observed
-from ldptrace.models.share import Share, first_guess
-from ldptrace.protocol.campaign import CampaignName
-from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.server.registry import Campaign
 from ldptrace.streams.now import LEAST

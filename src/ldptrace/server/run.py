@@ -1,4 +1,7 @@
-"""Start the application under uvicorn: a bound on heads, time-outs, and an end that loses nothing."""
+"""Start the application under uvicorn: a bound on heads, time-outs, and an end that loses nothing.
+
+Logs are one JSON object per line on stderr: no address, no token, nothing about a single report.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import errno
 import json
 import logging
 import socket
+import sys
 import threading
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
@@ -15,12 +20,50 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ldptrace.errors import InputError
-from ldptrace.server import logs
 from ldptrace.server.answers import PROBLEM_TYPE
 from ldptrace.server.app import create_app
 from ldptrace.server.limits import MAX_HEAD, Settings
 from ldptrace.server.problems import ServerProblem, document
 from ldptrace.server.storage import Database
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            entry["error"] = record.exc_info[0].__name__
+            entry["where"] = self._place(record)
+        return json.dumps(entry, ensure_ascii=True)
+
+    @staticmethod
+    def _place(record: logging.LogRecord) -> str:
+        """Where an error was raised. Its values, which could be somebody's, are left out."""
+        trace = record.exc_info[2] if record.exc_info else None
+        place = ""
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            place = f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}"
+            trace = trace.tb_next
+        return place
+
+
+def configure_logs() -> None:
+    """Logs of the server and of uvicorn as JSON; no access log, which would hold addresses and times."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("ldptrace.server", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler] if name != "uvicorn.error" else []
+        logger.setLevel(logging.INFO)
+        logger.propagate = name == "uvicorn.error"
+    logging.getLogger("uvicorn.access").disabled = True
+
 
 # Seconds until the first line and the headers of a request must be there.
 HEADERS_WITHIN = 15.0
@@ -144,7 +187,7 @@ def address(listening: socket.socket) -> str:
 
 def serve(database: Database, listening: socket.socket, settings: Settings, proxies: str) -> None:
     """Run until a signal to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
-    logs.configure()
+    configure_logs()
     config = uvicorn.Config(
         create_app(database, settings),
         http=GuardedProtocol,

@@ -15,9 +15,9 @@ import numpy as np
 from ldptrace.curator import Estimates
 from ldptrace.curator.changes import Change, level_changes
 from ldptrace.curator.trips import trips_per_person
-from ldptrace.models.share import SINGLE
+from ldptrace.models.observation import SINGLE
 from ldptrace.server.about import day
-from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.problems import wrong_state
 from ldptrace.server.registry import Campaign
 from ldptrace.server.remembered import Recalled, recalled_so_far
 from ldptrace.server.storage import Session
@@ -32,9 +32,7 @@ Point = tuple[float, float]
 def series(session: Session, campaign: Campaign) -> dict[str, Any]:
     """What an operator sees over time, of the windows with enough reports."""
     if campaign.plan.standing is None:
-        raise Refused(
-            ServerProblem.WRONG_STATE, f"campaign {campaign.name} is not standing: it has no windows"
-        )
+        raise wrong_state(f"campaign {campaign.name} is not standing: it has no windows")
     return {"name": campaign.name} | over_time(recalled_so_far(campaign, tallies_of(session, campaign)))
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from ldptrace.errors import InputError
 from ldptrace.protocol.plan import Plan
 from ldptrace.server.campaigns import close_round, keep_plan
-from ldptrace.server.journal import note
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import Campaign, find, plans_of
+from ldptrace.server.problems import wrong_state
+from ldptrace.server.registry import Campaign, find, note, plans_of
 from ldptrace.server.seen import erase
 from ldptrace.server.storage import Database
 from ldptrace.server.windows import counted_plans
@@ -30,9 +29,8 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.plan.standing is None or campaign.state not in ("draft", "open"):
-            raise Refused(
-                ServerProblem.WRONG_STATE,
-                f"campaign {name} is {campaign.state}: only the plan of a standing campaign that goes on can change",
+            raise wrong_state(
+                f"campaign {name} is {campaign.state}: only the plan of a standing campaign that goes on can change"
             )
         if plan.standing is None:
             raise InputError("a standing campaign goes on with a standing plan: give it windows")
@@ -61,10 +59,7 @@ def end(database: Database, name: str, *, actor: str, now: float) -> Campaign:
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.plan.standing is None or campaign.state != "open":
-            raise Refused(
-                ServerProblem.WRONG_STATE,
-                f"campaign {name} is {campaign.state}: it cannot be ended",
-            )
+            raise wrong_state(f"campaign {name} is {campaign.state}: it cannot be ended")
         session.run("UPDATE plans SET ends = ? WHERE campaign = ? AND ends IS NULL", int(now), name)
         session.run("UPDATE campaigns SET until = ? WHERE name = ?", int(now), name)
         note(session, actor, "end", name, "")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ldptrace.curator import Estimates, Tally
 from ldptrace.protocol.plan import Plan
-from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.problems import Refused, ServerProblem, not_found, wrong_state
 from ldptrace.server.registry import Campaign, plans_of
 from ldptrace.server.storage import Session
 
@@ -74,11 +74,9 @@ def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool 
         if entry.reports < campaign.min_reports:
             raise Refused(ServerProblem.NOT_ENOUGH_REPORTS, _too_few(campaign, entry))
         if closed and entry.state != "closed":
-            raise Refused(
-                ServerProblem.WRONG_STATE, f"round {number + 1} of campaign {campaign.name} is {entry.state}"
-            )
+            raise wrong_state(f"round {number + 1} of campaign {campaign.name} is {entry.state}")
         return entry.plan, _tally(session, campaign.name, entry)
-    raise Refused(ServerProblem.NOT_FOUND, f"campaign {campaign.name} has no round {number + 1}")
+    raise not_found(f"campaign {campaign.name} has no round {number + 1}")
 
 
 def windows_until(session: Session, campaign: Campaign, number: int) -> list[tuple[Plan, Tally]]:

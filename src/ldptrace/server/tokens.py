@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ldptrace.errors import InputError
-from ldptrace.server.journal import note
-from ldptrace.server.problems import Refused, ServerProblem
-from ldptrace.server.registry import find
+from ldptrace.server.problems import Refused, ServerProblem, wrong_state
+from ldptrace.server.registry import find, note
 from ldptrace.server.storage import Database, Session
 
 SCOPES = ("read", "manage")
@@ -117,9 +116,8 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
     with database.writing() as session:
         known = find(session, campaign, lock=True)
         if known.state != "draft" and not known.admission:
-            raise Refused(
-                ServerProblem.WRONG_STATE,
-                f"campaign {campaign} is open to everybody: admission is decided before it is opened",
+            raise wrong_state(
+                f"campaign {campaign} is open to everybody: admission is decided before it is opened"
             )
         session.run("UPDATE campaigns SET admission = 1 WHERE name = ?", campaign)
         hashes = sorted(admission_hash(text) for text in texts)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Flags, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import link_items, move_items
 from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.paths import CellPaths, direction_of, link_items, move_items
 from ldptrace.core.timing import Timing
 from ldptrace.protocol import lattice
 from ldptrace.protocol.questions import (
@@ -48,10 +48,10 @@ _turn = kernel(lattice.turn)
 def answers(
     question: Question,
     paths: CellPaths,
-    users: NDArray[np.int64],
+    users: Ints,
     rng: np.random.Generator,
     timing: Timing | None = None,
-    trips: NDArray[np.int64] | None = None,
+    trips: Ints | None = None,
 ) -> Rows:
     """Rows of the given users' answers; `users` are path numbers, each with `question.slots` rows.
 
@@ -105,10 +105,10 @@ def answers(
 def _as_on_the_device(
     question: Question,
     paths: CellPaths,
-    users: NDArray[np.int64],
+    users: Ints,
     rng: np.random.Generator,
     timing: Timing | None,
-    trips: NDArray[np.int64] | None,
+    trips: Ints | None,
 ) -> Rows:
     """What every device would answer, path by path: for questions that have no compiled counterpart."""
     source = Source(rng.bytes)
@@ -153,24 +153,24 @@ def _timed(question: Departure | Pace | Tides, paths: CellPaths, timing: Timing 
     return _column(np.where(known & (before != after), items, -1))
 
 
-def _nearby(items: NDArray[np.int64], known: NDArray[np.bool_], reach: int, domain: int) -> Rows:
+def _nearby(items: Ints, known: Flags, reach: int, domain: int) -> Rows:
     """Each item with those around it, going round; nothing where it is not known."""
     near = (items[:, None] + np.arange(-reach, reach + 1)) % domain
     return np.where(known[:, None], near, -1).astype(np.int32)
 
 
-def _column(items: NDArray[np.int64]) -> Rows:
+def _column(items: Ints) -> Rows:
     return items.astype(np.int32).reshape(-1, 1)
 
 
-def _cells_at(paths: CellPaths, positions: NDArray[np.int64], here: NDArray[np.bool_]) -> Rows:
+def _cells_at(paths: CellPaths, positions: Ints, here: Flags) -> Rows:
     """One cell of each user, at these positions; nothing where a user is not `here`."""
     if len(paths.cells) == 0:
         return np.full((len(positions), 1), -1, dtype=np.int32)
     return _column(np.where(here, paths.cells[np.where(here, positions, 0)], -1))
 
 
-def _items_of_steps(paths: CellPaths, table: NDArray[np.int32]) -> NDArray[np.int32]:
+def _items_of_steps(paths: CellPaths, table: Ints32) -> Ints32:
     """Item of the step from every cell to the next one; meaningless at the last cell of a path."""
     items = np.full(len(paths.cells), -1, dtype=np.int32)
     _step_items(items, paths.cells, paths.offsets, paths.grid.n, table)
@@ -178,9 +178,9 @@ def _items_of_steps(paths: CellPaths, table: NDArray[np.int32]) -> NDArray[np.in
 
 
 def _chosen(
-    items: NDArray[np.int32],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
+    items: Ints32,
+    first: Ints,
+    last: Ints,
     most: int,
     rng: np.random.Generator,
 ) -> Rows:

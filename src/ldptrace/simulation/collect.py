@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.parallel import CHUNK, child, chunks, map_ordered
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
@@ -33,9 +33,9 @@ class Members:
     source: np.random.Generator
     others: bool = False
 
-    def of_block(self, number: int, users: int) -> NDArray[np.bool_]:
+    def of_block(self, number: int, users: int) -> Flags:
         """Which users of the block of that number belong."""
-        drawn: NDArray[np.bool_] = child(self.source, number).random(users) < self.share
+        drawn: Flags = child(self.source, number).random(users) < self.share
         return ~drawn if self.others else drawn
 
 
@@ -106,7 +106,7 @@ def _tally(
     return Tally(plan.id, round_number, tuple(counts), tuple(reports), tuple(users))
 
 
-def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[Ints]:
     """Who answers which question. Each device draws on its own, so group sizes are random, as in a real collection."""
     if round_.assignment == "everyone":
         return [np.arange(users, dtype=np.int64)] * len(round_.asks)
@@ -117,7 +117,7 @@ def _groups(round_: Round, users: int, rng: np.random.Generator) -> list[NDArray
     return [order[group == number] for number in range(len(round_.asks))]
 
 
-def _tickets(round_: Round) -> NDArray[np.int64]:
+def _tickets(round_: Round) -> Ints:
     """The ask that each of the 65,536 tickets is for.
 
     Questions about time have the last tickets of every other question's range, but of that about the length, as

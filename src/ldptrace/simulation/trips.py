@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.timing import Timing
 from ldptrace.core.trajectories import Trajectories
@@ -25,9 +26,9 @@ class Trips:
     paths: CellPaths
     timing: Timing | None
     # Where the points of each trajectory began and ended: blocks are cut by them.
-    offsets: NDArray[np.int64]
+    offsets: Ints
     # How many trips each was drawn from; None: it is all that its device has.
-    counts: NDArray[np.int64] | None = None
+    counts: Ints | None = None
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Trips:

@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Ints
+from ldptrace.core.arrays import Flags, Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
 
@@ -77,7 +76,7 @@ def one_each(
     users: Ints | None,
     trips: Ints | None,
     rng: np.random.Generator,
-    filled: NDArray[np.bool_] | None = None,
+    filled: Flags | None = None,
 ) -> Ints | None:
     """Numbers of trajectories, in their order: one trip of each user, every one equally likely, and a piece of it.
 
@@ -98,7 +97,7 @@ def one_each(
     return first + rng.integers(pieces)
 
 
-def trip_counts(users: Ints, trips: Ints | None, filled: NDArray[np.bool_]) -> Ints:
+def trip_counts(users: Ints, trips: Ints | None, filled: Flags) -> Ints:
     """For each trajectory, how many trips with points its user has; pieces of one trip count once.
 
     >>> trip_counts(np.array([7, 7, 7, 8]), np.array([0, 0, 1, 2]), np.array([True, True, True, False])).tolist()
@@ -110,7 +109,7 @@ def trip_counts(users: Ints, trips: Ints | None, filled: NDArray[np.bool_]) -> I
     return found
 
 
-def _one_trip_each(users: Ints, rng: np.random.Generator, filled: NDArray[np.bool_] | None) -> Ints:
+def _one_trip_each(users: Ints, rng: np.random.Generator, filled: Flags | None) -> Ints:
     shuffled = rng.permutation(len(users))
     if filled is not None and not filled.all():
         shuffled = shuffled[np.argsort(~filled[shuffled], kind="stable")]

@@ -14,9 +14,9 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.memory import Memory, Remember
 from ldptrace.curator.tally import Tally
 from ldptrace.models.base import MobilityModel
+from ldptrace.models.observation import first_guess
 from ldptrace.models.path.model import observed
 from ldptrace.models.routes.options import StreetOptions
-from ldptrace.models.share import first_guess
 from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import TIME_QUESTIONS, Trips

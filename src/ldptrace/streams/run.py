@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.planning import choose_grid, choose_plan
@@ -35,9 +35,8 @@ from ldptrace.simulation.unit import play_devices
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
 from ldptrace.streams.promise import SHOWN, notes_of, promise_of
-from ldptrace.streams.rate import Hidden, Shown
 from ldptrace.streams.settings import Settings
-from ldptrace.streams.travellers import Travellers
+from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 QUESTIONS = (*DEFAULT_SHARES, "pace")
 
@@ -122,7 +121,7 @@ class _Cast:
     """Who plays: trips with times, the device of each, and the sources of chance."""
 
     trips: Trajectories
-    devices: NDArray[np.int64]
+    devices: Ints
     source: Streams
 
     @staticmethod

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.streams.now import WithTrip
 
 
 class Travellers:
@@ -33,7 +33,7 @@ class Travellers:
         self._drawn += len(set_out)
         return set_out
 
-    def positions(self, time: float) -> tuple[NDArray[np.int64], Floats, Floats]:
+    def positions(self, time: float) -> tuple[Ints, Floats, Floats]:
         """Who is on the way at a time, and where."""
         found = [_at(first, trips, time, self.tick) for first, trips in self._on_the_way]
         if not found:
@@ -65,9 +65,7 @@ class Travellers:
         ]
 
 
-def _at(
-    first: int, trips: Trajectories, time: float, tick: float
-) -> tuple[NDArray[np.int64], Floats, Floats]:
+def _at(first: int, trips: Trajectories, time: float, tick: float) -> tuple[Ints, Floats, Floats]:
     assert trips.t is not None
     if len(trips) == 0:
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
@@ -80,3 +78,54 @@ def _at(
     share = np.divide(time - trips.t[at], apart, out=np.zeros(len(at)), where=apart > 0)
     x = trips.x[at] + share * (trips.x[then] - trips.x[at])
     return first + here, x, trips.y[at] + share * (trips.y[then] - trips.y[at])
+
+
+# Travellers per step before anything is known.
+NOMINAL = 1000
+# Steps that a line is drawn through.
+RECENT = 8
+
+
+class Shown:
+    """Every trip reports on arrival: as many leave as arrived in the last step."""
+
+    def __init__(self, step: float) -> None:
+        self.step, self.per_second = step, NOMINAL / step
+
+    def add(self, reports: int, with_trip: WithTrip, time: float) -> None:
+        self.per_second = reports / self.step
+
+
+class Hidden:
+    """Devices report at a time of their own: the share with a trip, times their number, is how many devices had one in
+    the time that they report about. While that grows from the start on, its slope is the rate; then it is the number
+    over the time.
+    """
+
+    def __init__(self, devices: int, every: float, start: float) -> None:
+        self.devices, self.every, self.start = devices, every, start
+        self.per_second = devices / every
+        self._seen: list[tuple[float, float, float]] = []
+
+    def add(self, reports: int, with_trip: WithTrip, time: float) -> None:
+        """The share of the devices that had a trip, of those that reported around `time`."""
+        if not (reports and np.isfinite(with_trip.std_error)):
+            return
+        reach = time - self.start
+        trips, error = self.devices * with_trip.value, self.devices * with_trip.std_error
+        self._seen = [*self._seen, (reach, trips, error)][-RECENT:]
+        if reach > self.every or len(self._seen) < 3:
+            found = trips / min(reach, self.every)
+        else:
+            found = self._slope(trips / reach)
+        self.per_second = float(np.clip(found, 0.0, 4 * self.devices / self.every))
+
+    def _slope(self, usual: float) -> float:
+        """Of the line through the last steps; the mean since the start, give or take half of it, is known besides."""
+        reach, trips, error = np.array(self._seen).T
+        weights = error**-2
+        centred = reach - np.average(reach, weights=weights)
+        size = float(weights @ centred**2)
+        slope = float(weights @ (centred * trips)) / size
+        prior = 1 / (0.5 * max(usual, 1e-9)) ** 2
+        return (slope * size + usual * prior) / (size + prior)

@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import grid_moves, move_items
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves, move_items
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid

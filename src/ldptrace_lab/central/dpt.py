@@ -18,8 +18,7 @@ import numpy as np
 
 from ldptrace.core import ragged
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import grid_moves
-from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.paths import CellPaths, direction_of, grid_moves
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.moves import grid_moves
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol.grid import Grid
 from ldptrace_lab.central.curator import Ints

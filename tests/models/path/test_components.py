@@ -5,7 +5,7 @@ from scipy import sparse
 
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout
+from ldptrace.models.path.messages import Layout
 from ldptrace.models.prior import Prior
 from ldptrace.protocol.grid import Grid
 

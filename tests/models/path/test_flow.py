@@ -12,8 +12,8 @@ from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
 from ldptrace.models.path.flow import Flow
 from ldptrace.models.path.graph import MoveGraph
+from ldptrace.models.path.messages import Layout
 from ldptrace.models.path.model import longest, observed
-from ldptrace.models.path.potentials import Layout
 from ldptrace.models.prior import Prior
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
@@ -13,7 +15,7 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning
 from ldptrace.models.observation import Match, Observation, clearly_missed
 from ldptrace.models.path.model import PathModel, observed
-from ldptrace.models.routes.free import FreePaths, Split, drawn, missed, passes
+from ldptrace.models.routes.free import LEAST_GAIN, FreePaths, Split, drawn, missed, passes, share_off_streets
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.protocol.grid import Grid
@@ -153,3 +155,35 @@ def test_what_is_missed_is_measured_beyond_noise() -> None:
     )
     # Answers that are noise say nothing of any model.
     assert missed([seen([0.1, -0.1])], {"visits": np.ones(2)}) == 0
+
+
+def test_streets_are_believed_where_both_explain_the_answers(rng: np.random.Generator) -> None:
+    noise = rng.standard_normal(400)
+    assert share_off_streets(noise, 20, noise, 100) == 0.0
+    # A richer model fits noise better, by about its number of parameters, and that is not held against streets.
+    better = noise.copy()
+    better[:80] = 0.0
+    assert share_off_streets(noise, 20, better, 100) == 0.0
+
+
+@pytest.mark.parametrize("true", [0.2, 0.5, 0.9])
+def test_the_share_of_a_mixture_is_found(true: float, rng: np.random.Generator) -> None:
+    # Answers lie between what the two models expect, far apart for the noise.
+    noise, apart = rng.standard_normal(2000), 3 * rng.standard_normal(2000)
+    assert share_off_streets(noise + true * apart, 20, noise - (1 - true) * apart, 20) == pytest.approx(
+        true, abs=0.03
+    )
+
+
+def test_little_evidence_is_not_enough() -> None:
+    misfit = np.zeros(100)
+    misfit[0] = np.sqrt(LEAST_GAIN) - 0.1
+    assert share_off_streets(misfit, 10, np.zeros(100), 10) == 0.0
+    misfit[0] = np.sqrt(LEAST_GAIN) + 0.1
+    assert share_off_streets(misfit, 10, np.zeros(100), 10) == 1.0
+
+
+@given(st.integers(0, 1000), st.floats(0, 50), st.floats(0, 50))
+def test_a_share_is_a_share(seed: int, street_freedom: float, path_freedom: float) -> None:
+    streets, paths = np.random.default_rng(seed).normal(0, 2, (2, 60))
+    assert 0.0 <= share_off_streets(streets, street_freedom, paths, path_freedom) <= 1.0

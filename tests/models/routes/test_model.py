@@ -18,7 +18,7 @@ from ldptrace.models.observation import overall
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.ends import places_of
-from ldptrace.models.routes.mixture import share_off_streets
+from ldptrace.models.routes.free import share_off_streets
 from ldptrace.models.routes.model import RouteModel, within
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.models.routes.strides import Strides

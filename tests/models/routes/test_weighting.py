@@ -10,7 +10,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout
+from ldptrace.models.path.messages import Layout
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.ends import MARKS, Ends, places_of
 from ldptrace.models.routes.strides import STRIDES

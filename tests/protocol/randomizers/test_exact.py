@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pytest
 
-from ldptrace.audit.enumeration import distribution
+from ldptrace.audit.exact import distribution
 from ldptrace.protocol.exact import log, ratio_at_most
 from ldptrace.protocol.randomizers import GRR, OUE, PrivSet, Randomizer
 from ldptrace.protocol.randomness import Source

@@ -10,7 +10,7 @@ import pytest
 
 from ldptrace.errors import InputError
 from ldptrace.roads import RoadNetwork, read_roads
-from ldptrace.roads.pieces import in_pieces
+from ldptrace.roads.coverage import in_pieces
 
 Writer = Callable[[str, str], Path]
 NODES = "node_id,x,y\na,0,0\nb,100,0\nc,100,100\n"

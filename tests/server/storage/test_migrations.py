@@ -11,9 +11,9 @@ import pytest
 
 from ldptrace.device import Reporter
 from ldptrace.device.track import occasion_among
-from ldptrace.server import campaigns, journal, registry, releases, tallies, tokens, views
-from ldptrace.server.beats import running_releases
+from ldptrace.server import campaigns, registry, releases, tallies, tokens, views
 from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.releases import running_releases
 from ldptrace.server.storage import Database, open_database
 from ldptrace.server.storage.migrations import STEPS
 from ldptrace.server.storage.schema import VERSION
@@ -97,7 +97,7 @@ def test_a_database_of_version_1(database: Database) -> None:
         # The id under which a plan was published stays; one that nobody has seen is a plan of its own.
         ids = {name: one.plan_id for name, one in found.items()}
         assert ids["open"] == ids["closed"] == ids["published"]
-        assert f"plan {ids['open']}" in [entry["detail"] for entry in journal.audit_log(session, "open")]
+        assert f"plan {ids['open']}" in [entry["detail"] for entry in registry.audit_log(session, "open")]
         assert ids["draft"] == found["draft"].plan.id != ids["open"]
         assert tokens.holder(session, TOKEN).label == "control room"
         assert [file["name"] for file in views.files_of(session, "published")] == [
@@ -110,7 +110,7 @@ def test_a_database_of_version_1(database: Database) -> None:
             "percent": 100,
             "error": "",
         }
-        last = [entry["actor"] for entry in journal.audit_log(session)][-2:]
+        last = [entry["actor"] for entry in registry.audit_log(session)][-2:]
         assert last == ["upgrade", "upgrade"]
     campaigns.open_round(database, "draft", actor="test")
     database.close()

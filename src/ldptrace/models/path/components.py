@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.models.linear import SMALL, matrix_of
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout
+from ldptrace.models.path.messages import Layout
 from ldptrace.models.prior import PriorComponent
 from ldptrace.protocol.lattice import TURNS
 
@@ -40,7 +40,7 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
     middle_i = (i[graph.source] + i[graph.target]) / 2
     middle_j = (j[graph.source] + j[graph.target]) / 2
 
-    def alike(group: NDArray[np.int64], groups: int) -> Any:
+    def alike(group: Ints, groups: int) -> Any:
         """Smooth over the places of moves, separately for each group of directions."""
         entries, rows, columns, width = [], [], [], 0
         for number in range(groups):
@@ -87,7 +87,7 @@ def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
     )
 
 
-def _indicator(group: NDArray[np.int64], groups: int) -> Any:
+def _indicator(group: Ints, groups: int) -> Any:
     return matrix_of(np.ones(len(group)), np.arange(len(group)), group, (len(group), groups))
 
 

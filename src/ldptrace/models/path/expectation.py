@@ -14,9 +14,8 @@ import numpy as np
 from ldptrace.core.arrays import Floats
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Messages
+from ldptrace.models.path.messages import Layout, Messages, base_length, shifted, weights_of
 from ldptrace.models.path.moments import Moments
-from ldptrace.models.path.potentials import Layout, base_length, shifted, weights_of
 
 # A path may lose this part of its answer to repeats at most; it only matters far from any fit.
 _LEAST = 0.2

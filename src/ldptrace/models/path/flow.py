@@ -17,13 +17,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path import passes
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.answers.base import Features
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout, base_length, shifted, weights_of
+from ldptrace.models.path.messages import Layout, base_length, shifted, weights_of
 from ldptrace.protocol.lattice import TURNS
 
 # Products are of single precision: they need half the memory, and are twice as quick. What is expected is of double.
@@ -73,7 +73,7 @@ class Flow:
         return Flow.at(self.graph, self.layout.lengths, self.potentials + step)
 
     @cached_property
-    def shift(self) -> NDArray[np.int64]:
+    def shift(self) -> Ints:
         return passes.shifts(self.graph.grid.n)
 
     @cached_property
@@ -135,7 +135,7 @@ class Flow:
         """Products with the Jacobian at these potentials."""
         return Products(self, capacities)
 
-    def pools(self, name: str) -> NDArray[np.int64]:
+    def pools(self, name: str) -> Ints:
         """Groups of answers about neighbouring cells; lengths and turns are groups of their own."""
         numbers = np.unique(ANSWERS[name].pools(self.graph, len(self.length)), return_inverse=True)[1]
         return numbers.astype(np.int64)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats, Ints
-from ldptrace.core.moves import grid_moves, move_items
+from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.paths import grid_moves, move_items
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import move_count, turn
 
@@ -29,7 +28,7 @@ class MoveGraph:
 
     grid: Grid
     # Which cells a path may enter, where an area says so; None: all.
-    land: NDArray[np.bool_] | None = None
+    land: Flags | None = None
 
     @property
     def cells(self) -> int:

@@ -3,6 +3,8 @@
 The weight of a path is a product: its first cell, its first move, every later move given the one before, its
 last cell. Sums over all paths with a given number of moves need one vector per position, over the moves of the
 grid. Every vector is scaled to sum one; the scales cancel, because all uses are ratios at a fixed number of moves.
+
+The weights come from the log-potentials x, whose vector has a place for each kind (`Layout`).
 """
 
 from __future__ import annotations
@@ -11,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.path.graph import MoveGraph
@@ -71,7 +72,7 @@ class Messages:
         return np.divide(1.0, sums, out=np.zeros_like(sums), where=self._inside & (sums > 0))
 
     @cached_property
-    def _inside(self) -> NDArray[np.bool_]:
+    def _inside(self) -> Flags:
         k = np.arange(self.most + 1)
         return (k[:, None] >= 1) & (k[:, None] + k <= self.most)
 
@@ -318,3 +319,56 @@ def _pairs(  # type: ignore[no-untyped-def]
 def _add(row, other, weight):  # type: ignore[no-untyped-def]
     for r in range(len(row)):
         row[r] += other[r] * weight
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each kind of log-potential is in the vector of all."""
+
+    cells: int
+    moves: int
+    lengths: int
+
+    @property
+    def start(self) -> slice:
+        return slice(0, self.cells)
+
+    @property
+    def end(self) -> slice:
+        return slice(self.cells, 2 * self.cells)
+
+    @property
+    def move(self) -> slice:
+        return slice(2 * self.cells, 2 * self.cells + self.moves)
+
+    @property
+    def turn(self) -> slice:
+        return slice(self.move.stop, self.move.stop + TURNS)
+
+    @property
+    def length(self) -> slice:
+        return slice(self.turn.stop, self.turn.stop + self.lengths)
+
+    @property
+    def size(self) -> int:
+        return self.length.stop
+
+
+def weights_of(graph: MoveGraph, layout: Layout, potentials: Floats) -> Weights:
+    """Factors of a path's weight w, the base measure (an equal chance of all moves out of a cell) included."""
+    out = np.maximum(graph.by_source(graph.open_moves), 1.0)
+    move = graph.open_moves * np.exp(shifted(potentials[layout.move])) / out[graph.source]
+    bend = np.exp(shifted(potentials[layout.turn]))
+    step = np.where(graph.following >= 0, move[graph.following] * bend[graph.turns], 0.0)
+    start, end = (graph.open_cells * np.exp(shifted(potentials[kind])) for kind in (layout.start, layout.end))
+    return Weights(start, move, step, end)
+
+
+def base_length(n: int, lengths: int) -> Floats:
+    """Log-probability, up to a constant, of 1, 2, ... cells before anything is known: mean about two thirds of n."""
+    return -1.5 / n * np.arange(lengths, dtype=np.float64)
+
+
+def shifted(values: Floats) -> Floats:
+    """A common factor changes nothing; without it exponentials stay in range."""
+    return values - values.max()

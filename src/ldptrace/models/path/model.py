@@ -22,17 +22,15 @@ from ldptrace.errors import FitWarning, InputError
 from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
 from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.linear import SMALL
-from ldptrace.models.observation import Match, Observation, match_table, refuse_unused, warn_of_misfit
+from ldptrace.models.observation import Match, Observation, Share, match_table, refuse_unused, warn_of_misfit
 from ldptrace.models.path.answers import ANSWERS
 from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.messages import Messages
-from ldptrace.models.path.potentials import Layout, weights_of
+from ldptrace.models.path.messages import Layout, Messages, weights_of
 from ldptrace.models.path.sampler import PathSampler
 from ldptrace.models.prior import Prior
 from ldptrace.models.replicates import path_ratios, redrawn
-from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import TURNS, move_count
 from ldptrace.protocol.plan import Plan
@@ -131,7 +129,7 @@ class PathModel(LatticeModel):
         return self._sampler.draw(count, sources)
 
     def replicated(
-        self, count: int, rng: np.random.Generator
+        self, count: int, rng: np.random.Generator, *, timed: bool = False
     ) -> tuple[Trajectories, NDArray[np.float32] | None]:
         trips = self.sample(count, rng)
         if self.draws is None:

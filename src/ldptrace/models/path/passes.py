@@ -13,21 +13,21 @@ a time.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.protocol.lattice import DIRECTION_DI, DIRECTION_DJ, DIRECTION_HEADING, TURNS
 
 # The direction straight on, the two at 45, 90 and 135 degrees, and the one back, for each direction.
 _AT = {heading: number for number, heading in enumerate(DIRECTION_HEADING)}
-NEIGHBOURS: NDArray[np.int64] = np.array(
+NEIGHBOURS: Ints = np.array(
     [[_AT[(heading + bend) % 8] for bend in (0, 1, -1, 2, -2, 3, -3, 4)] for heading in DIRECTION_HEADING]
 )
 assert TURNS == 5
 _TILE = 384
 
 
-def shifts(n: int) -> NDArray[np.int64]:
+def shifts(n: int) -> Ints:
     """By how much each direction changes the number of the cell."""
     return np.array([di * n + dj for di, dj in zip(DIRECTION_DI, DIRECTION_DJ, strict=True)])
 

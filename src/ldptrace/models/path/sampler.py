@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
-from ldptrace.core.arrays import Floats
+from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import grid_moves
 from ldptrace.core.parallel import map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.paths import CellPaths, grid_moves
 from ldptrace.models.path.messages import Messages
 from ldptrace.protocol.grid import Grid
 
@@ -27,9 +26,9 @@ class PathSampler:
     """
 
     grid: Grid
-    following: NDArray[np.int32]
+    following: Ints32
     first: Floats
-    first_other: NDArray[np.int32]
+    first_other: Ints32
     next: Floats
     next_other: NDArray[np.int8]
 

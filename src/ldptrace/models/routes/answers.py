@@ -16,15 +16,12 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.moves import link_items, move_items
-from ldptrace.core.paths import CellPaths, direction_of
+from ldptrace.core.paths import CellPaths, direction_of, link_items, move_items
 from ldptrace.models.path.graph import TURN
-from ldptrace.models.path.potentials import Layout
+from ldptrace.models.path.messages import Layout
 from ldptrace.protocol.lattice import TURNS, link_count, move_count
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +83,11 @@ class PathTables:
         return self.rows[self._keys >= 0]
 
     @cached_property
-    def moves(self) -> NDArray[np.int32]:
+    def moves(self) -> Ints32:
         return move_items(self.paths.grid.n)[self._keys[self._keys >= 0]]
 
     @cached_property
-    def links(self) -> NDArray[np.int32]:
+    def links(self) -> Ints32:
         return link_items(self.paths.grid.n)[self._keys[self._keys >= 0]]
 
     @cached_property

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from scipy.sparse import csr_array, diags_array, hstack, vstack
 
+from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.models.path.components import smooth
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.protocol.grid import Grid
@@ -23,9 +23,6 @@ from ldptrace.roads.leaning import zones_of
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import side_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 # Places along one side of the map, and of a cell, at most.
 PLACES, PARTS = 24, 4
@@ -62,7 +59,7 @@ class Ends:
     `density` says how dense the streets are at every place.
     """
 
-    marks: Ints
+    marks: Ints32
     density: Floats
 
     @staticmethod
@@ -79,7 +76,7 @@ class Ends:
         )
 
 
-def kinds_of(roads: RoadNetwork) -> Ints:
+def kinds_of(roads: RoadNetwork) -> Ints32:
     """The kind of every edge as the end of a trip: how large a road it is, or the last one of a large road that ends.
 
     Nobody stops on a motorway, except where it leaves the map: trips from elsewhere begin there.
@@ -97,7 +94,7 @@ def kinds_of(roads: RoadNetwork) -> Ints:
     return np.where(gate, GATE, kind).astype(np.int32)
 
 
-def _at_the_rim(roads: RoadNetwork) -> NDArray[np.bool_]:
+def _at_the_rim(roads: RoadNetwork) -> Flags:
     """Whether each node lies where the map ends."""
     x0, y0, x1, y1 = roads.bounds()
     across, up = RIM * (x1 - x0), RIM * (y1 - y0)
@@ -105,12 +102,12 @@ def _at_the_rim(roads: RoadNetwork) -> NDArray[np.bool_]:
     return ~inside
 
 
-def _apart(routes: Routes, start: Ints, end: Ints) -> Ints:
+def _apart(routes: Routes, start: Ints32, end: Ints32) -> Ints32:
     """The class of how far apart both ends of every route are."""
     roads = routes.roads
     across, up = roads.scale
 
-    def at(edge: Ints, share: Floats) -> tuple[Floats, Floats]:
+    def at(edge: Ints32, share: Floats) -> tuple[Floats, Floats]:
         first, last = roads.source[edge], roads.target[edge]
         x = roads.x[first] + share * (roads.x[last] - roads.x[first])
         return x * across, (roads.y[first] + share * (roads.y[last] - roads.y[first])) * up
@@ -121,7 +118,7 @@ def _apart(routes: Routes, start: Ints, end: Ints) -> Ints:
     return np.clip(classes, 0, CLASSES - 1).astype(np.int32)
 
 
-def street_density(roads: RoadNetwork, place: Ints, n: int) -> Floats:
+def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
     """Logarithm of the length of streets around each place, with mean 0 and deviation 1 over the streets."""
     length = np.bincount(place, roads.length, n * n).astype(np.float64)
     around = gaussian_filter(length.reshape(n, n), 1.0, mode="nearest").ravel()

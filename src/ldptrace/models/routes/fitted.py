@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.fit import Fit, fit_potentials
@@ -25,15 +26,13 @@ from ldptrace.models.routes.ends import GATE, Ends, kinds_of, places_of, standin
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import Weighting, route_prior
 from ldptrace.protocol.grid import Grid
-from ldptrace.roads.coverage import Coverage
+from ldptrace.roads.coverage import Coverage, in_pieces
 from ldptrace.roads.leaning import Lean, Pool, Zones
 from ldptrace.roads.library import ROUTES, Library
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.pieces import in_pieces
 from ldptrace.roads.routes import Routes
 
 LOG = logging.getLogger(__name__)
-Floats = NDArray[np.float64]
 
 # Variance that the library adds to an answer, over that of its noise: more than this, and the fit allows for it.
 CRUDE = 100.0
@@ -190,7 +189,7 @@ def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
     return found
 
 
-def parts_of(routes: int) -> NDArray[np.int64]:
+def parts_of(routes: int) -> Ints:
     """How many of all routes have been drawn after each library, from none to all.
 
     >>> parts_of(300_000).tolist(), parts_of(10).tolist()

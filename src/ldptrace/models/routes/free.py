@@ -1,7 +1,12 @@
 """Trips that streets do not carry: a path model of the same answers says what they look like, and how many there are.
 
 There are two shares of such trips. Trips `elsewhere` pass cells without streets, so no route can describe them. Of the
-other trips, a part leaves the streets although there are some, if the answers show it clearly (`mixture`).
+other trips, a part leaves the streets although there are some, if the answers show it clearly (`share_off_streets`).
+
+For that part, both models predict the same answers. The share of the path model in their mixture is the one with the
+smallest expected squared error of the answers (Mallows' criterion): misfits grow smaller with a richer model by chance
+alone, by twice its number of parameters, and that much is taken off. Streets are believed unless the answers speak
+clearly against them.
 """
 
 from __future__ import annotations
@@ -11,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
+from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator.estimates import Estimates
 from ldptrace.models.fit import judged
@@ -22,10 +27,6 @@ from ldptrace.models.path.model import PathFit, PathModel, fit_paths
 from ldptrace.models.prior import Prior
 from ldptrace.models.routes.answers import PathTables
 from ldptrace.models.routes.fitted import Fitted
-from ldptrace.models.routes.mixture import SMALLEST, share_off_streets
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Standard errors by which the answers must name cells without streets before trips are believed to pass them.
 CLEAR = 4.0
@@ -170,3 +171,26 @@ def _named(seen: Observation, bare: Flags) -> bool:
     if seen.name not in ("visits", "terminals") or not bare.any():
         return False
     return float(seen.frequencies[bare].sum()) > CLEAR * math.sqrt(float(seen.variances[bare].sum()))
+
+
+# By how much the criterion must fall: twice the logarithm of the odds against streets alone.
+LEAST_GAIN = 10.0
+# A smaller part is not worth a second kind of trip.
+SMALLEST = 0.01
+
+
+def share_off_streets(streets: Floats, street_freedom: float, paths: Floats, path_freedom: float) -> float:
+    """Best share of the path model, given misfits in standard errors and numbers of parameters of both.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.standard_normal(500)
+    >>> share_off_streets(noise, 20, noise + 0.1, 100), share_off_streets(noise + 3, 20, noise, 100)
+    (0.0, 0.97)
+    """
+    apart = streets - paths
+    square = float(apart @ apart)
+    if square == 0:
+        return 0.0
+    share = min(max((float(streets @ apart) - (path_freedom - street_freedom)) / square, 0.0), 1.0)
+    gain = 2 * share * (float(streets @ apart) - (path_freedom - street_freedom)) - share**2 * square
+    return round(share, 2) if gain > LEAST_GAIN and share >= SMALLEST else 0.0

@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core.area import Area
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, MobilityModel, Part, Sampler, checked_count
+from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Sampler, checked_count
 from ldptrace.models.fit import Fit
 from ldptrace.models.observation import (
     Match,
     Observation,
+    Share,
     match_table,
     overall,
     refuse_unused,
@@ -37,15 +39,12 @@ from ldptrace.models.routes.free import FreePaths, Split, drawn
 from ldptrace.models.routes.options import StreetOptions
 from ldptrace.models.routes.strides import Strides
 from ldptrace.models.routes.weighting import FINE, Weighting
-from ldptrace.models.share import Share
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.roads.coverage import Coverage
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
-
-Floats = NDArray[np.float64]
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
 FEW = 1000
@@ -196,46 +195,30 @@ class RouteModel(MobilityModel):
         if not (math.isfinite(noise) and noise >= 0):
             raise InputError(f"noise must be a number from 0, got {noise!r}")
         # The plan says in which coordinates people answered, or leaves it open; without one the map says it.
-        how = {"spacing": spacing, "interval": interval, "noise": noise, "timed": timed}
-        return self.labelled(Sampler.of(self, count, rng, **how).trips())
+        return self.labelled(Sampler.of(self, count, rng, Along(spacing, interval, noise, timed)).trips())
 
-    def block(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        *,
-        spacing: float | None = None,
-        interval: float | None = None,
-        noise: float = 0.0,
-        timed: bool = False,
-    ) -> Part:
+    def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
         # A child: times of trips are drawn from the source itself.
         (own,) = rng.spawn(1)
-        part, _ = self._drawn(count, own, spacing, interval, timed)
-        if noise == 0:
+        part, _ = self._drawn(count, own, along)
+        if along.noise == 0:
             return part
         drawn = part(0, count)
         across, up = self.routes.roads.scale
-        x, y = own.normal(0.0, noise, (2, drawn.points))
+        x, y = own.normal(0.0, along.noise, (2, drawn.points))
         return replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up).part
 
-    def _drawn(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        spacing: float | None,
-        interval: float | None,
-        timed: bool,
-    ) -> tuple[Part, NDArray[np.int64]]:
+    def _drawn(self, count: int, rng: np.random.Generator, along: Along) -> tuple[Part, Ints]:
         """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets."""
         elsewhere = int(rng.binomial(count, self.elsewhere)) if self.elsewhere else 0
         off = int(rng.binomial(count - elsewhere, self.off_streets))
         followed = count - elsewhere - off
         picked = np.searchsorted(self._running, rng.random(followed) * self._running[-1], side="right")
         picked = np.minimum(picked, len(self.routes) - 1)
-        timed = (timed or interval is not None) and self.routes.roads.seconds is not None
+        spacing, interval = along.spacing, along.interval
+        timed = (along.timed or interval is not None) and self.routes.roads.seconds is not None
 
-        def on_streets(which: NDArray[np.int64]) -> Trajectories:
+        def on_streets(which: Ints) -> Trajectories:
             if spacing is None and interval is None:
                 drawn = self.strides.trips(self.routes, which, self.grid)
             else:
@@ -245,7 +228,7 @@ class RouteModel(MobilityModel):
         if followed == count or self.paths is None:
             return lambda start, stop: on_streets(picked[start:stop]), picked
         paths = self._walks(elsewhere, off, rng)
-        free, order = self._free(paths, rng, spacing, interval, timed), rng.permutation(count)
+        free, order = self._free(paths, rng, replace(along, timed=timed)), rng.permutation(count)
 
         def part(start: int, stop: int) -> Trajectories:
             which = order[start:stop]
@@ -261,7 +244,7 @@ class RouteModel(MobilityModel):
     def replicated(
         self, count: int, rng: np.random.Generator, *, timed: bool = False
     ) -> tuple[Trajectories, NDArray[np.float32] | None]:
-        part, numbers = self._drawn(checked_count(count), rng, None, None, timed)
+        part, numbers = self._drawn(checked_count(count), rng, Along(timed=timed))
         trips = self.labelled(part(0, count))
         if self.draws is None:
             return trips, None
@@ -281,26 +264,21 @@ class RouteModel(MobilityModel):
         return CellPaths.concat(both)
 
     def _free(
-        self,
-        paths: CellPaths,
-        rng: np.random.Generator,
-        spacing: float | None,
-        interval: float | None,
-        timed: bool,
-    ) -> Callable[[NDArray[np.int64]], Trajectories]:
+        self, paths: CellPaths, rng: np.random.Generator, along: Along
+    ) -> Callable[[Ints], Trajectories]:
         """Trips off the streets, their points as far apart as those on streets; at the streets' mean speed."""
         assert self.paths is not None
         roads = self.routes.roads
         scale = math.sqrt(roads.scale[0] * roads.scale[1])
         pace = 1.0 if roads.seconds is None else float(roads.seconds.sum() / roads.length.sum())
         usual = float(self.strides.apart[0]) / (pace if self.strides.timed else 1.0)
-        apart = (spacing or (interval / pace if interval else usual)) / scale
+        apart = (along.spacing or (along.interval / pace if along.interval else usual)) / scale
         land = self.paths.land
         placed = place(paths, rng, style=self.paths.placement, land=land)
 
-        def free(which: NDArray[np.int64]) -> Trajectories:
+        def free(which: Ints) -> Trajectories:
             drawn = replace(respace(placed.take(which), apart, land), crs=roads.crs)
-            if not timed:
+            if not along.timed:
                 return drawn
             steps = np.hypot(np.diff(drawn.x, prepend=0.0), np.diff(drawn.y, prepend=0.0)) * scale * pace
             return replace(drawn, t=running(steps, drawn.offsets))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.kernels import kernel
 from ldptrace.core.parallel import chunks, map_chunks
 from ldptrace.core.paths import CellPaths
@@ -20,8 +21,6 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.protocol import lattice
 from ldptrace.protocol.grid import Grid
 from ldptrace.roads.routes import Routes
-
-Floats = NDArray[np.float64]
 
 _axis_cell = kernel(lattice.axis_cell)
 
@@ -59,12 +58,12 @@ class Strides:
         tilted = weights * (np.array(SHARES) / np.array(DRAWN))[self.kind]
         return tilted / tilted.sum()
 
-    def points(self, routes: Routes, picked: NDArray[np.int64]) -> Trajectories:
+    def points(self, routes: Routes, picked: Ints) -> Trajectories:
         """The fixes of some routes, each at its stride."""
         apart = self.apart[self.kind[picked]]
         return routes.points(picked, interval=apart) if self.timed else routes.points(picked, spacing=apart)
 
-    def trips(self, routes: Routes, picked: NDArray[np.int64], grid: Grid) -> Trajectories:
+    def trips(self, routes: Routes, picked: Ints, grid: Grid) -> Trajectories:
         """Dense points of some routes that make the same paths on a grid as their fixes do.
 
         Between two fixes the line of the street is followed, without what lies in cells that the fixes miss: the

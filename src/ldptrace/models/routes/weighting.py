@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
+from ldptrace.core.arrays import Floats, Ints, Ints32
 from ldptrace.core.kernels import kernel
 from ldptrace.core.paths import CellPaths
 from ldptrace.models.observation import Observation
 from ldptrace.models.path.components import components
 from ldptrace.models.path.graph import MoveGraph
-from ldptrace.models.path.potentials import Layout
+from ldptrace.models.path.messages import Layout
 from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
 from ldptrace.models.routes.ends import MARKS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # How large components are before any answer, as a part of what they are in the path model: streets and their costs say
 # much already of what those have to find out.
@@ -48,7 +46,7 @@ class Weighting:
     order: Ints
     mass: Floats
     group: Ints
-    marks: NDArray[np.int32]
+    marks: Ints32
     features: csr_array
     table: csr_array
     items: Mapping[str, slice]

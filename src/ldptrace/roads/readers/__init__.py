@@ -7,7 +7,7 @@ from pathlib import Path
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode, checked_mode
 from ldptrace.roads.network import RoadNetwork
-from ldptrace.roads.readers import folder, graphml, osm, sumo, vector
+from ldptrace.roads.readers import folder, graphml, lines, osm, sumo
 from ldptrace.roads.readers.streets import Streets
 
 READERS = {
@@ -19,11 +19,11 @@ READERS = {
     ".graphml": graphml.read,
     ".net.xml": sumo.read,
     ".net.xml.gz": sumo.read,
-    ".geojson": vector.read_geojson,
-    ".geojson.gz": vector.read_geojson,
-    ".json": vector.read_geojson,
-    ".gpkg": vector.read_ogr,
-    ".shp": vector.read_ogr,
+    ".geojson": lines.read_geojson,
+    ".geojson.gz": lines.read_geojson,
+    ".json": lines.read_geojson,
+    ".gpkg": lines.read_ogr,
+    ".shp": lines.read_ogr,
 }
 
 

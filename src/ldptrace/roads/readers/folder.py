@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldptrace.core.arrow import pc
+from ldptrace.core.arrays import Flags, Floats
 from ldptrace.core.crs import WGS84
+from ldptrace.core.values import pc
 from ldptrace.errors import FormatError, InputError
-from ldptrace.roads.classes import limit_kmh
-from ldptrace.roads.network import Floats, Nodes
+from ldptrace.roads.classes import BACKWARD, BOTH, FORWARD, limit_kmh
+from ldptrace.roads.network import Nodes
 from ldptrace.roads.readers.lines import from_wkt
-from ldptrace.roads.readers.streets import Flags, Streets
+from ldptrace.roads.readers.streets import Streets
 from ldptrace.roads.readers.tables import find, need, optional_numbers, positions, read_table
-from ldptrace.roads.readers.tags import BACKWARD, BOTH, FORWARD
 
 NODE = ("node_id", "id", "osmid", "node", "nid")
 FROM = ("from", "u", "node1", "source", "start", "start_node", "from_node", "from_id")

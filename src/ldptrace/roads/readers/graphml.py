@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError
-from ldptrace.roads.classes import Mode, limit_kmh
-from ldptrace.roads.network import Floats
+from ldptrace.roads.classes import FORWARD, Mode, limit_kmh, way_class
 from ldptrace.roads.readers.lines import from_wkt
 from ldptrace.roads.readers.streets import Streets
-from ldptrace.roads.readers.tags import FORWARD, way_class
 
 Row = dict[str, str]
 

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Flags, Floats, Ints32
 from ldptrace.errors import InputError
 from ldptrace.roads.account import RoadAccount
 from ldptrace.roads.classes import PACE, PEOPLE, Mode, class_speed, is_open_to, rank_speed
-from ldptrace.roads.network import UNKNOWN, Floats, Nodes, Offsets, RoadNetwork
-
-Flags = NDArray[np.bool_]
+from ldptrace.roads.network import UNKNOWN, Nodes, Offsets, RoadNetwork
 
 KMH = 3.6
 # Two rows are one street if their lengths differ by less than this share and their middles by less than that.
@@ -39,7 +38,7 @@ class Streets:
     end: Nodes
     forward: Flags
     backward: Flags
-    kind: NDArray[np.int32]
+    kind: Ints32
     kinds: tuple[str, ...]
     length: Floats
     seconds: Floats
@@ -143,7 +142,7 @@ def _with_lengths(roads: RoadNetwork, given: Floats) -> tuple[RoadNetwork, tuple
     return replace(roads, length=np.where(known, given, roads.length)), ()
 
 
-def _sorted_kinds(kinds: tuple[str, ...], kind: NDArray[np.int32]) -> tuple[tuple[str, ...], Nodes]:
+def _sorted_kinds(kinds: tuple[str, ...], kind: Ints32) -> tuple[tuple[str, ...], Nodes]:
     """Only the classes that occur, by name, and the rows in the new numbers."""
     present = sorted({kinds[code] for code in np.unique(kind) if code >= 0}, key=_numbers_last)
     place = {word: number for number, word in enumerate(present)}

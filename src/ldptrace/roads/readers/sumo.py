@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads.classes import Mode
-from ldptrace.roads.network import Floats, Offsets
+from ldptrace.roads.network import Offsets
 from ldptrace.roads.readers.streets import KMH, Streets
 
 # What SUMO calls those who travel in each way.

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow import csv
 
-from ldptrace.core.arrow import pc
+from ldptrace.core.arrays import Floats
 from ldptrace.core.columns import GEOGRAPHIC, PLANAR
+from ldptrace.core.values import pc
 from ldptrace.errors import FormatError, InputError
-
-Floats = NDArray[np.float64]
 
 
 def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:

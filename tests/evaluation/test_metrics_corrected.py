@@ -9,8 +9,7 @@ import pytest
 
 from evaluation_data import drifting_walks
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.corrected import CORRECTED
-from ldptrace.evaluation.metrics import METRICS, Pair, Reference
+from ldptrace.evaluation.metrics import CORRECTED, METRICS, Pair, Reference
 from ldptrace.protocol.grid import Grid
 
 GRID = Grid((0, 0, 10, 10), 6)
