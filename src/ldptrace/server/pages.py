@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ldptrace.server.problems import Refused, ServerProblem, not_found
+from ldptrace.server.readme import PROFILE
 from ldptrace.server.registry import find_public
 from ldptrace.server.release_list import list_page, policy, published
-from ldptrace.server.releases import PAGE, PROFILE, file_of
+from ldptrace.server.releases import PAGE, file_of
 from ldptrace.server.state import State
 from ldptrace.server.storage import Session
 

@@ -7,6 +7,7 @@ from typing import Any
 from ldptrace.server.about import day, shown
 from ldptrace.server.registry import Campaign
 
+PROFILE = "profile.html"
 FILES = {
     "README.md": "this text",
     "index.html": "the same as a page, with a map",
@@ -22,7 +23,7 @@ FILES = {
     "synthetic.csv.promise.json": "what was promised, for the file of text, which cannot hold it",
     "synthetic.geojson": "the same as lines for a map",
     "travellers.json": "some of the synthetic trips for a live map",
-    "profile.html": "a page for the public: when trips begin, where they lead, how long they are",
+    PROFILE: "a page for the public: when trips begin, where they lead, how long they are",
     "profile.json": "the numbers of that page",
     "registry.yaml": "an entry for the registry of differential-privacy deployments",
     "nist-sp-800-226.md": "answers to the hazards that NIST SP 800-226 lists",

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldptrace.server.about import shown
-from ldptrace.server.readme import FILES, window_lines
+from ldptrace.server.readme import FILES, PROFILE, window_lines
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_list import STYLE
-from ldptrace.server.releases import PROFILE
 from ldptrace.server.streets import STEPS
 
 if TYPE_CHECKING:

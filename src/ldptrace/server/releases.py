@@ -100,7 +100,6 @@ STREETS = "drawn/streets.json"
 # In place of the number of a round: all of them together.
 WHOLE = -1
 PAGE = "index.html"
-PROFILE = "profile.html"
 
 MEDIA_TYPES = {
     ".json": "application/json",
