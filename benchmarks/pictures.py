@@ -51,7 +51,7 @@ def path_model(out: Path) -> None:
     moves = [int(np.flatnonzero((graph.source == a) & (graph.target == b))[0]) for a, b in pairwise(cells)]
     turns = [int(graph.turns[a][list(graph.following[a]).index(b)]) for a, b in pairwise(moves)]
     at = np.stack(np.divmod(np.array(cells), CELLS), axis=1) + 0.5
-    figure, axis = plt.subplots(figsize=(6.4, 5.9), layout="constrained")
+    figure, axis = plt.subplots(figsize=(5.2, 6.4), layout="constrained")
     table = np.exp(model.start).reshape(CELLS, CELLS).T
     shades = axis.imshow(table, origin="lower", extent=(0, CELLS, 0, CELLS), cmap="Blues", vmin=0, alpha=0.6)
     axis.set_xticks(range(CELLS + 1), [])
@@ -75,7 +75,8 @@ def path_model(out: Path) -> None:
     for kind, marker in (("start", "o"), ("move", ">"), ("turn", "D"), ("end", "s")):
         axis.plot([], [], marker=marker, color=COLOURS[kind], ms=9, ls="", label=f"factor of the {kind}")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    figure.colorbar(shades, ax=axis, shrink=0.8, label="factor of a start in the cell (1: no preference)")
+    label = "factor of a start in the cell (1: no preference)"
+    figure.colorbar(shades, ax=axis, location="top", shrink=0.9, label=label)
     _save(figure, out / "path-model.svg")
 
 
@@ -113,7 +114,7 @@ def time(out: Path) -> None:
     plt = _pyplot()
     data = generated(CITY, USERS)
     hours = np.arange(24) + 0.5
-    figure, axis = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    figure, axis = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
     axis.bar(hours, _per_hour(data.trajectories), width=1, color="0.85", label="real trips")
     axis.plot(hours, 100 * DAY_PROFILE, "k:", label="public profile")
     for users, colour in ((10_000, "tab:orange"), (USERS, "tab:blue")):
@@ -139,7 +140,7 @@ def local_and_central(out: Path) -> None:
     plt = _pyplot()
     found = errors(NOTES.read_text(encoding="utf-8"))
     names = list(found)
-    figure, axes = plt.subplots(1, 2, figsize=(8, 4.4), sharey=True)
+    figure, axes = plt.subplots(2, 1, figsize=(5.6, 6.6))
     for axis, metric in zip(axes, ("density", "trip"), strict=True):
         for method, (_, marker, colour) in METHODS.items():
             points = [
@@ -153,12 +154,12 @@ def local_and_central(out: Path) -> None:
         axis.set_yticks(range(len(names)), names)
         axis.grid(axis="y", color="0.9")
         axis.set_axisbelow(True)
-    axes[0].invert_yaxis()
+        axis.invert_yaxis()
     for words, marker, colour in METHODS.values():
         hollow = "none" if colour == "tab:orange" else colour
         axes[0].plot([], [], marker, color=colour, mfc=hollow, ms=8, mew=1.6, label=words)
-    figure.tight_layout(rect=(0, 0.16, 1, 1))
-    figure.legend(loc="lower center", ncols=2, fontsize=9, frameon=False)
+    figure.tight_layout(rect=(0, 0.17, 1, 1))
+    figure.legend(loc="lower center", ncols=1, fontsize=9, frameon=False)
     _save(figure, out / "local-and-central.svg")
 
 
