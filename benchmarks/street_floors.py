@@ -63,7 +63,7 @@ def tenths(town: Town, fewest: int = 6, shortest: float = 1000.0) -> list[float]
     first, last = trips.offsets[:-1], trips.offsets[1:] - 1
     moving = (way[last] >= shortest) & (trips.t[last] > trips.t[first])
     number = np.repeat(2.0 * np.arange(len(trips)), trips.sizes)
-    share = way / np.repeat(np.where(moving, way[last], 1.0), trips.sizes)
+    share = np.minimum(way / np.repeat(np.where(moving, way[last], 1.0), trips.sizes), 1.0)
     passed = trips.t - np.repeat(trips.t[first], trips.sizes)
     passed /= np.repeat(np.where(moving, trips.t[last] - trips.t[first], 1.0), trips.sizes)
     # Shares run from 0 to 1 on each trip; with its number they run on over all trips.

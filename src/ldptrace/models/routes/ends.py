@@ -25,7 +25,7 @@ from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import side_of
 
 # Places along one side of the map, and of a cell, at most.
-PLACES, PARTS = 24, 4
+PLACES, PARTS = 36, 4
 # How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in generated
 # cities. One factor of both is learned: answers about cells do not tell the two apart.
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
