@@ -4,6 +4,7 @@
     python -m benchmarks.streets ablation [--data FOLDER] [--repeats 3]   one thing at a time
     python -m benchmarks.streets epsilon  | users | grid  [--data FOLDER] budgets, crowds, cells
     python -m benchmarks.streets real     --data FOLDER                   Porto and Beijing with their networks
+    python -m benchmarks.streets alone    [--data FOLDER] [--repeats 2]   the map alone, of few and of many routes
     python -m benchmarks.streets speed                                    libraries, fits, a million trips written
 
 Oldenburg where the folder has it; made-up cities, whose demand is far from uniform, otherwise and besides. Metrics on
@@ -36,7 +37,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import outlook
 from ldptrace.errors import FitWarning
-from ldptrace.evaluation import METRICS, Reference
+from ldptrace.evaluation import METRICS, Reference, controls
 from ldptrace.evaluation.divergence import count_divergence
 from ldptrace.evaluation.traces import Traces, coarser
 from ldptrace.generators import city_traffic
@@ -311,6 +312,22 @@ def real(arguments: argparse.Namespace) -> object:
     return results
 
 
+def alone(arguments: argparse.Namespace) -> object:
+    def control(town: Town, routes: int) -> Callable[[int], Trajectories]:
+        roads = town.roads.clipped(town.bounds)
+        return lambda seed: controls.map_alone(roads, np.random.default_rng(seed), routes)
+
+    return {
+        town.name: measured(
+            town,
+            {f"{routes:,} routes": control(town, routes) for routes in (controls.ROUTES, Library().routes)}
+            | {"with strides": map_alone(town)},
+            arguments.repeats,
+        )
+        for town in towns_of(arguments)
+    }
+
+
 def speed(arguments: argparse.Namespace) -> object:
     town = odd_city(1, 100_000)
     return street_speed.speed(town, answered(town, 1.0, 6, 1, for_map=True), arguments.command)
@@ -323,6 +340,7 @@ PARTS = {
     "users": crowds,
     "grid": cells,
     "real": real,
+    "alone": alone,
     "speed": speed,
 }
 
