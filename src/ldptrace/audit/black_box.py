@@ -56,7 +56,7 @@ class Attack:
 
 
 class Input(NamedTuple):
-    """The trips of one person, and the answer that they have whatever is drawn."""
+    """The trips of one person, and their answer, which is the same for all random draws."""
 
     name: str
     trips: list[Points]

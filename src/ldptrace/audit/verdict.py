@@ -79,7 +79,7 @@ class Audit:
 
     @property
     def tried(self) -> list[str]:
-        """What was looked at, with how much of it."""
+        """What was tested, and how often."""
         most = max((attack.trials for attack in self.attacks), default=0)
         real = f"trips of {FIXES:,} fixes with dates of today, {TRIPS} per person"
         tried = [
@@ -136,7 +136,7 @@ class Audit:
         return text + f"This collection must not run as it is. {self._not_tried_words()}"
 
     def _standing_words(self) -> str:
-        """What stood, and what was not looked at."""
+        """What was confirmed, and what was not tested."""
         best = max(self.attacks, key=lambda attack: attack.epsilon_at_least)
         words = "The promise stood. "
         if self.exact_epsilon is not None:

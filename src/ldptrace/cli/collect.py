@@ -79,8 +79,8 @@ def report(
 ) -> None:
     """Answer a plan for one person's trajectory: what a device does.
 
-    The report is written to the ledger first. Asked again, the command gives the same bytes again, even if
-    the trajectory, until --sent says that they arrived. --explain alone shows what would be asked.
+    The report is written to the ledger first. Asked again, the command gives the same bytes again, even for
+    another trajectory, until --sent says that they arrived. --explain alone shows what would be asked.
 
     A standing plan is answered once in every window. The first call accepts it. Later calls answer the latest window
     that has ended, about a trip that arrived in it, or say when the next answer is due and write nothing.

@@ -135,7 +135,7 @@ def _flat(times: list[Any], points: int) -> Floats | None:
 
 
 WIDTH = 280
-# What a glance takes in, and a notebook can hold.
+# Few enough lines and points for a small picture in a notebook.
 MOST_LINES, MOST_POINTS = 200, 40
 
 

@@ -38,7 +38,7 @@ class TripsPerPerson:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Holds the truth in nineteen of twenty collections."""
+        """An interval that contains the truth in nineteen of twenty collections."""
         half = WIDE * self.std_error
         return round(max(self.value - half, 0.0), 12), round(self.value + half, 12)
 

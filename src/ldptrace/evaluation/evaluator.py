@@ -321,7 +321,7 @@ def _controls(
     """The two controls of each set, as large as the set; none without a road network."""
     if streets is None:
         return [{} for _ in sets]
-    # All streets count where trips are; ways lead only where all roads lead everywhere.
+    # Metrics use all streets; routes use only the part in which every place can be reached.
     roads = streets.roads.largest_component()
     alone = Measured.of(_kept(map_alone(roads, rng), area), area, streets.index, rng)
     controls = []

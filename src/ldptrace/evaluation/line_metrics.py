@@ -252,7 +252,7 @@ _STREET = [
 ] + [
     _metric(
         f"small_query_error_{part}", f"Query error, 1/{part} of the map", "street", "relative error",
-        partial(small_query_error, part), "how wrong the way in small random squares is", range_=_RELATIVE,
+        partial(small_query_error, part), "how wrong the share of line in small random squares is", range_=_RELATIVE,
     )
     for part in SMALL
 ] + [
@@ -297,7 +297,7 @@ _TIME = [
     ),
     _metric(
         "period_origin_error", "Origins by period", "time", "nats (JSD)", period_origin_error,
-        "how differently trips begin where, by period of the day",
+        "how differently trips begin in places and periods of the day",
     ),
 ]  # fmt: skip
 

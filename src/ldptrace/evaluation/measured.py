@@ -106,7 +106,7 @@ class Census:
 
 
 def choose_area(real: Census | None, grid: int | Grid, bounds: Bounds | None) -> tuple[Grid, str]:
-    """The grid to evaluate on, and where its bounds come from: the real set's, if nobody gives any."""
+    """The grid to evaluate on, and where its bounds come from: by default the real set's."""
     if isinstance(grid, Grid):
         if bounds is not None and tuple(bounds) != grid.bounds:
             raise InputError(f"the grid has the bounds {grid.bounds}, but bounds={bounds} were given as well")
@@ -182,7 +182,7 @@ class Pass:
 
     @property
     def nothing(self) -> Totals:
-        """Of no block."""
+        """Totals of no block."""
         zero = Traces.zero(self.grid)
         return Totals(zero, dict.fromkeys(self.rates, zero), [])
 

@@ -82,12 +82,12 @@ class Release:
         return None if day is None else Calendar(day, self.drawing.timezone)
 
     def draw(self, count: int, rng: np.random.Generator) -> Sampler:
-        """So many trips, to be drawn block by block."""
+        """A number of trips, drawn block by block."""
         model = self.model.on(self.calendar) if isinstance(self.model, TimedModel) else self.model
         return Sampler.of(model, count, rng, Along(self.drawing.spacing, self.drawing.interval))
 
     def labels(self, sample_seed: int | None) -> dict[str, Any]:
-        """What all trips have: their coordinates, what was promised, whose clocks their times are."""
+        """What all trips share: coordinate system, promise, time zone."""
         promised = None
         if self.promised is not None:
             days = [] if self.calendar is None else [self.calendar.words]

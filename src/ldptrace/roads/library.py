@@ -30,7 +30,7 @@ from ldptrace.roads.routing import Tree, TurnGraph, side_of
 ROUTES = 300_000
 # Over which share of the map's side the chance of a way falls off, for each part of the routes.
 REACHES = (0.1, 0.3, math.inf)
-# Ways longer than this many times their reach are so rare that a tree need not grow further.
+# Routes longer than this many times their reach are so rare that a tree need not grow further.
 _FAR = 10.0
 # Tempers are all pairs of these: the price of turns over the usual one, and the standard deviation of the logarithm
 # of what an edge costs, anew in every tree.
@@ -39,7 +39,7 @@ TURN_COSTS, NOISES = (0.0, 1.0, 2.0), (0.15, 0.5)
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
 # Least number of trees of a small library, and of routes of each: a few trees would stand in few places.
 _TREES, _FEWEST_PER_TREE = 400, 10
-# Trees that share their room in memory.
+# Trees that share one buffer in memory.
 _BATCH = 8
 
 

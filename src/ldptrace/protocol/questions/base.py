@@ -77,7 +77,7 @@ def at_random_positions(items: Sequence[int], most: int, source: Source) -> list
 
 
 def nearby(item: int, reach: int, domain: int) -> list[int]:
-    """An item of an ordered domain with its neighbours, round the corner where the domain ends.
+    """An item of an ordered domain with its neighbours; the last item is next to the first.
 
     >>> nearby(23, 1, 24)
     [0, 22, 23]

@@ -106,7 +106,7 @@ class Streets:
         by_class = np.array([class_speed(word, mode) for word in (*roads.classes, "")])[roads.road_class]
         if mode in PACE:
             by_class = np.full(len(row), PACE[mode])
-            # What a file says of times and speeds is mostly said of cars.
+            # Times and speeds in a file are mostly those of cars.
             speed, limit = np.minimum(speed, by_class), np.minimum(limit, by_class)
             given = np.maximum(given, roads.length / by_class)
         speed = np.where(speed > 0, speed, np.where(limit > 0, limit, np.nan))
