@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import geopandas
@@ -12,7 +13,10 @@ import shapely
 
 from cli_kit import error_of, run
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator import Estimates, Tally
 from ldptrace.io import write
+from ldptrace.protocol.grid import Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.roads import write_roads
 from road_kit import lattice_roads
 
@@ -75,6 +79,26 @@ def test_a_page_for_the_public_is_written(files: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "<h1>How people move here</h1>" in page.read_text(encoding="utf-8")
     assert '"ldptrace-profile"' in numbers.read_text(encoding="utf-8")
+
+
+def test_a_page_tells_trips_per_person_where_people_were_asked(files: Path) -> None:
+    plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1.0, questions=["trips"])
+    zero = Tally.zero(plan)
+    estimates = files / "estimates.json"
+    page = [
+        "profile",
+        str(files / "trips.parquet"),
+        "--html",
+        str(files / "p.html"),
+        "--estimates",
+        str(estimates),
+    ]
+    estimates.write_text(Estimates.from_tally(plan, zero).to_json(), encoding="utf-8")
+    assert "nobody was asked how many trips they made" in error_of(*page)
+    some = replace(zero, users=(1000,), reports=(1000,), counts=tuple(counts + 100 for counts in zero.counts))
+    estimates.write_text(Estimates.from_tally(plan, some).to_json(), encoding="utf-8")
+    assert run(*page).exit_code == 0
+    assert "trips each on average" in (files / "p.html").read_text(encoding="utf-8")
 
 
 def test_trips_are_converted_for_a_simulator(files: Path) -> None:

@@ -221,7 +221,7 @@ def test_a_campaign_from_the_command_line(address: str, trips: Path, tmp_path: P
         "registry.yaml",
         "croissant.json",
     } <= names
-    assert "Whatever all trips of one person looked like" in (out / "profile.html").read_text()
+    assert "If all trips of one person had been completely different" in (out / "profile.html").read_text()
     assert "model_name: Local" in (out / "registry.yaml").read_text()
     card = json.loads((out / "scorecard.json").read_text())
     assert (card["reports"], card["trips"], card["promise"]["epsilon"]) == (300, 120, "2")

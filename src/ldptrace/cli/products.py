@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, write_text
+from ldptrace.cli.common import JsonOption, Progress, check_outputs, note, read_as, write_text
 from ldptrace.cli.reading import CrsOption, ZoneOption
 from ldptrace.errors import InputError
 
@@ -122,6 +122,10 @@ def profile(
     roads: Annotated[
         Path | None, typer.Option(metavar="NETWORK", help="Show vehicles on these streets too.")
     ] = None,
+    estimates: Annotated[
+        Path | None,
+        typer.Option(help="Estimates that say how many trips people make, where they were asked."),
+    ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
     population: PopulationOption = None,
     crs: CrsOption = None,
@@ -131,6 +135,8 @@ def profile(
 
     It is made from private answers only, so it may be published.
     """
+    from ldptrace.curator import Estimates
+    from ldptrace.curator.trips import trips_per_person
     from ldptrace.products.profile import Profile, profile_page
     from ldptrace.products.sample import open_source, sample_of
     from ldptrace.products.zones import read_zones
@@ -141,9 +147,14 @@ def profile(
         with stages("read"):
             division = None if zones is None else read_zones(zones, zone_id)
             network = None if roads is None else read_roads(roads)
+            each = None if estimates is None else trips_per_person(read_as(estimates, Estimates.from_json))
+            if estimates is not None and each is None:
+                raise InputError(
+                    f"{estimates}: nobody was asked how many trips they made (the question trips)"
+                )
             sample = sample_of(open_source(source, crs=crs, timezone=timezone), population)
         with stages("count"):
-            found = Profile.of(sample, division, network)
+            found = Profile.of(sample, division, network, each)
         with stages("write"):
             if json_file is not None:
                 write_text(json.dumps(found.document(), indent=2), json_file)

@@ -20,8 +20,9 @@ from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import NOWHERE, Zones
 
 WRITTEN = "a matrix is", (".omx", ".parquet", ".csv")
-# No answer says which origins belong to which destinations. A pair of zones is known up to this part, as a standard
-# error, of what it would be if the two were independent: chosen on generated cities 1 to 4 (benchmarks/intervals.py).
+# Answers are added up cell by cell: none says which origins belong to which destinations. A pair of zones is known to
+# this part, as a standard error, of what it would be if the two were independent: chosen on generated cities 1 to 4
+# (benchmarks/intervals.py).
 UNTOLD = 0.1
 # The largest number that a lookup of an OMX file can hold.
 _LARGEST = 2**32 - 1

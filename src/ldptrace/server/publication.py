@@ -16,6 +16,7 @@ import numpy as np
 
 from ldptrace.curator import Tally
 from ldptrace.curator.checks import findings
+from ldptrace.curator.trips import TripsPerPerson, trips_per_person
 from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning, InputError
 from ldptrace.methods.release import Release
@@ -109,7 +110,7 @@ def write_release(
         "window": _window(windows) if windows else None,
     }
     tell("write the profile and the documents", 94)
-    card["notes"] += _profile(campaign, model, public, out)
+    card["notes"] += _profile(campaign, model, public, trips_per_person(estimates), out)
     _text(out / "scorecard.json", json.dumps(card, indent=1))
     _papers(campaign, plan, reports, out)
     tell("write the page", 96)
@@ -142,14 +143,20 @@ def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
     }
 
 
-def _profile(campaign: Campaign, model: MobilityModel, public: RoadNetwork | None, out: Path) -> list[str]:
+def _profile(
+    campaign: Campaign,
+    model: MobilityModel,
+    public: RoadNetwork | None,
+    each: TripsPerPerson | None,
+    out: Path,
+) -> list[str]:
     """The page for the public, with its numbers, and the streets where trips follow them; what is missing from it."""
     sample, notes = Sample.of_model(model, count=PROFILED), []
     try:
-        profile = Profile.of(sample, roads=public)
+        profile = Profile.of(sample, roads=public, each=each)
     except InputError as error:
         notes = [f"The profile is without streets: {error}."]
-        profile = Profile.of(sample)
+        profile = Profile.of(sample, each=each)
     title = f"How people move: {campaign.about.title or campaign.name}"
     _text(out / "profile.html", profile_page(profile, title))
     _text(out / "profile.json", json.dumps(profile.document(), indent=1))

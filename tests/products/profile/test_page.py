@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.trips import TripsPerPerson
 from ldptrace.products.profile import Profile, profile_page
 from ldptrace.products.profile.page import privacy, sentences
 from ldptrace.products.sample import Sample
@@ -40,6 +41,13 @@ def test_the_short_sentences() -> None:
     assert "The busiest hour is from 8 to 9 o'clock: 100 of 100 trips begin then." in found
     assert found[-1] == "The most common trip stays within square A1 of the map below: 50.0 of 100 trips."
     assert "The usual speed is 25 km/h from door to door." in found
+
+
+def test_trips_per_person_are_told_where_people_were_asked() -> None:
+    asked = replace(profile(), each=TripsPerPerson(1.5, 0.1, 0.25))
+    assert "People made 1.5 trips each on average (the range is 1.3 to 1.7)." in sentences(asked)
+    assert asked.document()["trips_per_person"]["value"] == 1.5
+    assert profile().document()["trips_per_person"] is None
 
 
 def test_weaker_promises_are_on_the_page() -> None:

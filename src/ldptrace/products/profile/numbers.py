@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import step_lengths
 from ldptrace.core.times import DAY, to_local
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.curator.trips import TripsPerPerson
 from ldptrace.products.departures import Departures
 from ldptrace.products.flows import Flows
 from ldptrace.products.matrix import Matrix
@@ -59,9 +60,16 @@ class Profile:
     flows: Flows | None
     unit: str
     quartiles: Mapping[str, tuple[float, float, float]]
+    # Trips per person, where people were asked.
+    each: TripsPerPerson | None = None
 
     @staticmethod
-    def of(sample: Sample, zones: Zones | None = None, roads: RoadNetwork | None = None) -> Profile:
+    def of(
+        sample: Sample,
+        zones: Zones | None = None,
+        roads: RoadNetwork | None = None,
+        each: TripsPerPerson | None = None,
+    ) -> Profile:
         """The profile of some trips; without zones, of the squares of their map."""
         trips = sample.trips
         division = zones or Squares(trips.bounds(), SIDE)
@@ -87,6 +95,7 @@ class Profile:
             None if roads is None else Flows.count(sample, roads),
             unit,
             quartiles,
+            each,
         )
 
     @property
@@ -161,6 +170,7 @@ class Profile:
             "format": "ldptrace-profile",
             "version": 1,
             "trips": self.total,
+            "trips_per_person": None if self.each is None else asdict(self.each),
             "unit": self.unit,
             "quartiles": {name: list(values) for name, values in self.quartiles.items()},
             **{name: None if bars is None else bars.document() for name, bars in parts.items()},

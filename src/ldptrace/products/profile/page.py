@@ -65,6 +65,11 @@ def sentences(profile: Profile) -> list[str]:
             f"Of {stated['users']:,} devices that answered, about {share:.0f} in 100 had made a trip "
             f"(the range is {max(share - error, 0):.0f} to {min(share + error, 100):.0f})."
         )
+    if profile.each is not None:
+        low, high = profile.each.interval
+        found.append(
+            f"People made {profile.each.value:.1f} trips each on average (the range is {low:.1f} to {high:.1f})."
+        )
     if profile.hours is not None:
         values = profile.hours.numbers.values
         busiest = int(values.argmax())
