@@ -1,8 +1,10 @@
 """Streams: RetraSyn's Oldenburg and generated cities, played by standing plans, and demand that changes.
 
     python -m benchmarks.streams {oldenburg,side,middle,city,day} [--data FOLDER] [--map] [--presence hidden|shown]
-                                 [--seeds 1 2 3] [--from TICK ...] [--step TICKS] [--remember auto] [--method NAME]
+                                 [--seeds 1 2 3] [--from TICK ...] [--step TICKS] [--every TICKS] [--remember auto]
+                                 [--method NAME]
     python -m benchmarks.streams {oldenburg,side,middle,city,day} --named     # only what is named as a change
+    python -m benchmarks.streams {oldenburg,side,middle,city,day} --held STEPS # memory and time of many steps
     python -m benchmarks.streams day --draw FILES --out PICTURE               # results of several runs over time
 
 oldenburg: 10,000 trips begin at tick 0 and 500 at each of 500 ticks of 15.6 s, a point every tick, cut at tick 500.
@@ -16,8 +18,11 @@ Every seed has arrivals and noise of its own. Without the experiment files a gen
 from __future__ import annotations
 
 import argparse
+import gc
+import mmap
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +36,7 @@ from benchmarks.tables import save
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.memory import Memory, remembered
 from ldptrace.curator.planning import choose_plan
+from ldptrace.curator.tally import Tally
 from ldptrace.errors import FitWarning, PrivacyWarning
 from ldptrace.evaluation.controls import map_alone
 from ldptrace.evaluation.stream_metrics import STREAM_METRICS, Sides, StreamReference
@@ -38,11 +44,14 @@ from ldptrace.evaluation.streams import Clock, Departures, Frame, StreamTables, 
 from ldptrace.methods.public import Public
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
+from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.shares import Wanted
 from ldptrace.roads import RoadNetwork
 from ldptrace.streams import Settings, stream
+from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
 from ldptrace.streams.run import QUESTIONS
+from ldptrace.streams.settings import WARM_UP
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
 CELLS = 6
@@ -121,8 +130,10 @@ class Scene:
         return np.maximum(np.abs(x - 0.5), np.abs(y - 0.5)) < 0.25
 
 
-def named(scene: Scene, options: argparse.Namespace, seed: int) -> int:
-    """What the memory of a curator names as changes in one stream, without any fit; how many."""
+def reported(
+    scene: Scene, options: argparse.Namespace, seed: int
+) -> tuple[Plan, Iterator[tuple[float, Tally]]]:
+    """The plan of a stream, and the reports of each step with the seconds until its end."""
     trips, rng = scene.played(seed), np.random.default_rng(seed)
     assert trips.t is not None
     start, end, length = float(trips.t.min()), float(trips.t.max()), options.step * scene.tick
@@ -131,16 +142,45 @@ def named(scene: Scene, options: argparse.Namespace, seed: int) -> int:
     if options.presence == "shown":
         occasions = Occasions.shown(trips)
     else:
-        occasions = Occasions.hidden(trips, np.arange(len(trips)), end - start, (start, end), rng)
-    memory, found = Memory(plan, length, remembered(options.remember)), 0
-    for number in range(int(np.ceil((end - start) / length))):
-        begin, until = start + number * length, start + (number + 1) * length
-        which = occasions.between(begin if number else -np.inf, until)
-        for change in memory.add(tally_of_step(plan, trips, which, rng), until):
+        every = end - start if options.every is None else options.every * scene.tick
+        occasions = Occasions.hidden(trips, np.arange(len(trips)), every, (start, end), rng)
+
+    def steps() -> Iterator[tuple[float, Tally]]:
+        for number in range(int(np.ceil((end - start) / length))):
+            begin, until = start + number * length, start + (number + 1) * length
+            which = occasions.between(begin if number else -np.inf, until)
+            yield until - start, tally_of_step(plan, trips, which, rng)
+
+    return plan, steps()
+
+
+def named(scene: Scene, options: argparse.Namespace, seed: int) -> int:
+    """What the memory of a curator names as changes in one stream, without any fit; how many."""
+    plan, steps = reported(scene, options, seed)
+    length, found = options.step * scene.tick, 0
+    memory = Memory(plan, length, remembered(options.remember), warm_up=WARM_UP)
+    for until, tally in steps:
+        for change in memory.add(tally, until):
             found += 1
-            print(f"  tick {(until - start) / scene.tick:5.0f}: {change}", flush=True)
+            print(f"  tick {until / scene.tick:5.0f}: {change}", flush=True)
     print(f"seed {seed}: {found} changes named, remembered {memory.words} at the end", flush=True)
     return found
+
+
+def held(scene: Scene, options: argparse.Namespace) -> None:
+    """Memory and time of a model of now whose stream is played again and again."""
+    plan, steps = reported(scene, options, options.seeds[0])
+    tallies, length = [tally for _, tally in steps], options.step * scene.tick
+    now = Now(plan, length, remember=remembered(options.remember), public=scene.roads, warm_up=WARM_UP)
+    begun, tenth = time.process_time(), max(options.held // 10, 1)
+    for number in range(1, options.held + 1):
+        now.add(tallies[number % len(tallies)], number * length)
+        if number % tenth == 0:
+            gc.collect()
+            megabytes = int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 1e6
+            spent = (time.process_time() - begun) / tenth
+            print(f"after {number:5,} steps: {megabytes:.0f} MB, {spent:.2f} s per step", flush=True)
+            begun = time.process_time()
 
 
 def measured(scene: Scene, options: argparse.Namespace, seed: int) -> list[dict[str, Any]]:
@@ -149,6 +189,7 @@ def measured(scene: Scene, options: argparse.Namespace, seed: int) -> list[dict[
     settings = Settings(
         scene.tick,
         options.step * scene.tick,
+        None if options.every is None else options.every * scene.tick,
         remember=remembered(options.remember),
         presence=options.presence,
         grid=CELLS,
@@ -224,13 +265,14 @@ def draw(files: list[Path], target: Path) -> None:
     for number, file in enumerate(files):
         found = json.loads(file.read_text())[0]["course"]
         lines = [("synthetic", file.stem.replace("-", " "), f"C{number}")]
+        hours = (found["from"][0] + np.arange(len(found["real present"]))) * found["tick"][0] / 3600
         if number == 0:
-            above.plot(found["hours"], found["real present"], color="0.4", label="real")
+            above.plot(hours, found["real present"], color="0.4", label="real")
             lines.append(("map_alone", "the map alone", "0.7"))
         for name, label, colour in lines:
             if f"{name} present" in found:
-                above.plot(found["hours"], found[f"{name} present"], color=colour, label=label)
-                below.plot(found["hours"], found[f"{name} density"], color=colour, label=label)
+                above.plot(hours, found[f"{name} present"], color=colour, label=label)
+                below.plot(hours, found[f"{name} density"], color=colour, label=label)
     above.set_ylabel("people on the way")
     above.legend(frameon=False)
     below.set(ylabel="density error", xlabel="hour", ylim=(0, 0.3))
@@ -253,10 +295,12 @@ def main() -> None:
     parser.add_argument("--presence", choices=("hidden", "shown"), default="hidden")
     parser.add_argument("--remember", default="auto")
     parser.add_argument("--step", type=int, default=50, help="ticks of a step")
+    parser.add_argument("--every", type=int, help="ticks in which a device with hidden presence answers once")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--from", dest="start", type=int, nargs="+", default=[100])
     parser.add_argument("--method", default="single-report")
     parser.add_argument("--named", action="store_true")
+    parser.add_argument("--held", type=int, metavar="STEPS")
     parser.add_argument("--draw", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/streams.json"))
     options = parser.parse_args()
@@ -270,6 +314,9 @@ def main() -> None:
     if options.named:
         found = [named(scene, options, seed) for seed in options.seeds]
         print(f"{sum(map(bool, found))} of {len(found)} runs name a change")
+        return
+    if options.held:
+        held(scene, options)
         return
     results = [row for seed in options.seeds for row in measured(scene, options, seed)]
     for start in options.start:

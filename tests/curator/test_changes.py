@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator.changes import ALARM, WARM_UP, Watch, level_changes
+from ldptrace.curator.changes import ALARM, Watch, level_changes
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -46,15 +47,48 @@ def test_a_change_says_which_question_where_since_when_and_how_sure(rng: np.rand
 
 
 def test_nothing_is_named_while_it_warms_up(rng: np.random.Generator) -> None:
-    watch = Watch(PLAN)
-    for number in range(WARM_UP):
+    watch = Watch(PLAN, warm_up=6)
+    for number in range(6):
         assert watch.add(step(number, rng), float(number)) == ()
 
 
 def test_complete_steps_need_no_time_to_warm_up(rng: np.random.Generator) -> None:
-    watch = Watch(PLAN, warm_up=1)
+    watch = Watch(PLAN)
     assert watch.add(step(4, rng), 0.0) == ()
     assert {change.since for change in watch.add(step(2, rng), 1.0)} == {0.0}
+
+
+def test_what_may_be_over_counts_as_far_as_it_may_not(rng: np.random.Generator) -> None:
+    """The answers are the mean over what may be: no change, or that the last step, or the last two, are since one."""
+    watch = Watch(PLAN)
+    for number, users in enumerate((9000, 2000, 1000)):
+        watch.add(step(4 + number, rng, users=users), 10.0 * number, weight=0.5)
+    first, second, last = (
+        each.sums.aged(2.0**-age) for each, age in zip(watch._recent, (2, 1, 0), strict=True)
+    )
+    both, every = second + last, first + second + last
+    watch._chances = np.array([0.2, 0.3, 0.5])
+    found = watch.believed(every, half_life=10.0)
+    for number in range(len(found.users)):
+        mean, of_all, of_last, of_both = (
+            part.counts[number] / part.users[number] for part in (found, every, last, both)
+        )
+        # Questions are asked of a little more or less than their share of the users.
+        assert mean == pytest.approx(0.2 * of_all + 0.3 * of_last + 0.5 * of_both, abs=0.02)
+        assert found.of_ask(number)[3] < every.of_ask(number)[3]
+    watch._chances = np.ones(1)
+    assert watch.believed(every, 10.0).counts[0] == pytest.approx(every.counts[0])
+
+
+def test_a_change_that_is_not_yet_beyond_noise_makes_the_past_count_less(rng: np.random.Generator) -> None:
+    watch = Watch(PLAN)
+    for number in range(8):
+        assert watch.add(step(4, rng), float(number)) == ()
+    steady = watch._chances[0]
+    assert watch.add(step(4, rng, users=2400) + step(2, rng, users=600), 8.0) == ()
+    assert watch._chances[0] < 0.5 < steady
+    assert watch._chances.sum() == pytest.approx(1.0)
+    assert int(np.argmax(watch._chances)) == 1
 
 
 def test_a_level_changes_where_noise_does_not_explain_it() -> None:
@@ -64,5 +98,5 @@ def test_a_level_changes_where_noise_does_not_explain_it() -> None:
 
 def test_steps_without_reports_change_nothing(rng: np.random.Generator) -> None:
     watch = Watch(PLAN)
-    for number in range(WARM_UP + 4):
+    for number in range(10):
         assert watch.add(Tally.zero(PLAN), float(number)) == ()

@@ -51,7 +51,7 @@ def test_a_half_life_halves(rng: np.random.Generator) -> None:
 
 
 def test_a_steady_stream_is_remembered_and_a_moving_one_is_not(rng: np.random.Generator) -> None:
-    steady, moving = Memory(PLAN, 10.0), Memory(PLAN, 10.0)
+    steady, moving = Memory(PLAN, 10.0), Memory(PLAN, 10.0, warm_up=6)
     for number in range(6):
         steady.add(step(4, 3000, rng), 10.0 * number)
         moving.add(step(4, 3000 - 500 * number, rng) + step(8, 500 * number + 1, rng), 10.0 * number)

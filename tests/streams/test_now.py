@@ -45,3 +45,18 @@ def test_a_plan_that_asks_nothing_about_time_has_a_model_of_space(rng: np.random
     now.add(tally_of_step(now.plan, lines(500, rng), np.arange(500), rng), 0.0)
     assert not isinstance(now.model, TimedModel)
     assert now.changes == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_after_a_change_the_model_is_that_of_the_reports_since(rng: np.random.Generator) -> None:
+    """From west to east; nothing is named while steps are not complete."""
+    trips = lines(8000, rng, west=np.arange(8000) < 6000)
+    tallies = [tally_of_step(PLAN, trips, np.arange(2000) + 2000 * number, rng) for number in range(4)]
+    now, waiting = Now(PLAN, 600.0), Now(PLAN, 600.0, warm_up=4)
+    named = [len(now.add(tally, 600.0 * number)) for number, tally in enumerate(tallies)]
+    assert named[:3] == [0, 0, 0]
+    assert named[3] == len(now.changes) > 0
+    assert not any(waiting.add(tally, 600.0 * number) for number, tally in enumerate(tallies))
+    drawn = now.travellers(500, rng, 30.0)
+    assert (drawn.x[drawn.offsets[:-1]] > 3000).mean() > 0.75

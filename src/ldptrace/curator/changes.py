@@ -19,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ldptrace.core.arrays import Floats
 from ldptrace.curator.broad import Answers
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.curator.tally import Sums, Tally
@@ -26,10 +27,10 @@ from ldptrace.protocol.plan import Plan
 
 # Largest number of steps that are compared since a change, and before it.
 AFTER, BEFORE = 8, 8
-# Steps at the beginning in which nothing is named: long trips have not ended yet.
-WARM_UP = 6
 # Chance of naming a change in one comparison where there is none.
 ALARM = 1e-6
+# Before its answers are known, one step in 20 is believed to begin a change that moves quarters of the map by a third.
+RARE, LARGE = 1 / 20, 1 / 3
 
 
 @dataclass(frozen=True)
@@ -66,26 +67,49 @@ def moment_words(time: float) -> str:
     return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The tally of a step until `time`, and the weight that it had when it was new."""
+
+    time: float
+    tally: Tally
+    weight: float
+
+    @property
+    def sums(self) -> Sums:
+        return Sums.of(self.tally).aged(self.weight)
+
+
 class Watch:
-    """Takes the tallies of steps and names changes, none in the first `warm_up`; keeps the last few steps only."""
+    """Takes the tallies of steps and names changes; keeps the last few steps only.
 
-    def __init__(self, plan: Plan, warm_up: int = WARM_UP) -> None:
+    Nothing is named in the first `warm_up` steps: those that are not complete, because long trips have not ended yet.
+    """
+
+    def __init__(self, plan: Plan, warm_up: int = 0) -> None:
         self.plan, self._warm_up = plan, warm_up
-        self._recent: deque[tuple[float, Tally]] = deque(maxlen=AFTER + BEFORE)
+        self._recent: deque[Step] = deque(maxlen=AFTER + BEFORE)
         self._steps = 0
+        # Chances that there was no change, and that the last step, the last two ... are all since one.
+        self._chances: Floats = np.ones(1)
 
-    def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
+    def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
         """One more step, until `time`: what has changed, the clearest question first."""
-        self._recent.append((time, tally))
+        self._recent.append(Step(time, tally, weight))
         self._steps += 1
+        self._chances = np.ones(1)
         if self._steps <= self._warm_up:
             return ()
         found: dict[str, tuple[int, Change]] = {}
+        odds = []
         for count in range(1, min(AFTER, len(self._recent) - 1) + 1):
-            for change in self._compared(count):
+            since, before, after = self._sides(count)
+            odds.append(math.log(RARE) + _evidence(before, after))
+            for change in _changed(before, after, since):
                 if change.question not in found or change.chance < found[change.question][1].chance:
                     found[change.question] = count, change
         if not found:
+            self._chances = _shares(np.array([0.0, *odds]))
             return ()
         ordered = sorted(found.values(), key=lambda pair: pair[1].chance)
         # What was before is over: the same change is not named again.
@@ -103,23 +127,49 @@ class Watch:
     @property
     def since_change(self) -> Sums:
         """All steps that are kept: after a change was named, those since it."""
-        return reduce(Sums.__add__, (Sums.of(tally) for _, tally in self._recent))
+        return reduce(Sums.__add__, (step.sums for step in self._recent))
 
-    def _compared(self, count: int) -> list[Change]:
-        """Questions whose answers of the last `count` steps are not those of the steps before."""
+    def believed(self, sums: Sums, half_life: float) -> Sums:
+        """What a memory with that half-life holds, weighted by how likely it is that nothing has changed since.
+
+        Its answers are the mean over all steps that may have begun a change: of those since then, as often as it did.
+        """
+        steps = list(reversed(self._recent))[: len(self._chances) - 1]
+        own = [step.sums.aged(2 ** ((step.time - steps[0].time) / half_life)) for step in steps]
+        users = np.array([sum(sums.users), *np.cumsum([sum(part.users) for part in own])])
+        parts = np.divide(self._chances, users, out=np.zeros(len(users)), where=users > 0)
+        old, *begun = parts / max(parts.sum(), 1e-300)
+        found, weight = sums.aged(old), 1.0
+        for part, begins in zip(own, begun, strict=True):
+            found += part.aged(weight) - part.aged(old)
+            weight -= begins
+        return found
+
+    def _sides(self, count: int) -> tuple[float, Estimates, Estimates]:
+        """When the last `count` steps began, the answers of the steps before, and theirs."""
         steps = list(self._recent)
         earlier, later = steps[-count - BEFORE : -count], steps[-count:]
         before, after = (
-            Estimates.from_tally(self.plan, Tally.merge([tally for _, tally in part]))
+            Estimates.from_tally(self.plan, Tally.merge([step.tally for step in part]))
             for part in (earlier, later)
         )
-        asked = [name for name in before if before[name].users and after[name].users]
-        changes = []
-        for view in VIEWS:
-            pairs = [(view(before[name]), view(after[name])) for name in asked]
-            compared = [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
-            changes += _named(compared, earlier[-1][0])
-        return changes
+        return earlier[-1].time, before, after
+
+
+def _changed(before: Estimates, after: Estimates, since: float) -> list[Change]:
+    """Questions whose answers are not those of before, in any view."""
+    return [change for view in VIEWS for change in _named(_compared(before, after, view), since)]
+
+
+def _evidence(before: Estimates, after: Estimates) -> float:
+    """The logarithm of how much likelier the quarters of the map are with a change than without."""
+    return sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
+
+
+def _shares(logs: Floats) -> Floats:
+    """Chances, by the logarithms of their odds."""
+    odds = np.exp(logs - logs.max())
+    return odds / odds.sum()
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
@@ -141,11 +191,9 @@ def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
 
 
 # Item by item, and in blocks of the map.
-VIEWS: tuple[Callable[[Estimate], Answers | None], ...] = (
-    Answers.single,
-    partial(Answers.broad, blocks=3),
-    partial(Answers.broad, blocks=2),
-)
+View = Callable[[Estimate], Answers | None]
+QUARTERS: View = partial(Answers.broad, blocks=2)
+VIEWS: tuple[View, ...] = (Answers.single, partial(Answers.broad, blocks=3), QUARTERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +215,19 @@ class _Compared:
     def freedom(self) -> int:
         return max(len(self.before.frequencies) - 1, 1)
 
+    @property
+    def on_map(self) -> bool:
+        """Whether the items are cells."""
+        question = self.before.estimate.question
+        return question.domain == question.n**2
+
+    @property
+    def evidence(self) -> float:
+        """Of a change of normal size (`LARGE`, in shares of the answers) against none, as a logarithm."""
+        noise = self.before.std_errors**2 + self.after.std_errors**2
+        size = LARGE**2 * float(np.mean(self.after.frequencies**2 / noise))
+        return (self.misfit * size / (1 + size) - self.freedom * math.log1p(size)) / 2
+
     def change(self, since: float, chance: float) -> Change:
         before, after = self.before, self.after
         shown = after.frequencies.sum() * before.frequencies / before.frequencies.sum()
@@ -180,6 +241,13 @@ class _Compared:
             float(after.frequencies[item]),
             chance,
         )
+
+
+def _compared(before: Estimates, after: Estimates, view: View) -> list[_Compared]:
+    """The answers to all questions that were asked before and after."""
+    asked = [name for name in before if before[name].users and after[name].users]
+    pairs = [(view(before[name]), view(after[name])) for name in asked]
+    return [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
 
 
 def _named(compared: Sequence[_Compared], since: float) -> list[Change]:

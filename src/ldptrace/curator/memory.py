@@ -18,7 +18,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats
 from ldptrace.curator.broad import Answers
-from ldptrace.curator.changes import WARM_UP, Change, Watch
+from ldptrace.curator.changes import Change, Watch
 from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Sums, Tally
 from ldptrace.errors import InputError
@@ -55,12 +55,11 @@ def remembered(text: str) -> Remember:
 class Memory:
     """Takes the tallies of steps in the order of their times, and gives the estimates of now.
 
-    Its size does not depend on how many steps there were.
+    Its size does not depend on how many steps there were. Windows of a collection are complete when they close, so
+    that the second can be compared with the first; where the first steps are not, `warm_up` says how many.
     """
 
-    def __init__(
-        self, plan: Plan, step: float, remember: Remember = "auto", *, warm_up: int = WARM_UP
-    ) -> None:
+    def __init__(self, plan: Plan, step: float, remember: Remember = "auto", *, warm_up: int = 0) -> None:
         if not (math.isfinite(step) and step > 0):
             raise InputError(f"a step must be a positive number of seconds, got {step!r}")
         self.plan = plan
@@ -114,7 +113,7 @@ class Memory:
             for sums, half_life in zip(self._sums, self.candidates, strict=True)
         ]
         self._time = time
-        changes = self._watch.add(tally, time)
+        changes = self._watch.add(tally, time, weight)
         if changes and len(self.candidates) > 1:
             # What was before is known to be over.
             self._sums = [self._watch.since_change] * len(self.candidates)
@@ -139,8 +138,9 @@ class Memory:
 
     @property
     def sums(self) -> Sums:
-        """What is remembered now."""
-        return self._sums[self._chosen]
+        """What is remembered now; where memory is automatic, steps before a likely change count less."""
+        chosen = self._sums[self._chosen]
+        return chosen if len(self.candidates) == 1 else self._watch.believed(chosen, self.half_life)
 
     @property
     def _chosen(self) -> int:

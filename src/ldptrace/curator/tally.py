@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -140,11 +142,17 @@ class Sums:
         )
 
     def __add__(self, other: Sums) -> Sums:
+        return self._with(other, operator.add)
+
+    def __sub__(self, other: Sums) -> Sums:
+        return self._with(other, operator.sub)
+
+    def _with(self, other: Sums, done: Callable[[Any, Any], Any]) -> Sums:
         return Sums(
-            tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
-            tuple(a + b for a, b in zip(self.reports, other.reports, strict=True)),
-            tuple(a + b for a, b in zip(self.users, other.users, strict=True)),
-            tuple(a + b for a, b in zip(self.squares, other.squares, strict=True)),
+            tuple(map(done, self.counts, other.counts)),
+            tuple(map(done, self.reports, other.reports)),
+            tuple(map(done, self.users, other.users)),
+            tuple(map(done, self.squares, other.squares)),
         )
 
     def of_ask(self, number: int) -> tuple[Floats, float, float, float]:

@@ -22,8 +22,6 @@ from ldptrace.protocol.questions import TIME_QUESTIONS, Trips
 from ldptrace.server.registry import Campaign
 from ldptrace.streams.now import LEAST
 
-# Windows are complete when they close, so that the second can be compared with the first.
-WARM_UP = 1
 # Windows after which the memory is kept: those that are open, and some more.
 KEPT = 5
 
@@ -103,7 +101,7 @@ class Recollection:
 
 def _memory(memories: Mapping[str, Memory], plan: Plan) -> Memory:
     assert plan.standing is not None
-    return memories.get(plan.id) or Memory(plan, float(plan.standing.every), warm_up=WARM_UP)
+    return memories.get(plan.id) or Memory(plan, float(plan.standing.every))
 
 
 def _recall(memory: Memory, plan: Plan, tally: Tally) -> Recalled:

@@ -41,8 +41,9 @@ class WithTrip:
 class Now:
     """The mobility model of a standing collection at the time of its last step.
 
-    Steps are `step` seconds long. Before the first report the model is what is public: the prior, or the map alone.
-    What it holds does not grow with the number of steps.
+    Steps are `step` seconds long; the first `warm_up` are not complete, and nothing is named as a change in them.
+    Before the first report the model is what is public: the prior, or the map alone. What it holds does not grow with
+    the number of steps.
     """
 
     def __init__(
@@ -55,8 +56,9 @@ class Now:
         area: Area | None = None,
         streets: StreetOptions | None = None,
         rng: np.random.Generator | None = None,
+        warm_up: int = 0,
     ) -> None:
-        self.plan, self.memory = plan, Memory(plan, step, remember)
+        self.plan, self.memory = plan, Memory(plan, step, remember, warm_up=warm_up)
         source = rng or np.random.default_rng(0)
         self._refit: Refit = (
             PathRefit(area) if public is None else RouteRefit(public, plan, source, area, streets)

@@ -35,7 +35,7 @@ from ldptrace.simulation.unit import play_devices
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
 from ldptrace.streams.promise import SHOWN, notes_of, promise_of
-from ldptrace.streams.settings import Settings
+from ldptrace.streams.settings import WARM_UP, Settings
 from ldptrace.streams.travellers import Hidden, Shown, Travellers
 
 QUESTIONS = (*DEFAULT_SHARES, "pace")
@@ -168,6 +168,7 @@ class _Play:
             area=public.area,
             streets=StreetOptions(off_streets=settings.off_streets),
             rng=library,
+            warm_up=WARM_UP,
         )
 
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:

@@ -16,6 +16,8 @@ Presence = Literal["hidden", "shown"]
 DEFAULT = "single-report"
 # Ticks of a step.
 STEP = 50
+# Steps of a played file in which nothing is named as a change: everybody begins at once, and long trips have not ended.
+WARM_UP = 6
 
 
 @dataclass(frozen=True, eq=False)
