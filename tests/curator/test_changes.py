@@ -60,7 +60,7 @@ def test_complete_steps_need_no_time_to_warm_up(rng: np.random.Generator) -> Non
 
 def test_what_may_be_over_counts_as_far_as_it_may_not(rng: np.random.Generator) -> None:
     """The answers are the mean over what may be: no change, or that the last step, or the last two, are since one."""
-    watch = Watch(PLAN)
+    watch = Watch(PLAN, warm_up=3)
     for number, users in enumerate((9000, 2000, 1000)):
         watch.add(step(4 + number, rng, users=users), 10.0 * number, weight=0.5)
     first, second, last = (
