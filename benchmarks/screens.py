@@ -15,7 +15,6 @@ from typing import Any
 
 from PIL import Image
 
-NAMES = ("operate", "contributor", "scorecard")
 WIDTH = 1200
 # What a person draws on the map of the contributor's page, as parts of its width and height.
 DRAWN = ((0.2, 0.25), (0.38, 0.42), (0.5, 0.5), (0.72, 0.55), (0.8, 0.75))
@@ -39,16 +38,24 @@ def main() -> None:
             executable_path=arguments.chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": WIDTH, "height": 900}, locale="en-GB")
+        taken = []
         if arguments.url:
-            operate(page, arguments.url, arguments.token, arguments.out / "operate.png")
-            contribute(page, f"{arguments.url}/c/{arguments.campaign}", arguments.out / "contributor.png")
+            taken = [arguments.out / "operate.png", arguments.out / "contributor.png"]
+            operate(page, arguments.url, arguments.token, taken[0])
+            contribute(page, f"{arguments.url}/c/{arguments.campaign}", taken[1])
         if arguments.scorecard:
+            taken.append(arguments.out / "scorecard.png")
+            page.set_viewport_size({"width": WIDTH, "height": 1080})
             page.goto(arguments.scorecard.resolve().as_uri())
-            page.screenshot(path=arguments.out / "scorecard.png")
+            page.screenshot(path=taken[-1])
         browser.close()
-    for path in arguments.out.glob("*.png"):
-        if path.stem in NAMES:
-            Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    for path in taken:
+        few = (
+            Image.open(path)
+            .convert("RGB")
+            .quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        )
+        few.save(path, optimize=True)
 
 
 def operate(page: Any, url: str, token: str, path: Path) -> None:
