@@ -18,8 +18,8 @@ import numpy as np
 from ldptrace.audit.poisoning import reach
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
-from ldptrace.curator.checks import findings
 from ldptrace.curator.receive import Receiver
+from ldptrace.curator.tally import findings
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan

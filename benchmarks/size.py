@@ -38,7 +38,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
-from ldptrace.cli.crowds import Engine, open_sets
+from ldptrace.cli.reading import Engine, open_sets
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan

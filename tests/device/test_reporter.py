@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldptrace.audit.trajectories import extreme_trajectories
+from ldptrace.audit.system import extreme_trajectories
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.device import Reporter, trip_of

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 from ldptrace.server import campaigns
 from ldptrace.server.app import create_app
+from ldptrace.server.fleet import Connection, ConnectionEnded, Target
 from ldptrace.server.seen import split
 from ldptrace.server.storage import Database, open_database
-from ldptrace.server.wire import Connection, ConnectionEnded, Target
 from server_kit import TELLING, TYPE, Postgres, counts, opened, reports_counted, running, telling_report
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import stats
 
-from ldptrace.audit.system import Messages, OwnWitness
-from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
+from ldptrace.audit.system import Messages, OwnWitness, Points, extreme_trajectories, lifelike
 from ldptrace.core.arrays import Floats
 from ldptrace.device import Recording
 from ldptrace.device.track import occasion_among

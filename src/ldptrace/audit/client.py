@@ -19,8 +19,7 @@ import numpy as np
 from scipy import stats
 
 from ldptrace.audit.driven import Device, Json, reports_of, trip_lines
-from ldptrace.audit.system import Asked, Messages, tape
-from ldptrace.audit.trajectories import Points, extreme_trajectories, lifelike
+from ldptrace.audit.system import Asked, Messages, Points, extreme_trajectories, lifelike, tape
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import ReportRejected
 from ldptrace.protocol.reports import GROUP_AT, HEADER_BYTES, ID_AT, asked_of, read_report

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from ldptrace.audit.trajectories import Points
+from ldptrace.audit.system import Points
 from ldptrace.device.lines import Lines
 from ldptrace.errors import InputError
 

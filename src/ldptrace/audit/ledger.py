@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ldptrace.audit.driven import CommandDevice, Device, Json, trip_lines
-from ldptrace.audit.trajectories import Points
+from ldptrace.audit.system import Points
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan

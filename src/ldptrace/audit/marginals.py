@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ldptrace.audit.system import Asked, in_group
-from ldptrace.audit.trajectories import Points
+from ldptrace.audit.system import Asked, Points, in_group
 from ldptrace.device import occasion_of
 from ldptrace.errors import ProtocolError
 from ldptrace.protocol.grid import Grid

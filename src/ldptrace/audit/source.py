@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ldptrace.audit.system import Asked
-from ldptrace.audit.trajectories import Points, extreme_trajectories
+from ldptrace.audit.system import Asked, Points, extreme_trajectories
 from ldptrace.errors import ProtocolError
 from ldptrace.protocol.exact import ratio_at_most
 from ldptrace.protocol.grid import Grid

@@ -23,7 +23,7 @@ from ldptrace.audit.exact import ExactFinding, exact_findings, round_epsilon
 from ldptrace.audit.ledger import LedgerFinding, ledger_findings
 from ldptrace.audit.marginals import MarginalFinding, marginal_findings
 from ldptrace.audit.source import SourceFinding, source_findings
-from ldptrace.audit.trajectories import FIXES, TRIPS
+from ldptrace.audit.system import FIXES, TRIPS
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 

@@ -19,10 +19,9 @@ from ldptrace.cli.common import (
     was_typed,
     write_text,
 )
-from ldptrace.cli.crowds import Engine, EngineOption
 from ldptrace.cli.own import default_ledger, moment, own_trips
-from ldptrace.cli.reading import CrsOption, FormatOption
-from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
+from ldptrace.cli.reading import CrsOption, Engine, EngineOption, FormatOption
+from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def tally(
     On a cluster, REPORTS are files, folders or patterns that Spark can read.
     """
     from ldptrace.core.words import count
-    from ldptrace.curator.checks import findings
+    from ldptrace.curator.tally import findings
     from ldptrace.io.atomic import atomic_path
     from ldptrace.protocol.problems import Problem
 

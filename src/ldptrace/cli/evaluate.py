@@ -19,8 +19,7 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets
-from ldptrace.cli.reading import with_reading
+from ldptrace.cli.reading import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets, with_reading
 from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:

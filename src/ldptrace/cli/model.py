@@ -23,7 +23,7 @@ from ldptrace.cli.common import (
     read_as,
 )
 from ldptrace.cli.reading import ZoneOption
-from ldptrace.cli.remembering import AtOption, RememberOption, estimates_of
+from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
 
 

@@ -30,8 +30,7 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.crowds import MEMORY, Engine, EngineOption, MemoryOption, bytes_of
-from ldptrace.cli.reading import with_reading
+from ldptrace.cli.reading import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, with_reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,10 +17,16 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import MAX_JSD, count_divergence, table_divergence
+from ldptrace.evaluation.divergence import (
+    MAX_JSD,
+    count_divergence,
+    hotspot_gain,
+    kendall_tau,
+    kendall_tau_b,
+    table_divergence,
+)
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau, kendall_tau_b
 from ldptrace.evaluation.summary import Beside, Summary
 from ldptrace.protocol.grid import Grid
 

@@ -18,12 +18,18 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
-from ldptrace.evaluation.divergence import MAX_JSD, Scale, count_divergence, divergence_terms
+from ldptrace.evaluation.divergence import (
+    MAX_JSD,
+    Scale,
+    count_divergence,
+    divergence_terms,
+    hotspot_gain,
+    kendall_tau,
+)
 from ldptrace.evaluation.figures import MAP_BLOCKS, blocks
 from ldptrace.evaluation.metrics import Metric, Value
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SANITY
-from ldptrace.evaluation.ranking import hotspot_gain, kendall_tau
 from ldptrace.evaluation.streams import (
     Clock,
     Counts,

@@ -27,9 +27,8 @@ from ldptrace.io.account import Account, Owners, Parsed, naming
 from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
-from ldptrace.io.formats import locate
+from ldptrace.io.formats import STDIN, locate
 from ldptrace.io.reading import Reading
-from ldptrace.io.sources import STDIN
 from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 

@@ -21,9 +21,9 @@ from ldptrace.io import csv, formats, geojson, parquet
 from ldptrace.io.account import Account, Owners, Parsed, naming
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
+from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
-from ldptrace.io.sources import STDIN, files_of
 from ldptrace.io.tables import in_memory
 from ldptrace.protocol.grid import Bounds
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ldptrace.curator import Tally
-from ldptrace.curator.checks import findings
+from ldptrace.curator.tally import findings
 from ldptrace.curator.trips import TripsPerPerson, trips_per_person
 from ldptrace.engines.local import Local
 from ldptrace.errors import FitWarning, InputError

@@ -25,8 +25,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.reports import window_of
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.fleet import Fleet, Outcome, Playing, points_of, some_trips
-from ldptrace.server.wire import Connection
+from ldptrace.server.fleet import Connection, Fleet, Outcome, Playing, points_of, some_trips
 
 # How many trips a person makes in the time of one window, each as likely as the others.
 TRIPS = (0, 0, 1, 1, 2, 3)

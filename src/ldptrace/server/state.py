@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from ldptrace.server.answers import Metrics
 from ldptrace.server.counting import warm_up
 from ldptrace.server.intake import Intake
 from ldptrace.server.limits import Arriving, RateLimit, Settings
-from ldptrace.server.metrics import Metrics
 from ldptrace.server.problems import Refused, ServerProblem
 from ldptrace.server.releases import WHOLE, Attempt, Listener, begin, running_releases
 from ldptrace.server.schedule import ACTOR, DueRelease, tick
