@@ -142,7 +142,7 @@ def worst_inputs(plan: Plan, number: int, group: int) -> list[Input]:
 
 
 def enough(plan: Plan, number: int, level: float) -> int:
-    """Messages of which half prove that a device always tells the truth, if it does."""
+    """Number of messages, half of which prove that a device always tells the truth, if it does."""
     claimed = float(plan.rounds[number].spent)
     return 2 * math.ceil(1.2 * math.log(1 / level) / math.log1p(math.exp(-claimed)))
 

@@ -46,7 +46,7 @@ class Simulation(StrEnum):
 
 
 class UnitChoice(StrEnum):
-    """Whose privacy it is."""
+    """The unit of privacy."""
 
     user = "user"
     trip = "trip"

@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         to.add_argument("--plan", required=True, help="the plan, as the campaign publishes it")
         to.add_argument("--plan-id", help="refuse the plan unless this is its id")
         to.add_argument("--ledger", required=True, help="the file that remembers what you have said")
-        to.add_argument("--limit", help="the most epsilon that you give away in all, from now on")
+        to.add_argument("--limit", help="largest epsilon of all your answers together, from now on")
 
     explain = command("explain", _explain, "what the plan asks and what it costs, or what a report says")
     add_plan(explain)

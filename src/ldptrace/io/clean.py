@@ -68,7 +68,7 @@ def _repeats(trajectories: Trajectories) -> int:
 
 
 def _jumps(trajectories: Trajectories) -> int:
-    """Steps that nothing on the ground or in the air takes in their time."""
+    """Steps that are faster than anything on the ground or in the air."""
     x, y, t = trajectories.x, trajectories.y, trajectories.t
     if t is None or len(t) < 2:
         return 0

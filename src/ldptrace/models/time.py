@@ -201,7 +201,7 @@ class TimeModel:
         return np.minimum(drawn, HASTE * too_slow * free)
 
     def _drawn_speeds(self, of: Floats, quantiles: Floats, tie: float, chance: Floats) -> Floats:
-        """Speeds whose ranks are tied so strongly to those of another measure of the trips, with these quantiles."""
+        """Speeds whose ranks have the correlation `tie` with those of another measure, whose quantiles are given."""
         from scipy.special import ndtr, ndtri
 
         places, first = np.unique(quantiles, return_index=True)

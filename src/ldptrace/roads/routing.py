@@ -1,4 +1,4 @@
-"""Shortest ways through a road network, with turns that cost.
+"""Cheapest routes through a road network, with a cost for turns.
 
 The states are directed edges, so that a bend between two of them can have a price; a way is a sequence of edges.
 One tree of ways starts (or ends) at one edge and sees its own perturbed costs, so that alternatives occur: people

@@ -76,7 +76,7 @@ class SqliteDatabase(Database):
         self.prepare()
 
     def _make(self) -> None:
-        """A new database under another name, then under its own: it is there with all its tables, or not at all."""
+        """Make a database under another name, then rename it: it is there with all its tables, or not at all."""
         path, beside = self.path, self.path.with_name(f".{secrets.token_hex(4)}.{FILE}")
         os.close(os.open(beside, os.O_CREAT | os.O_EXCL, 0o600))
         self.path = beside
