@@ -3,9 +3,10 @@
     python -m benchmarks.street_floors TRIPS --roads NETWORK --bounds X0,Y0,X1,Y1 [--grids 6 8 12 16] [--users N]
 
 Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
-other half, the same fixes moved to the nearest street, and the lines between the same fixes at the pace of a model
-that knows no speeds. Then the map alone, the fit without the map, and the fit on streets for each number of cells, with
-noise and with hardly any (epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
+other half, the same fixes moved to the nearest street, the lines between the same fixes at the pace of a model that
+knows no speeds, and quickest ways between the real ends. Then the map alone, the fit without the map, and the fit on
+streets for each number of cells, with noise and with hardly any (epsilon 10). The first line says how much of a trip's
+time each tenth of its way takes.
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ from ldptrace.errors import FitWarning
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.coverage import in_pieces
+from ldptrace.roads.library import Library
+from ldptrace.roads.routes import Routes
+from ldptrace.roads.routing import Tree, TurnGraph
 
 SHOWN = ("density", "trip", "F1", "pattern", "d24", "d96", "d192")
 # Points of streets are this far apart, in the unit of the network's lengths, when fixes are moved to them.
 NEAR = 10.0
 HARDLY_ANY = 10.0
+# Trips whose ends are known and whose ways are drawn.
+WAYS = 2000
 
 
 def snapped(town: Town) -> Trajectories:
@@ -50,6 +56,31 @@ def halves(town: Town, seed: int) -> tuple[Town, Trajectories]:
     order = np.random.default_rng(seed).permutation(len(town.trips))
     middle = len(order) // 2
     return replace(town, trips=town.trips.take(order[:middle])), town.trips.take(order[middle:])
+
+
+def between_ends(town: Town, many: int, seed: int) -> Trajectories:
+    """Quickest ways between the ends of some of the trips, as a library draws them: no fit, and the ends are right."""
+    roads = in_pieces(town.roads.clipped(town.bounds).largest_component(), 5 * NEAR)
+    across, up = roads.scale
+    middle = [(xy[roads.source] + xy[roads.target]) / 2 * k for xy, k in ((roads.x, across), (roads.y, up))]
+    rng, library, graph = np.random.default_rng(seed), Library(), TurnGraph.of(roads)
+    trips = town.trips.take(rng.integers(0, len(town.trips), many))
+    first, last = trips.offsets[:-1], trips.offsets[1:] - 1
+    nearest = cKDTree(np.c_[middle[0], middle[1]])
+    # A little noise decides between the two directions of a street.
+    start, end = (
+        nearest.query(np.c_[trips.x[at] * across, trips.y[at] * up] + rng.normal(0, 0.1, (many, 2)))[1]
+        for at in (first, last)
+    )
+    priced = [graph.priced(price) for price in library.turn_costs]
+    tree, ways = Tree(graph.edges), []
+    for number in range(many):
+        kind, noise = number % len(priced), library.noises[number // len(priced) % len(library.noises)]
+        tree.grow(
+            priced[kind], graph.cost * np.exp(noise * rng.standard_normal(graph.edges)), int(start[number])
+        )
+        ways.append(tree.ways(np.array([end[number]], dtype=np.int32))[0].tolist())
+    return Routes.of(roads, ways).points(spacing=2 * NEAR)
 
 
 def tenths(town: Town, fewest: int = 6, shortest: float = 1000.0) -> list[float]:
@@ -126,6 +157,8 @@ def table(
     )
     lines = replace(town.trips, t=None)
     found.add("the lines between the same fixes", lambda seed: shown(judge.scores(lines, seed)), 1)
+    ways = between_ends(town, WAYS, 1)
+    found.add("quickest ways between the real ends", lambda seed: shown(judge.scores(ways, seed)), 1)
     found.add("the map alone", lambda seed: shown(judge.scores(map_alone(town)(seed), seed)), repeats)
     found.add(
         "no map, 6 x 6 cells",
