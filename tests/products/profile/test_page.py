@@ -30,6 +30,7 @@ def test_the_page_is_complete_in_itself() -> None:
     assert not re.search(r"(src|href)=", page)
     assert page.count("<svg") == 4
     assert "95 of 100 cases" in page
+    assert "the second bar stands for 0.5 to 1 km." in page
 
 
 def test_the_short_sentences() -> None:

@@ -49,6 +49,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         streets=streets,
         total=profile.total,
         unit=profile.unit,
+        second=profile.lengths.names[1],
         has_ranges=profile.lengths.numbers.low is not None,
         privacy=privacy(profile),
     )
