@@ -60,3 +60,21 @@ def test_after_a_change_the_model_is_that_of_the_reports_since(rng: np.random.Ge
     assert not any(waiting.add(tally, 600.0 * number) for number, tally in enumerate(tallies))
     drawn = now.travellers(500, rng, 30.0)
     assert (drawn.x[drawn.offsets[:-1]] > 3000).mean() > 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_where_devices_report_on_arrival_long_trips_are_drawn_more_often(rng: np.random.Generator) -> None:
+    now = Now(PLAN, 600.0)
+    assert len(now.travellers(10, rng, 30.0, start=0.0)) == 10
+    now.add(tally_of_step(PLAN, lines(2000, rng), np.arange(2000), rng), 600.0)
+    durations = np.array([0.0, 150.0, 300.0, 590.0])
+    assert now._reported(durations, 0.0).tolist() == [1.0, 0.75, 0.5, 0.25]
+    # Long after the start nobody is missing, nor where only the last reports are remembered.
+    assert now._reported(durations, -1e9) == pytest.approx(np.ones(4))
+    short = Now(PLAN, 600.0, remember=60.0)
+    short.add(tally_of_step(PLAN, lines(200, rng), np.arange(200), rng), 600.0)
+    assert short._reported(durations[:3], 0.0) == pytest.approx(np.ones(3), abs=0.04)
+    drawn = [now.travellers(2000, np.random.default_rng(1), 30.0, start) for start in (None, 300.0)]
+    assert [len(each) for each in drawn] == [2000, 2000]
+    assert drawn[1].sizes.mean() > 1.1 * drawn[0].sizes.mean()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldptrace.core.area import Area
+from ldptrace.core.arrays import Floats
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.changes import Change
 from ldptrace.curator.estimates import Estimates
@@ -26,6 +27,8 @@ from ldptrace.streams.fitting import PathRefit, Refit, RouteRefit
 
 # Changes that are kept.
 KEPT = 100
+# Trips are drawn this many times as often as they are needed where long ones are preferred, and how much at most.
+SPARE, RAREST = 2, 0.25
 # A step has at least this weight, however few of its devices had a trip.
 LEAST = 0.05
 
@@ -67,6 +70,7 @@ class Now:
         # What the devices of the last step said of having a trip.
         self.with_trip = WithTrip(1.0, math.inf)
         self._model: MobilityModel | None = None
+        self._time: float | None = None
 
     def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
         """Count the reports of one more step, until `time`; what has changed, if anything has beyond noise."""
@@ -74,7 +78,7 @@ class Now:
         guess = self._with_trip(step)
         found = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
         self.changes = [*self.changes, *found][-KEPT:]
-        self._model = None
+        self._model, self._time = None, time
         self._fit()
         self.with_trip = self._with_trip(step)
         return found
@@ -87,14 +91,45 @@ class Now:
         assert self._model is not None
         return self._model
 
-    def travellers(self, count: int, rng: np.random.Generator, interval: float) -> Trajectories:
-        """So many trips that leave now, a point every `interval` seconds, with times since each departure."""
+    def travellers(
+        self, count: int, rng: np.random.Generator, interval: float, start: float | None = None
+    ) -> Trajectories:
+        """Trips that leave now, a point every `interval` seconds, with times since each departure.
+
+        With a `start`, devices report on arrival, and nobody left before that time. Reports about long trips are rare
+        at first, and the model is one of such reports, so long trips are drawn more often, by as much.
+        """
         if count == 0:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64), t=np.empty(0))
+        drawn = self._drawn(count if start is None else SPARE * count, rng, interval)
+        if start is None:
+            return drawn
+        assert drawn.t is not None
+        rare = self._reported(drawn.t[drawn.offsets[1:] - 1], start)
+        # As many as are wanted, without replacement, each as likely as its weight 1 / rare.
+        first = np.argpartition(rng.exponential(size=len(drawn)) * rare, count - 1)[:count]
+        return drawn.take(np.sort(first))
+
+    def _drawn(self, count: int, rng: np.random.Generator, interval: float) -> Trajectories:
         drawn = self.model.sample(count, rng, interval=interval)
         assert drawn.t is not None
         first = np.repeat(drawn.t[drawn.offsets[:-1]], drawn.sizes)
         return Trajectories(drawn.x, drawn.y, drawn.offsets, t=drawn.t - first, crs=drawn.crs)
+
+    def _reported(self, durations: Floats, start: float) -> Floats:
+        """The share of the remembered reports that may be about trips of each duration: nobody left before `start`."""
+        forgot = len(self.memory.candidates) > 1 and bool(self.changes)
+        begin = max(start, self.changes[-1].since) if forgot else start
+        if self._time is None or self._time <= begin:
+            return np.ones(len(durations))
+        last, half_life = self._time, self.memory.half_life
+
+        def weight(since: Floats) -> Floats:
+            age = np.maximum(last - since, 0.0)
+            return age if math.isinf(half_life) else 1 - 2 ** (-age / half_life)
+
+        late = weight(np.maximum(start + durations, begin))
+        return np.maximum(late / weight(np.array(begin)), RAREST)
 
     def _fit(self) -> None:
         estimates = self.memory.estimates

@@ -174,13 +174,14 @@ class _Play:
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:
         """The travellers who leave in one step after the other; what each step was is added to `steps`."""
         settings, length = self.settings, self.settings.seconds
+        on_arrival = self.start if settings.presence == "shown" else None
         travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
         found: tuple[Change, ...] = ()
         for number in range(max(1, math.ceil((self.end - self.start) / length))):
             begin = self.start + number * length
             until = min(begin + length, self.end)
             count = int(self._drawing.poisson(self.rate.per_second * (until - begin)))
-            drawn = self.now.travellers(count, self._drawing, settings.tick)
+            drawn = self.now.travellers(count, self._drawing, settings.tick, on_arrival)
             left = travellers.leave(drawn, begin + self._drawing.random(count) * (until - begin))
             if live is not None:
                 self._tell(travellers, begin, until, live)
