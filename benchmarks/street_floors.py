@@ -79,7 +79,9 @@ def between_ends(town: Town, many: int, seed: int) -> Trajectories:
         tree.grow(
             priced[kind], graph.cost * np.exp(noise * rng.standard_normal(graph.edges)), int(start[number])
         )
-        ways.append(tree.ways(np.array([end[number]], dtype=np.int32))[0].tolist())
+        # A few dead ends cannot be left or entered without turning round.
+        if np.isfinite(tree.cost[end[number]]):
+            ways.append(tree.ways(np.array([end[number]], dtype=np.int32))[0].tolist())
     return Routes.of(roads, ways).points(spacing=2 * NEAR)
 
 
