@@ -55,7 +55,10 @@ def fleet(
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Simulate devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device."""
+    """Simulate devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device.
+
+    Devices send at once; only those of a standing campaign wait at random, as clients do.
+    """
     import asyncio
 
     from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet

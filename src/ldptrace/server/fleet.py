@@ -1,5 +1,8 @@
 """Real devices against a real server: each draws one report and sends it until it is acknowledged.
 
+They send at once. A client waits for `Reporter.delay` first, which hides when a trip was; trips of a fleet are at no
+particular time, and an hour of waiting would try nothing of the server.
+
 Faults come at chosen rates: a drop loses the request or the answer, a duplicate is sent after it was
 acknowledged, garbage is sent besides. A seed repeats trips and faults; reports are always drawn from the
 operating system's source.
