@@ -28,6 +28,8 @@ OTHERS = (
     "standing",
     "year",
     "streams",
+    "absent",
+    "prior",
 )
 
 

@@ -40,6 +40,18 @@ def test_a_component_without_evidence_shrinks(rng: np.random.Generator) -> None:
     assert found["shared"] < 0.03
 
 
+def test_a_first_guess_that_is_sure_of_itself_stays_near(rng: np.random.Generator) -> None:
+    """The answers speak for a variance of 0.25; a guess of 4, sure to a factor of e^0.03, gives way little."""
+    jacobian = 5.0 * np.eye(POTENTIALS)
+    target = jacobian @ (0.5 * rng.normal(size=POTENTIALS)) + rng.normal(size=POTENTIALS)
+    unsure, sure = (
+        learned(Prior([PriorComponent("own", np.eye(POTENTIALS), 4.0, spread)]), jacobian, target)["own"]
+        for spread in (4.0, 0.03)
+    )
+    assert 0.5 < unsure / 0.25 < 2
+    assert 0.5 < sure / 4.0 < 1
+
+
 def test_a_fixed_variance_stays(rng: np.random.Generator) -> None:
     prior = Prior([PriorComponent("own", np.eye(50)), PriorComponent("fixed", np.eye(50), 1.0, fixed=True)])
     found = learned(prior, np.eye(50), rng.normal(size=50), rounds=2)

@@ -120,8 +120,9 @@ def test_noise_is_not_followed(rng: np.random.Generator) -> None:
 
 def test_parts_without_evidence_shrink_and_nothing_known_is_the_base(rng: np.random.Generator) -> None:
     base = random_expectation(3, 8, rng, scale=0.0)
-    fit = fitted(base, observations(base, 1.0, rng))
-    assert np.abs(fit.model.potentials).max() < 0.8
+    # Answers of the order of 0.1, with a standard error of ten.
+    fit = fitted(base, observations(base, 100.0, rng))
+    assert np.abs(fit.model.potentials).max() < 0.5
     assert fitted(base, []).model.potentials.tolist() == [0.0] * base.layout.size
 
 

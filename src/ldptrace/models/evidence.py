@@ -13,14 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
 
 CLIMBS = 4
-# How far the variance of a component may be from its first guess: standard deviation of its logarithm.
-_SPREAD = 4.0
 # Directions of the potentials in which a step of one changes the answers by less than so much of their noise, squared,
 # say nothing about variances.
 _TOLD = 0.01
@@ -79,23 +77,31 @@ class Spread:
 
 def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Floats:
     """As `likely_variances`, from what each component adds to the covariance of the target."""
-    first = np.log([component.variance for component in prior.components])
-    free = np.array([not component.fixed for component in prior.components])
-    value, weighted, root = _evidence(spread, logs, target, first, free)
+    parts = prior.components
+    free = np.array([not part.fixed for part in parts])
+    first = np.log([part.variance for part in parts])
+    # How much is believed of each logarithm before: one over its variance.
+    belief = np.where(free, [part.spread**-2 for part in parts], 0.0)
+
+    def evidence(at: Floats) -> tuple[float, Floats, Root]:
+        value, weighted, root = _evidence(spread, at, target)
+        return value - 0.5 * float(belief @ (at - first) ** 2), weighted, root
+
+    value, weighted, root = evidence(logs)
     for _ in range(CLIMBS):
         pushes = spread.pushes(weighted)
         uphill = 0.5 * np.exp(logs) * (pushes @ weighted - spread.traces(root.inverse()))
-        uphill -= np.where(free, (logs - first) / _SPREAD**2, 0)
+        uphill -= belief * (logs - first)
         pushes *= np.exp(logs)[:, None]
         turned = root.inverted @ pushes.T
         information = 0.5 * turned.T @ turned
-        information[np.diag_indices_from(information)] += 1 / _SPREAD**2 + 0.5 * np.abs(uphill)
+        information[np.diag_indices_from(information)] += belief + 0.5 * np.abs(uphill)
         step = np.zeros(len(logs))
         step[free] = np.linalg.solve(information[np.ix_(free, free)], uphill[free])
         step = np.clip(step, -2, 2)
         share = 1.0
         while True:
-            new = _evidence(spread, logs + share * step, target, first, free)
+            new = evidence(logs + share * step)
             if new[0] >= value or share < 0.1:
                 break
             share *= 0.4
@@ -109,17 +115,13 @@ def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Float
     return logs
 
 
-def _evidence(
-    spread: Spread, logs: Floats, target: Floats, first: Floats, free: Flags
-) -> tuple[float, Floats, Root]:
+def _evidence(spread: Spread, logs: Floats, target: Floats) -> tuple[float, Floats, Root]:
     """Log-probability of the target up to a constant, what its covariance makes of it, and the root of that."""
     total = spread.total(logs)
     total[np.diag_indices_from(total)] += 1
     root = Root(total)
     weighted = root.solve(target)
-    far = ((logs - first)[free] / _SPREAD) ** 2
-    value = -0.5 * target @ weighted - root.log_size - 0.5 * far.sum()
-    return float(value), weighted, root
+    return float(-0.5 * target @ weighted - root.log_size), weighted, root
 
 
 @lru_cache(maxsize=8)

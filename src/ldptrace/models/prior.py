@@ -24,13 +24,15 @@ _LEAST = 64
 class PriorComponent:
     """Potentials = basis @ (independent normals of variance `variance`); the basis is a sparse or a dense matrix.
 
-    `variance` is a first guess; with `fixed` it stays. A component that `needs` a question is held at zero where
-    nobody was asked it, because it would only fit the noise of other answers.
+    `variance` is a first guess, and `spread` says how far it may be off: the standard deviation of its logarithm. With
+    `fixed` it stays. A component that `needs` a question is held at zero where nobody was asked it, because it would
+    only fit the noise of other answers.
     """
 
     name: str
     basis: Any
     variance: float = 0.05
+    spread: float = 4.0
     fixed: bool = False
     needs: str | None = None
 

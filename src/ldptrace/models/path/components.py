@@ -19,6 +19,10 @@ from ldptrace.models.path.messages import Layout
 from ldptrace.models.prior import PriorComponent
 from ldptrace.protocol.lattice import TURNS
 
+# Variances are first guesses: what fits of Oldenburg and of four generated cities find where noise is small
+# (benchmarks/prior.py), but a tenth at most: with larger ones a fit follows answers that are nothing but noise. How far
+# they may be off, as the standard deviation of the logarithm.
+_SPREAD = 2.0
 # Smooth components are kept up to this share of their largest eigenvalue.
 _SPECTRUM = 1e-3
 
@@ -54,20 +58,22 @@ def components(graph: MoveGraph, layout: Layout) -> tuple[PriorComponent, ...]:
         return _placed(matrix_of(np.concatenate(entries), *at, (moves, width)), layout.move, layout)
 
     return (
-        PriorComponent("popularity", start + end + through / 2),
-        PriorComponent("popularity, smooth", (start + end + through / 2) @ near),
-        PriorComponent("terminals", start + end),
-        PriorComponent("start", start),
-        PriorComponent("end", end),
-        PriorComponent("passage", through),
-        PriorComponent("pull", pull),
-        PriorComponent("pull, smooth", pull @ near),
+        PriorComponent("popularity", start + end + through / 2, 0.01, _SPREAD),
+        PriorComponent("popularity, smooth", (start + end + through / 2) @ near, 0.1, _SPREAD),
+        PriorComponent("terminals", start + end, 0.1, _SPREAD),
+        PriorComponent("start", start, 0.02, _SPREAD),
+        PriorComponent("end", end, 0.02, _SPREAD),
+        PriorComponent("passage", through, 0.01, _SPREAD),
+        PriorComponent("pull", pull, 0.005, _SPREAD),
+        PriorComponent("pull, smooth", pull @ near, 0.01, _SPREAD),
         PriorComponent("axis", _placed(_indicator(axis, 4), layout.move, layout), 1.0, fixed=True),
-        PriorComponent("axis, smooth", alike(axis, 4)),
-        PriorComponent("heading", _placed(_indicator(heading, 8), layout.move, layout)),
-        PriorComponent("heading, smooth", alike(heading, 8)),
-        PriorComponent("link", _placed(_indicator(graph.link, graph.links), layout.move, layout)),
-        PriorComponent("move", _placed(_own(moves), layout.move, layout)),
+        PriorComponent("axis, smooth", alike(axis, 4), 0.1, _SPREAD),
+        PriorComponent("heading", _placed(_indicator(heading, 8), layout.move, layout), 0.005, _SPREAD),
+        PriorComponent("heading, smooth", alike(heading, 8), 0.005, _SPREAD),
+        PriorComponent(
+            "link", _placed(_indicator(graph.link, graph.links), layout.move, layout), 0.1, _SPREAD
+        ),
+        PriorComponent("move", _placed(_own(moves), layout.move, layout), 0.005, _SPREAD),
         PriorComponent("turn", _placed(_own(TURNS), layout.turn, layout), 1.0, fixed=True, needs="turns"),
         *_length_components(layout),
     )
@@ -82,8 +88,8 @@ def _length_components(layout: Layout) -> tuple[PriorComponent, ...]:
     smooth = np.exp(-0.5 * (distance / 0.5) ** 2)
     return (
         PriorComponent("length, trend", _placed(trend, layout.length, layout), 1.0, fixed=True),
-        PriorComponent("length, smooth", _placed(_root(smooth), layout.length, layout)),
-        PriorComponent("length", _placed(_own(layout.lengths), layout.length, layout), 0.01),
+        PriorComponent("length, smooth", _placed(_root(smooth), layout.length, layout), 0.1, _SPREAD),
+        PriorComponent("length", _placed(_own(layout.lengths), layout.length, layout), 0.02, _SPREAD),
     )
 
 

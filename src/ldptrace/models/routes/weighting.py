@@ -24,9 +24,9 @@ from ldptrace.models.routes.answers import PathTables, different
 from ldptrace.models.routes.ends import MARKS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
 
-# How large components are before any answer, as a part of what they are in the path model: streets and their costs say
+# How large components of the path model are before any answer, and how far that may be off: streets and their costs say
 # much already of what those have to find out.
-MODEST = 0.008
+MODEST, FAR = 4e-4, 4.0
 # Changes of the logarithm of a weight are kept in steps of this part of one: up to a factor of 50 either way.
 FINE = 32
 # Components whose size the path model does not learn, and their variance here. Lengths follow from distances.
@@ -200,7 +200,7 @@ def _modest(component: PriorComponent) -> PriorComponent:
     """A component that is small unless the answers want it."""
     if component.name in LEARNED:
         return replace(component, variance=FEW, fixed=False)
-    return component if component.fixed else replace(component, variance=MODEST * component.variance)
+    return component if component.fixed else replace(component, variance=MODEST, spread=FAR)
 
 
 def _padded(basis: Any, above: int, below: int) -> Any:
