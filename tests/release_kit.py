@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ldptrace.protocol.words import promise
-from ldptrace.server.about import About, Schedule
-from ldptrace.server.registry import Campaign
+from ldptrace.server.registry import About, Campaign, Schedule
 from server_kit import SINGLE
 
 CAMPAIGN = Campaign(

@@ -30,12 +30,12 @@ from ldptrace.protocol.questions import Length
 from ldptrace.protocol.randomizers import GRR
 from ldptrace.protocol.reports import Report, plan_prefix
 from ldptrace.server import campaigns, registry, releases, tallies, tokens, views
-from ldptrace.server.about import About, Schedule
 from ldptrace.server.app import create_app
 from ldptrace.server.campaigns import Numbers, Terms
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.limits import Settings
 from ldptrace.server.problems import Refused, ServerProblem
+from ldptrace.server.registry import About, Schedule
 from ldptrace.server.state import State
 from ldptrace.server.storage import Database, open_database
 from ports_kit import free_port

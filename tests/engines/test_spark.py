@@ -35,7 +35,7 @@ from ldptrace.curator.receive import Receiver
 from ldptrace.device import Reporter
 from ldptrace.engines.base import Crowd, Made
 from ldptrace.engines.opening import Where, open_crowd
-from ldptrace.engines.spark import Spark, _sum_groups, address, sum_row
+from ldptrace.engines.spark import Piece, Spark, Split, _sum_groups, address, shared_files, split, sum_row
 from ldptrace.engines.spark_crowd import SparkCrowd
 from ldptrace.engines.spark_reports import all_ids, receive_files
 from ldptrace.errors import FitWarning, InputError, NothingUsable
@@ -373,3 +373,45 @@ def test_sums_of_groups_are_made_in_order() -> None:
 def test_addresses_stay_as_they_were_typed() -> None:
     assert address(typed_path("s3a://bucket/trips")) == "s3a://bucket/trips"
     assert address(typed_path("out")) == address(Path("out")) == "out"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Files of 1 to 4 row groups, the second with a name that an address has to spell."""
+    made = []
+    for number, name in enumerate(("a", "b c", "d", "e")):
+        rows = 100 * (number + 1)
+        table = pa.table({"x": np.arange(rows), "y": np.full(rows, number)})
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=100)
+        made.append(tmp_path / f"{name}.parquet")
+    return made
+
+
+@pytest.mark.parametrize("most", [1, 1000, 5000, 1 << 30])
+def test_every_row_is_read_once(files: list[Path], most: int) -> None:
+    found_split = split(files, most)
+    tasks = found_split.tasks
+    assert found_split.rows == 1000
+    found = pa.concat_tables([table for task in tasks for piece in task for table in piece.tables()])
+    assert sorted(zip(found["y"].to_pylist(), found["x"].to_pylist(), strict=True)) == [
+        (number, row) for number in range(4) for row in range(100 * (number + 1))
+    ]
+
+
+def test_small_files_are_read_together_and_large_ones_in_pieces(files: list[Path]) -> None:
+    assert split(files, 1 << 30) == Split((tuple(Piece(path) for path in files),), 1000)
+    # A row group is never cut.
+    assert split(files[:2], 1).tasks == (
+        (Piece(files[1], 0, 2),),
+        (Piece(files[1], 1, 2),),
+        (Piece(files[0]),),
+    )
+    assert split([], 10) == Split((), 0)
+
+
+def test_files_are_read_by_tasks_only_if_this_machine_sees_all_of_them(files: list[Path]) -> None:
+    addresses = [path.as_uri() for path in reversed(files)]
+    assert shared_files(addresses) == files
+    assert shared_files([*addresses, "hdfs://name/trips.parquet"]) is None
+    assert shared_files([*addresses, files[0].with_name("gone.parquet").as_uri()]) is None
+    assert shared_files([]) is None

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError
+from ldptrace.io.account import of_table
 from ldptrace.io.assembly import assemble, hashed, trips
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 
 # Bytes that hold every trip of these tests; a file is dealt into parts of an eighth.
 MEMORY = 1 << 16

@@ -10,7 +10,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation import collect
 from ldptrace.simulation.collect import Collection, _tickets
-from ldptrace.simulation.trips import Trips
+from ldptrace.simulation.unit import Trips
 from statistics_kit import assert_proportions, assert_standard_normal
 
 

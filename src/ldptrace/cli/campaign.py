@@ -18,9 +18,8 @@ from ldptrace.cli.common import (
     table_console,
     was_typed,
 )
-from ldptrace.cli.operators import NameArgument, actor, backup, restore, token
+from ldptrace.cli.operators import NameArgument, actor, backup, export, publish, restore, token
 from ldptrace.cli.reading import BoundsOption, CrsOption, parse_bounds
-from ldptrace.cli.releases import export, publish
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
 from ldptrace.cli.windows import EveryOption, LifetimeOption, RecentOption, StartOption, standing_of
 from ldptrace.errors import InputError
@@ -91,8 +90,8 @@ def create(
     from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.shares import Wanted
     from ldptrace.server import campaigns, releases
-    from ldptrace.server.about import About, Schedule, moment
     from ldptrace.server.campaigns import plan_from_facts
+    from ldptrace.server.registry import About, Schedule, moment
 
     if plan is not None:
         facts = [name for name in FACTS if was_typed(context, name)]
@@ -215,7 +214,7 @@ def show(
 def _facts(shown: dict[str, Any]) -> None:
     """What a campaign is, and how far, line by line."""
     from ldptrace.protocol.units import duration_words
-    from ldptrace.server.about import shown as time_shown
+    from ldptrace.server.registry import shown as time_shown
 
     standing = shown["standing"]
     rounds = f"{shown['round']} windows" if standing else f"round {shown['round']} of {shown['rounds']}"
@@ -242,7 +241,7 @@ def _facts(shown: dict[str, Any]) -> None:
 
 def _windows(shown: dict[str, Any]) -> list[str]:
     """The newest windows of a standing campaign: from when, how many reports, and how far the release is."""
-    from ldptrace.server.about import shown as time_shown
+    from ldptrace.server.registry import shown as time_shown
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
 

@@ -1,17 +1,22 @@
-"""What operators do beside the life of a campaign: tokens and backups; who acts, and names completed by the shell."""
+"""What operators do beside the life of a campaign: tokens, backups, releases; and names that shells complete."""
 
 from __future__ import annotations
 
 import getpass
 import os
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldptrace.cli.common import note
+from ldptrace.cli.common import Progress, note
 from ldptrace.cli.serve import DatabaseOption, DataOption, database_of
-from ldptrace.errors import LdptraceError
+from ldptrace.errors import InputError, LdptraceError
+
+if TYPE_CHECKING:
+    from ldptrace.server.registry import Campaign
+    from ldptrace.server.storage import Session
 
 
 def campaign_names(incomplete: str) -> list[str]:
@@ -101,3 +106,124 @@ def token(
         text, _ = tokens.create_token(store, name, scope, label, actor=actor())
         typer.echo(text)
         note("this token is not shown again")
+
+
+TRIPS = (".parquet", ".csv", ".geojson")
+
+
+def publish(
+    name: NameArgument,
+    count: Annotated[
+        int,
+        typer.Option(
+            min=0, max=10_000_000, help="Number of synthetic trips; 0 for the number that the reports show."
+        ),
+    ] = 0,
+    again: Annotated[bool, typer.Option("--again", help="Replace an interrupted attempt.")] = False,
+    data: DataOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Make the release: estimates, model, synthetic trips, and how well the model fits the answers."""
+    from ldptrace.server import releases
+
+    store = database_of(data, database)
+    begun = releases.begin(store, name, actor=actor(), again=again, count=count)
+    attempt = releases.Attempt(store, name, begun)
+    try:
+        with Progress() as stages, ExitStack() as running:
+            shown = ""
+
+            def tell(stage: str, done: int) -> None:
+                nonlocal shown
+                attempt.tell(stage, done)
+                if stage != shown:
+                    shown = stage
+                    running.close()
+                    running.enter_context(stages(stage))
+
+            attempt.make(count, tell)
+    except BaseException as error:
+        attempt.fail(str(error) or type(error).__name__)
+        raise
+    note(f"campaign {name} is published; ldptrace campaign export {name} -o FOLDER writes its files")
+
+
+def export(
+    name: NameArgument,
+    output: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder for all files; or a .parquet, .csv, .geojson file.")
+    ],
+    data: DataOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Write the files of a published campaign; before that, its plans and, with enough reports, its tallies.
+
+    Of a standing campaign, the files of each published window, in a folder named by its first day and number.
+    """
+    from ldptrace.server import registry
+
+    with database_of(data, database).reading() as session:
+        campaign = registry.find(session, name)
+        if campaign.plan.standing is not None:
+            written = _windows(session, campaign, output)
+        elif campaign.state == "published":
+            written = _release(session, name, output)
+        elif output.suffix in TRIPS:
+            raise InputError(
+                f"campaign {name} is {campaign.state}: synthetic trips are there when it is published"
+            )
+        else:
+            written = _tallies(session, campaign, output)
+    note(f"{written} file{'s' if written > 1 else ''} of campaign {name}: {output}")
+
+
+def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
+    """The files of one release, or one format of its trips; how many."""
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.server import releases, views
+
+    wanted = {output: f"synthetic{output.suffix}"}
+    if output.suffix not in TRIPS:
+        output.mkdir(parents=True, exist_ok=True)
+        files = views.files_of(session, name, number)
+        wanted = {output / file["name"]: file["name"] for file in files}
+    for path, file in wanted.items():
+        stored = releases.folder_of(number) + file
+        with atomic_path(path) as temporary, open(temporary, "wb") as target:
+            for part in releases.parts_of(session, name, stored):
+                target.write(releases.part(session, name, stored, part))
+    return len(wanted)
+
+
+def _windows(session: Session, campaign: Campaign, output: Path) -> int:
+    """The releases of all windows; of a file of trips, the newest."""
+    from ldptrace.server.registry import day
+    from ldptrace.server.release_list import published
+
+    found = published(session, campaign.name)
+    if not found:
+        raise InputError(f"campaign {campaign.name} has published no window yet")
+    if output.suffix in TRIPS:
+        return _release(session, campaign.name, output, found[0].round - 1)
+    written = 0
+    for one in found:
+        written += _release(session, campaign.name, output / f"{day(one.begin)}-{one.round}", one.round - 1)
+    return written
+
+
+def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
+    """The plans of the rounds that were opened, and the tallies of those with enough reports."""
+    from ldptrace.io.atomic import atomic_path
+    from ldptrace.server import tallies
+
+    texts = {
+        f"plan-{entry.number + 1}.json": entry.plan.to_json()
+        for entry in tallies.counts_of(session, campaign.name)
+    }
+    for _, tally in tallies.tallies_of(session, campaign):
+        texts[f"tally-{tally.round + 1}.json"] = tally.to_json()
+    output.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        with atomic_path(output / file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return len(texts)

@@ -30,8 +30,7 @@ from ldptrace.io.parquet import Writer as ParquetWriter
 from ldptrace.io.provenance import write_beside
 from ldptrace.protocol.grid import Grid
 from ldptrace.simulation import Collection
-from ldptrace.simulation.trips import Trips
-from ldptrace.simulation.unit import Unit, one_each, play_devices, trip_counts, unit_of, with_counts
+from ldptrace.simulation.unit import Trips, Unit, one_each, play_devices, trip_counts, unit_of, with_counts
 
 # Blocks of a row group of a Parquet file: one is written while others are drawn.
 _GROUP = 2

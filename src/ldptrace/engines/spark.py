@@ -3,6 +3,10 @@
 The driver gets sums: what tasks found is added up in the executors first. What is random in a block draws from the
 child of the block's number, which is made of the number of the partition and the place in it: given a seed and the
 partitioning the result is always the same, and a task that runs again, because its executor was lost, finds the same.
+
+Its tasks read Parquet by themselves, on a disk that all machines share. Spark's own reader makes rows of what is stored
+in columns, and columns again for Python; that takes several times as long as all the rest. Which task reads what
+follows from the files alone, so results do not depend on the cluster.
 """
 
 from __future__ import annotations
@@ -11,17 +15,20 @@ import os
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from ldptrace.core.parallel import CHUNK, chunks
+from ldptrace.core.parallel import CHUNK, chunks, map_ordered
 from ldptrace.engines.base import Draw, Engine, T
 from ldptrace.engines.local import write_parquet
 from ldptrace.errors import InputError
@@ -30,6 +37,7 @@ from ldptrace.io.atomic import PART, atomic_folder, atomic_path, part_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 # Blocks that a partition may have: numbers of blocks are partition * this + place.
 BLOCKS = 1 << 20
@@ -219,3 +227,66 @@ def _draw(draw: Draw, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
                 names = [name for name in ("x", "y", "t") if name in drawn.column_names]
                 table = drawn.select(names).add_column(0, "traj_id", ids)
                 yield from table.combine_chunks().to_batches()
+
+
+# Bytes of files that a task reads, about, and bytes of points in its memory at a time.
+BYTES, MEMORY = 1 << 25, 1 << 26
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The k-th of several pieces of a file."""
+
+    path: Path
+    k: int = 0
+    pieces: int = 1
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Its rows, a batch at a time."""
+        return parquet.batches(self.path, CHUNK, MEMORY, piece=(self.k, self.pieces))
+
+
+def shared_files(addresses: Sequence[str]) -> list[Path] | None:
+    """The files of these addresses, in order of their names, if all of them are on a disk that this machine sees.
+
+    >>> shared_files(["s3a://bucket/trips.parquet"]) is None
+    True
+    """
+    split = [urlsplit(address) for address in addresses]
+    if not split or any(parts.scheme != "file" or parts.netloc for parts in split):
+        return None
+    files = sorted(Path(unquote(parts.path)) for parts in split)
+    return files if all(path.is_file() for path in files) else None
+
+
+@dataclass(frozen=True)
+class Split:
+    """What each task reads, and how many rows there are."""
+
+    tasks: tuple[tuple[Piece, ...], ...]
+    rows: int
+
+
+def split(files: Sequence[Path], most: int = BYTES) -> Split:
+    """A task for each piece of a large file, as far as its row groups allow, and one for several small files."""
+    tasks: list[tuple[Piece, ...]] = []
+    small: list[Piece] = []
+    rows, room = 0, most
+    for path, (size, groups, held) in zip(files, map_ordered(_measured, files), strict=True):
+        rows += held
+        pieces = max(1, min(-(-size // most), groups))
+        if pieces > 1:
+            tasks += [(Piece(path, k, pieces),) for k in range(pieces)]
+            continue
+        if small and size > room:
+            tasks.append(tuple(small))
+            small, room = [], most
+        small.append(Piece(path))
+        room -= size
+    return Split((*tasks, tuple(small)) if small else tuple(tasks), rows)
+
+
+def _measured(path: Path) -> tuple[int, int, int]:
+    """Bytes, row groups and rows of a file."""
+    found = pq.read_metadata(path)
+    return path.stat().st_size, found.num_row_groups, found.num_rows

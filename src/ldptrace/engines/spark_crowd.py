@@ -25,23 +25,24 @@ from ldptrace.engines.base import Aside, Crowd, S, T, Work, in_blocks
 from ldptrace.engines.spark import (
     BLOCKS,
     SUM,
+    Piece,
     Spark,
     groups_of,
     known_to_spark,
     mapped,
     partition,
+    shared_files,
+    split,
     sum_row,
     summed,
 )
-from ldptrace.engines.spark_files import Piece, shared_files, split
 from ldptrace.errors import InputError, NothingUsable
 from ldptrace.io import parquet
-from ldptrace.io.account import Account, Owners, Parsed
+from ldptrace.io.account import Account, Owners, Parsed, of_table
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import locate
 from ldptrace.io.provenance import KEY, from_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 from ldptrace.simulation.unit import TRIPS, Unit, play_devices, unit_of
 
 if TYPE_CHECKING:

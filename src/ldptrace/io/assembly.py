@@ -19,9 +19,8 @@ from ldptrace.core.arrays import Ints
 from ldptrace.core.columns import find_columns
 from ldptrace.core.values import numbers_of, pc
 from ldptrace.errors import FormatError, InputError
-from ldptrace.io.account import Account, Owners, Parsed, naming
+from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 
 Tables = Callable[[], Iterator[pa.Table]]
 

@@ -23,13 +23,12 @@ from ldptrace.core.parallel import CHUNK, map_ordered, threads
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import NothingUsable
 from ldptrace.io import csv, parquet
-from ldptrace.io.account import Account, Owners, Parsed, naming
+from ldptrace.io.account import Account, Owners, Parsed, naming, of_table
 from ldptrace.io.assembly import POINT, Tables, assemble, too_long
 from ldptrace.io.assembly import trips as assembled
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, locate
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 
 T = TypeVar("T")

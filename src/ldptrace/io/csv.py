@@ -19,9 +19,8 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
 from ldptrace.io import porto
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 from ldptrace.io.text import WESTERN, encoding_of, output, read_bytes, read_head
 
 BLOCK_BYTES = 1 << 23

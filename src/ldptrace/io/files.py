@@ -18,13 +18,12 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, InputError, NothingUsable
 from ldptrace.io import csv, formats, geojson, parquet
-from ldptrace.io.account import Account, Owners, Parsed, naming
+from ldptrace.io.account import Account, Owners, Parsed, in_memory, naming
 from ldptrace.io.atomic import atomic_path, is_stream
 from ldptrace.io.clean import clean
 from ldptrace.io.formats import STDIN, files_of
 from ldptrace.io.provenance import read_beside, write_beside
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import in_memory
 from ldptrace.protocol.grid import Bounds
 
 PathLike = str | os.PathLike[str]

@@ -25,10 +25,9 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import pc, split_ids
 from ldptrace.errors import FormatError, InputError, NothingUsable
 from ldptrace.io import google
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Parsed, each, of_table, unzoned
 from ldptrace.io.provenance import KEY, from_document, to_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table, unzoned
 from ldptrace.io.text import Layout, dates, joined_lists, paste, read_bytes, strings
 
 Json = Any

@@ -16,9 +16,8 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.times import Times, read_times
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Parsed, each, unzoned
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import unzoned
 from ldptrace.io.text import read_bytes
 from ldptrace.io.xml import Document
 

@@ -22,10 +22,9 @@ from ldptrace.core.crs import WGS84
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
-from ldptrace.io.account import Parsed, naming, unique_ids
+from ldptrace.io.account import Parsed, naming, of_table, unique_ids
 from ldptrace.io.provenance import KEY, from_document, from_text, to_text
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 from ldptrace.protocol.grid import Bounds
 
 OWN_KEY, GEO_KEY = "ldptrace:trajectories", "geo"

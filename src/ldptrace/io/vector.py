@@ -15,9 +15,8 @@ from ldptrace.core.layers import LINE, MULTI_LINE, MULTI_POINT, POINT, Layer, re
 from ldptrace.core.values import is_list
 from ldptrace.core.words import total
 from ldptrace.errors import FormatError, NothingUsable
-from ldptrace.io.account import Parsed, each
+from ldptrace.io.account import Parsed, each, of_table
 from ldptrace.io.reading import Reading
-from ldptrace.io.tables import of_table
 
 POINTS, LINES = (POINT, MULTI_POINT), (LINE, MULTI_LINE)
 X, Y, T = "x", "y", "t"

@@ -18,9 +18,8 @@ from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.problems import PlanRefused, Problem
 from ldptrace.protocol.shares import DEFAULT_SHARES, Wanted
 from ldptrace.protocol.standing import Standing
-from ldptrace.server.about import About, Schedule
 from ldptrace.server.problems import Refused, ServerProblem, wrong_state
-from ldptrace.server.registry import TWO_ROUNDS, Campaign, find, is_name, note
+from ldptrace.server.registry import TWO_ROUNDS, About, Campaign, Schedule, find, is_name, note
 from ldptrace.server.seen import erase, rewrite, settle_all
 from ldptrace.server.storage import Database, Session
 from ldptrace.server.storage.schema import OF_CAMPAIGN, OF_ROUND

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ldptrace.server.about import day, shown
-from ldptrace.server.registry import Campaign
+from ldptrace.server.registry import Campaign, day, shown
 
 PROFILE = "profile.html"
 FILES = {

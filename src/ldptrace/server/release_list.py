@@ -7,8 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from html import escape
 
-from ldptrace.server.about import day, shown
-from ldptrace.server.registry import Campaign
+from ldptrace.server.registry import Campaign, day, shown
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import counts_of
 

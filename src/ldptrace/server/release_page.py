@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldptrace.server.about import shown
 from ldptrace.server.readme import FILES, PROFILE, window_lines
-from ldptrace.server.registry import Campaign
+from ldptrace.server.registry import Campaign, shown
 from ldptrace.server.release_list import STYLE
 from ldptrace.server.streets import STEPS
 

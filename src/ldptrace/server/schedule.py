@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from ldptrace.errors import InputError
 from ldptrace.server import campaigns, standing
-from ldptrace.server.about import moment
 from ldptrace.server.problems import Refused
-from ldptrace.server.registry import Campaign, all_campaigns
+from ldptrace.server.registry import Campaign, all_campaigns, moment
 from ldptrace.server.storage import Database
 
 ACTOR = "schedule"

@@ -16,9 +16,8 @@ from ldptrace.curator import Estimates
 from ldptrace.curator.changes import Change, level_changes
 from ldptrace.curator.trips import trips_per_person
 from ldptrace.models.observation import SINGLE
-from ldptrace.server.about import day
 from ldptrace.server.problems import wrong_state
-from ldptrace.server.registry import Campaign
+from ldptrace.server.registry import Campaign, day
 from ldptrace.server.remembered import Recalled, recalled_so_far
 from ldptrace.server.storage import Session
 from ldptrace.server.tallies import tallies_of

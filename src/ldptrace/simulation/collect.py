@@ -22,7 +22,7 @@ from ldptrace.protocol.questions import Length
 from ldptrace.protocol.round import SHARES, Round
 from ldptrace.simulation.answers import answers
 from ldptrace.simulation.channels import Mode, tally_of
-from ldptrace.simulation.trips import Trips
+from ldptrace.simulation.unit import Trips
 
 
 @dataclass(frozen=True, eq=False)
