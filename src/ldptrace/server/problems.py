@@ -5,67 +5,40 @@ They are sent as `application/problem+json` (RFC 9457) with the type `urn:ldptra
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
 from ldptrace.errors import LdptraceError
-from ldptrace.protocol.problems import Problem
+from ldptrace.protocol.problems import Numbered, Problem
 
 
-class ServerProblem(Enum):
-    """Why the server did not do as asked: (number, code, HTTP status, sentence).
+class ServerProblem(Numbered):
+    """Why the server did not do as asked.
 
     Those that can befall a single report of a batch have a number of one byte, like those of the protocol.
     """
 
-    NOT_OPEN = 100, "not-open", 409, "The campaign is not open yet."
-    ROUND_CLOSED = 101, "round-closed", 409, "The round is closed: reports are no longer counted."
-    CAMPAIGN_FULL = 102, "campaign-full", 409, "The campaign has as many reports as it takes."
-    NOT_ADMITTED = (
-        103,
-        "not-admitted",
-        403,
-        "The campaign counts only reports with an unused admission token.",
-    )
+    NOT_OPEN = 100, 409, "The campaign is not open yet."
+    ROUND_CLOSED = 101, 409, "The round is closed: reports are no longer counted."
+    CAMPAIGN_FULL = 102, 409, "The campaign has as many reports as it takes."
+    NOT_ADMITTED = 103, 403, "The campaign counts only reports with an unused admission token."
 
-    NO_SUCH_CAMPAIGN = 120, "no-such-campaign", 404, "There is no campaign of this name."
-    NOT_FOUND = 121, "not-found", 404, "There is nothing at this address."
-    METHOD_NOT_ALLOWED = 122, "method-not-allowed", 405, "This address does not take this method."
-    UNAUTHORIZED = 123, "unauthorized", 401, "This needs a token that is valid: Authorization: Bearer TOKEN."
-    FORBIDDEN = 124, "forbidden", 403, "The token does not allow this."
-    BAD_REQUEST = 125, "bad-request", 400, "The request cannot be understood."
-    BODY_TOO_LARGE = 126, "body-too-large", 413, "The body is larger than the server takes."
-    UNSUPPORTED_MEDIA_TYPE = (
-        127,
-        "unsupported-media-type",
-        415,
-        "The body has another media type than expected.",
-    )
-    TOO_SLOW = 128, "too-slow", 408, "The request did not arrive in time."
-    RATE_LIMITED = 129, "rate-limited", 429, "Too many requests from this address; try again later."
-    WRONG_STATE = 130, "wrong-state", 409, "The campaign is not in a state that allows this."
-    CAMPAIGN_EXISTS = 131, "campaign-exists", 409, "There is a campaign of this name already."
-    NOT_ENOUGH_REPORTS = (
-        132,
-        "not-enough-reports",
-        409,
-        "The campaign has fewer reports than it needs for this.",
-    )
-    STORAGE_UNAVAILABLE = (
-        133,
-        "storage-unavailable",
-        503,
-        "The database cannot be used now; nothing was counted.",
-    )
-    BUSY = 134, "busy", 503, "The server has more to do than it can; try again later."
-    STOPPING = 135, "stopping", 503, "The server is stopping; nothing was counted."
-    HEAD_TOO_LARGE = 136, "head-too-large", 431, "The headers are larger than the server takes."
-
-    def __init__(self, number: int, code: str, status: int, sentence: str) -> None:
-        self.number = number
-        self.code = code
-        self.status = status
-        self.sentence = sentence
+    NO_SUCH_CAMPAIGN = 120, 404, "There is no campaign of this name."
+    NOT_FOUND = 121, 404, "There is nothing at this address."
+    METHOD_NOT_ALLOWED = 122, 405, "This address does not take this method."
+    UNAUTHORIZED = 123, 401, "This needs a token that is valid: Authorization: Bearer TOKEN."
+    FORBIDDEN = 124, 403, "The token does not allow this."
+    BAD_REQUEST = 125, 400, "The request cannot be understood."
+    BODY_TOO_LARGE = 126, 413, "The body is larger than the server takes."
+    UNSUPPORTED_MEDIA_TYPE = 127, 415, "The body has another media type than expected."
+    TOO_SLOW = 128, 408, "The request did not arrive in time."
+    RATE_LIMITED = 129, 429, "Too many requests from this address; try again later."
+    WRONG_STATE = 130, 409, "The campaign is not in a state that allows this."
+    CAMPAIGN_EXISTS = 131, 409, "There is a campaign of this name already."
+    NOT_ENOUGH_REPORTS = 132, 409, "The campaign has fewer reports than it needs for this."
+    STORAGE_UNAVAILABLE = 133, 503, "The database cannot be used now; nothing was counted."
+    BUSY = 134, 503, "The server has more to do than it can; try again later."
+    STOPPING = 135, 503, "The server is stopping; nothing was counted."
+    HEAD_TOO_LARGE = 136, 431, "The headers are larger than the server takes."
 
 
 AnyProblem = Problem | ServerProblem
