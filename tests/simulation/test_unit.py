@@ -125,7 +125,7 @@ def test_devices_know_how_many_trips_there_were(rng: np.random.Generator) -> Non
 
 GRID = Grid((0, 0, 10, 10), 4)
 WALKS = drifting_walks(30, 1)
-TIMED = replace(WALKS, t=np.arange(TRIPS.points) * 60.0)
+TIMED = replace(WALKS, t=np.arange(WALKS.points) * 60.0)
 
 
 def assert_same(found: Trips, expected: Trajectories) -> None:
