@@ -24,34 +24,9 @@ USER_NAMES = (
 )
 # Whose trips they may be: never taken by guess, only suggested where the column repeats between trips.
 OWNER_NAMES = (
-    *(
-        "taxi",
-        "cab",
-        "vehicle",
-        "car",
-        "bike",
-        "bicycle",
-        "scooter",
-        "truck",
-        "bus",
-        "vessel",
-        "ship",
-        "aircraft",
-    ),
-    *(
-        "driver",
-        "rider",
-        "phone",
-        "sim",
-        "msisdn",
-        "card",
-        "member",
-        "customer",
-        "client",
-        "account",
-        "owner",
-    ),
-    *("mmsi", "icao24", "plate", "tag", "logger", "tracker"),
+    *("taxi", "cab", "vehicle", "car", "bike", "bicycle", "scooter", "truck", "bus", "vessel", "ship"),
+    *("aircraft", "driver", "rider", "phone", "sim", "msisdn", "card", "member", "customer", "client"),
+    *("account", "owner", "mmsi", "icao24", "plate", "tag", "logger", "tracker"),
 )
 PLANAR = (
     ("x", "x_coord", "coord_x", "easting", "pos_x", "utm_x"),

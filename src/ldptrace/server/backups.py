@@ -33,19 +33,8 @@ ROUND = {
     "ids": ("round", "id"),
 }
 HEAD = (
-    *(
-        "name",
-        "title",
-        "organiser",
-        "contact",
-        "notice",
-        "state",
-        "round",
-        "plan",
-        "min_reports",
-        "max_reports",
-    ),
-    *("admission", "users", "opens", "until"),
+    *("name", "title", "organiser", "contact", "notice", "state", "round", "plan", "min_reports"),
+    *("max_reports", "admission", "users", "opens", "until"),
 )
 ROUNDS = ("campaign", "number", "plan", "state", "counted", "groups", "generation", "time_window")
 
