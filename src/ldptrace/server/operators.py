@@ -56,14 +56,7 @@ async def create(request: Request) -> Response:
         raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
 
     def make() -> dict[str, Any]:
-        plan = _plan(data)
-        made = campaigns.create(
-            state.database,
-            name,
-            plan,
-            _terms(data),
-            actor=token.actor,
-        )
+        made = campaigns.create(state.database, name, _plan(data), _terms(data), actor=token.actor)
         with state.database.reading() as session:
             return views.overview(session, made)
 
@@ -72,36 +65,31 @@ async def create(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    await state.operator(request, "read", name)
+    state, name, _ = await State.admit(request, "read")
     return JsonAnswer(await state.read(lambda session: views.overview(session, find(session, name))))
 
 
 async def delete(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     await state.call(lambda: campaigns.delete(state.database, name, actor=token.actor))
     return Response(status_code=204)
 
 
 async def open_round(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     await state.call(lambda: campaigns.open_round(state.database, name, actor=token.actor))
     return await _shown(state, name)
 
 
 async def close_round(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     await state.call(lambda: standing.close(state.database, name, actor=token.actor, now=state.clock()))
     return await _shown(state, name)
 
 
 async def change_plan(request: Request) -> Response:
     """Go on with another plan under the same campaign; the old one runs out."""
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     data = await read_json(request, 1 << 20, state.settings.timeout)
     if ("plan" in data) == bool(_FACTS & set(data)) or set(data) - {"plan", *_FACTS}:
         raise bad_request(f"give a plan, or the facts {', '.join(sorted(_FACTS))}")
@@ -115,8 +103,7 @@ async def change_plan(request: Request) -> Response:
 
 async def publish(request: Request) -> Response:
     """Start the release in a process of its own; `release` tells how far it is."""
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     data = await read_json(request, 1 << 16, state.settings.timeout)
     if set(data) - {"count", "again"} or not isinstance(data.get("again", False), bool):
         raise bad_request("known are count, an integer, and again, true or false")
@@ -133,8 +120,7 @@ async def publish(request: Request) -> Response:
 
 async def tallies(request: Request) -> Response:
     """The tally of one round or window."""
-    state, name = State.of(request), request.path_params["name"]
-    await state.operator(request, "read", name)
+    state, name, _ = await State.admit(request, "read")
     number = int(request.path_params["round"])
     _, tally = await state.read(
         lambda session: tally_of(session, find(session, name), number - 1, closed=False)
@@ -143,15 +129,13 @@ async def tallies(request: Request) -> Response:
 
 
 async def estimates(request: Request) -> Response:
-    state, name = State.of(request), request.path_params["name"]
-    await state.operator(request, "read", name)
+    state, name, _ = await State.admit(request, "read")
     return JsonAnswer(await state.read(lambda session: views.estimated(session, find(session, name))))
 
 
 async def series(request: Request) -> Response:
     """Estimates over time, window by window."""
-    state, name = State.of(request), request.path_params["name"]
-    await state.operator(request, "read", name)
+    state, name, _ = await State.admit(request, "read")
 
     def over_time(session: Session) -> dict[str, Any]:
         # Statistics take a second to load, which a server that only counts need not spend, and nobody waits for.
@@ -164,8 +148,7 @@ async def series(request: Request) -> Response:
 
 async def travellers(request: Request) -> Response:
     """Synthetic travellers of the newest release, as server-sent events."""
-    state, name = State.of(request), request.path_params["name"]
-    await state.operator(request, "read", name)
+    state, name, _ = await State.admit(request, "read")
     data = await state.read(lambda session: releases.newest_file(session, name, "travellers.json"))
     if not data:
         raise not_found(f"campaign {name} has no release yet")
@@ -191,9 +174,8 @@ async def download(request: Request) -> Response:
 
 async def _file(request: Request, number: int | None) -> Response:
     """A file of a campaign's release, or of one window's, part by part: it need not fit into the memory."""
-    state, name = State.of(request), request.path_params["name"]
+    state, name, _ = await State.admit(request, "read")
     file = request.path_params["file"]
-    await state.operator(request, "read", name)
     known = releases.is_file_name(file) and (number is None or number >= 0)
     stored = releases.folder_of(number) + file
     parts = await state.read(lambda session: releases.parts_of(session, name, stored)) if known else []
@@ -216,8 +198,7 @@ async def _file(request: Request, number: int | None) -> Response:
 
 async def roads(request: Request) -> Response:
     """Take a file of the road network that the release goes by."""
-    state, name = State.of(request), request.path_params["name"]
-    token = await state.operator(request, "manage", name)
+    state, name, token = await State.admit(request, "manage")
     body = await read_body(request, state.settings.max_upload, 600.0)
     file = request.path_params["file"]
     await state.call(lambda: releases.keep_roads(state.database, name, {file: body}, actor=token.actor))

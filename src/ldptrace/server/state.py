@@ -85,6 +85,12 @@ class State:
             raise Refused(ServerProblem.FORBIDDEN, f"the token allows {token.scope} of {token.campaign}")
         return token
 
+    @staticmethod
+    async def admit(request: Request, scope: str) -> tuple[State, str, Token]:
+        """What requests share, the campaign that this one names, and the token of an operator who may do this to it."""
+        state, name = State.of(request), request.path_params["name"]
+        return state, name, await state.operator(request, scope, name)
+
     def start_release(self, name: str, attempt: str, count: int, number: int | None = None) -> None:
         """Make a release in a process of its own, so that collecting never waits for it."""
         task = asyncio.create_task(self._release(name, attempt, count, number))
