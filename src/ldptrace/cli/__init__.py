@@ -113,7 +113,8 @@ def main() -> None:
     os.environ.setdefault(*WAIT)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            # For people: no file names and line numbers.
+            warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
             run = application(next(iter(sys.argv[1:]), None))
             sys.exit(run(prog_name="ldptrace", standalone_mode=False))
     except UsageError as error:
@@ -145,8 +146,3 @@ def main() -> None:
 
 def _say(message: str) -> None:
     sys.stderr.write(message + "\n")
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning for people: no file names and line numbers."""
-    _say(f"warning: {message}")

@@ -64,7 +64,11 @@ def fleet(
     from ldptrace.server.fleet import Faults, Fleet, Playing, city_trips, run_fleet
 
     devices = Fleet(url, campaign, Faults(duplicates, drops, garbage), seed, patience)
-    sheets = None if admission is None else _sheets(admission)
+    sheets = None
+    if admission is not None:
+        # Of each device one line, with a code for each answer.
+        lines = admission.read_text(encoding="ascii").splitlines()
+        sheets = [line.split() for line in lines if line.strip()]
     trips = city_trips(min(users, MOST_TRIPS), seed) if source is None else _from_file(source, format, crs)
     if windows is not None:
         from ldptrace.server.standing_fleet import Rhythm, run_standing_fleet
@@ -101,11 +105,6 @@ def _tell(outcome: Outcome, what: str = "devices") -> None:
     )
     for problem, count in outcome.refused.most_common():
         note(f"  {count:,} refused: {problem}")
-
-
-def _sheets(path: Path) -> list[list[str]]:
-    """Admission codes by device: those of one line, one for each answer."""
-    return [line.split() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
 
 
 def _clock(text: str | None) -> Callable[[], float]:

@@ -60,7 +60,9 @@ class Sets:
         checked_outside(place.outside)
         if place.timezone is not None:
             zone(place.timezone)
-        crowds = [_crowd(item) for item in (real, *synthetic)]
+        crowds = [
+            item if isinstance(item, Crowd) else Memory(trajectories_of(item)) for item in (real, *synthetic)
+        ]
         # The other sets, or the road network that is to fit them, may say what the coordinates are.
         labelled = [crowd.crs for crowd in crowds] + [place.crs]
         crs = next((label for label in labelled if label is not None), None)
@@ -139,7 +141,3 @@ def one_for_each(what: str, given: Any, count: int) -> list[Any]:
 
 def _census(area: Grid | None, crs: str | None, outside: Outside, block: Trajectories, _: int) -> Census:
     return Census.of(block, area, crs, outside)
-
-
-def _crowd(data: Any) -> Crowd:
-    return data if isinstance(data, Crowd) else Memory(trajectories_of(data))

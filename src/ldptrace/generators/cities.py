@@ -115,7 +115,7 @@ def network_traffic(
     attraction = Attraction.around(roads, *natural_hubs(roads, rng))
     bounds = map_bounds(roads.x, roads.y, GPS_LIMIT * noise, plane)
     traffic = Traffic.prepare(roads, attraction, recorder, minutes, bounds, rng, plane)
-    return replace(traffic, public=_in_degrees(given, plane))
+    return replace(traffic, public=given if plane is None else _moved(given, plane.to_degrees, WGS84))
 
 
 def _in_metres(
@@ -145,10 +145,6 @@ def _in_metres(
     if roads.seconds is None:
         return replace(roads, seconds=roads.length / rank_speed(STREET)), plane
     return roads, plane
-
-
-def _in_degrees(roads: RoadNetwork, plane: LocalPlane | None) -> RoadNetwork:
-    return roads if plane is None else _moved(roads, plane.to_degrees, WGS84)
 
 
 def _moved(roads: RoadNetwork, move: Move, crs: str | None) -> RoadNetwork:

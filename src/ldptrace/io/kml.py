@@ -35,6 +35,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
         times = read_times(pa.chunked_array([pa.array(document.moments, pa.string())]), reading.timezone)
     about = [document.about[place] for place in document.owners]
     names = dict.fromkeys(name for row in about for name in row)
+    others = [f"{document.others:,} points and areas are no lines"] if document.others else []
     extra = pa.table({name: pa.array([row.get(name) for row in about], pa.string()) for name in names})
     return Parsed(
         Trajectories(
@@ -48,7 +49,7 @@ def read_file(path: Path, reading: Reading) -> Parsed:
             timezone=None if times.seconds is None else reading.timezone,
         ),
         rows=len(document.sizes),
-        notes=(*_others(document.others), *times.notes),
+        notes=(*others, *times.notes),
         doubts=unzoned(times.unzoned, reading),
     )
 
@@ -71,10 +72,6 @@ def _content(path: Path) -> bytes:
             return packed.read(inside[0])
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise FormatError(f"this archive cannot be unpacked: {error}") from None
-
-
-def _others(number: int) -> tuple[str, ...]:
-    return (f"{number:,} points and areas are no lines",) if number else ()
 
 
 class _Kml(Document):

@@ -83,7 +83,9 @@ class Labels:
 
 def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
     """The modes of each log of GeoLife; None where no user has labels."""
-    known = {folder: Labels.read(folder / LABELS) for folder in _users(paths) if (folder / LABELS).is_file()}
+    # Folders of users: those that hold the folder `Trajectory` of their logs.
+    users = {path.parent.parent for path in paths if path.parent.name == "Trajectory"}
+    known = {folder: Labels.read(folder / LABELS) for folder in users if (folder / LABELS).is_file()}
     if not known:
         return None
     found: list[str | None] = []
@@ -92,11 +94,6 @@ def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str |
         times = t[offsets[place] : offsets[place + 1]]
         found.append(None if labels is None else labels.along(times))
     return found
-
-
-def _users(paths: Sequence[Path]) -> set[Path]:
-    """Folders of users: those that hold the folder `Trajectory` of their logs."""
-    return {path.parent.parent for path in paths if path.parent.name == "Trajectory"}
 
 
 def _seconds(text: str) -> float:

@@ -12,7 +12,6 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.planning import TRIP, outlook
 from ldptrace.errors import InputError
 from ldptrace.methods.base import Job, Method, Synthesis
-from ldptrace.methods.public import Public
 from ldptrace.models import fit_model
 from ldptrace.models.base import LatticeModel, MobilityModel
 from ldptrace.models.space_time import TimedModel
@@ -76,7 +75,9 @@ def _run(job: Job) -> Synthesis:
             streets=streets,
             progress=job.stages.tell,
         )
-    return Synthesis(plan, estimates, placed(model, options["placement"]), _notes(public, model))
+    # Public knowledge is named as such, and what it gives by itself.
+    notes = (*public.notes, *([] if model.map_note is None else [model.map_note]))
+    return Synthesis(plan, estimates, placed(model, options["placement"]), notes)
 
 
 def _streets(options: Mapping[str, Any]) -> StreetOptions:
@@ -93,11 +94,6 @@ def placed(model: MobilityModel, placement: Style) -> MobilityModel:
     if isinstance(model, TimedModel):
         return replace(model, space=placed(model.space, placement))
     return replace(model, placement=placement) if isinstance(model, LatticeModel) else model  # type: ignore[type-var]
-
-
-def _notes(public: Public, model: MobilityModel) -> tuple[str, ...]:
-    """Public knowledge is named as such, and what it gives by itself."""
-    return (*public.notes, *([] if model.map_note is None else [model.map_note]))
 
 
 METHODS = (

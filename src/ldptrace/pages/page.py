@@ -263,7 +263,7 @@ def _times(document: Document) -> list[dict[str, Any]]:
             _figure("Departures", charts.day(_series(document, "hours"), "hour of the day (local)"))
         )
     geographic = _geographic(document)
-    speed: Callable[[float], str] = (lambda value: f"{3.6 * value:.3g}") if geographic else _two_digits
+    speed: Callable[[float], str] = (lambda value: f"{3.6 * value:.3g}") if geographic else "{:.2g}".format
     for name, title, axis, label in (
         ("durations", "Durations", "duration (logarithmic)", _span),
         ("speeds", "Mean speeds", f"{'km/h' if geographic else 'map units per second'} (logarithmic)", speed),
@@ -308,10 +308,6 @@ def _moments(document: Document, frame: Frame) -> list[dict[str, Any]]:
         for name, course in streams
         for tick, shares in zip(stream["moments"], course["maps"], strict=True)
     ]
-
-
-def _two_digits(value: float) -> str:
-    return f"{value:.2g}"
 
 
 def _span(seconds: float) -> str:

@@ -225,7 +225,7 @@ class Attempt:
             files = sorted(path for path in out.iterdir() if path.is_file())
             with self._writing() as session:
                 for (file,) in session.rows("SELECT DISTINCT name FROM files WHERE campaign = ?", name):
-                    if _folder_of(file) == self._folder:
+                    if file[: file.rfind("/") + 1] == self._folder:
                         session.run("DELETE FROM files WHERE campaign = ? AND name = ?", name, file)
             for path in files:
                 for part_number, data in enumerate(_pieces(path)):
@@ -285,15 +285,6 @@ def newest_file(session: Session, name: str, file: str) -> bytes:
     )
     numbers = [None if number == WHOLE else int(number) for (number,) in found]
     return next((data for number in numbers if (data := file_of(session, name, file, number))), b"")
-
-
-def _folder_of(file: str) -> str:
-    """What stands before the name of a file: nothing, the number of a window's round, or what it is for.
-
-    >>> _folder_of("model.npz"), _folder_of("3/model.npz")
-    ('', '3/')
-    """
-    return file[: file.rfind("/") + 1]
 
 
 def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor: str) -> None:

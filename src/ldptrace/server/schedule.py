@@ -77,12 +77,9 @@ def due_releases(database: Database) -> list[DueRelease]:
             "AND (releases.state IS NULL OR releases.state = 'failed') ORDER BY name"
         )
         known = {one.name: one for one in all_campaigns(session)}
-        whole = [name for (name,) in scheduled if _is_whole(known[name])]
+        once = [known[name] for (name,) in scheduled if known[name].plan.standing is None]
+        whole = [campaign.name for campaign in once if campaign.round >= campaign.rounds]
     return [DueRelease(*row) for row in windows] + [DueRelease(name, None) for name in whole]
-
-
-def _is_whole(campaign: Campaign) -> bool:
-    return campaign.plan.standing is None and campaign.round >= campaign.rounds
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,11 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
     return {
         "windows": [_window(one) for one in windows],
         "lines": [
-            {"name": name, "points": [_point(point) for point in points], "changes": places}
+            {
+                "name": name,
+                "points": [point and [float(f"{value:.5g}") for value in point] for point in points],
+                "changes": places,
+            }
             for name, points, places in lines
             if any(point is not None for point in points)
         ],
@@ -112,7 +116,3 @@ def _visits(estimates: Estimates, cell: int) -> Point | None:
     if found is None or not found.users or cell >= len(found.frequencies):
         return None
     return float(found.frequencies[cell]), float(found.std_errors[cell])
-
-
-def _point(point: Point | None) -> list[float] | None:
-    return None if point is None else [float(f"{value:.5g}") for value in point]

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -226,7 +226,9 @@ def fit_paths(
     if layout.size <= DENSE:
         small = Expectation.at(graph, lengths, begin)
         return fit_potentials(small, prior, observations, before=before), prior
+    progress = None
     if before is None:
+        progress = partial(LOG.info, "fit: round %d of at most %d")
         n, states = graph.grid.n, 8 * graph.cells * lengths
         seconds = max(SECONDS_PER_STATE * states, 1.0)
         LOG.info(
@@ -236,11 +238,7 @@ def fit_paths(
     from ldptrace.models.path.flow import Flow
 
     large = Flow.at(graph, lengths, begin)
-    return fit_potentials(large, prior, observations, _tell_round if before is None else None, before), prior
-
-
-def _tell_round(number: int, most: int) -> None:
-    LOG.info("fit: round %d of at most %d", number, most)
+    return fit_potentials(large, prior, observations, progress, before), prior
 
 
 def longest(estimates: Estimates) -> int:
