@@ -50,7 +50,7 @@ class Settings:
 
     `options` are those of the method. `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report
     per user the choice of `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far
-    they travel, and N and m are chosen by their private answers.
+    they travel, and N and m are chosen by their reports.
     """
 
     epsilon: float

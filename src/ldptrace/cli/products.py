@@ -133,7 +133,7 @@ def profile(
 ) -> None:
     """Write a page for the public: how many trips, when, from where to where, how long.
 
-    It is made from private answers only, so it may be published.
+    It is made from randomised reports only, so it may be published.
     """
     from ldptrace.curator import Estimates
     from ldptrace.curator.trips import trips_per_person

@@ -45,7 +45,7 @@ def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
 
 
 def run_pilot(crowd: Crowd, epsilon: float, bounds: Bounds, share: float, rng: np.random.Generator) -> Pilot:
-    """Ask a share of the users for their length; the mean trip in sides of the map comes from the private answers."""
+    """Ask a share of the users for their length; the mean trip in sides of the map comes from their reports."""
     if not 0 < share < 1:
         raise InputError(f"the pilot's share of the users must be between 0 and 1, got {share:g}")
     plan = pilot_plan(epsilon, bounds)

@@ -2,7 +2,7 @@
 
 A route is a sequence of directed edges, entered somewhere on the first and left somewhere on the last. Every route
 has a weight: how likely it is by the public law alone. The law is broad on purpose (near, middling and far ends in
-equal parts, from everywhere): a narrow library cannot become broad again, while the private answers sharpen a broad
+equal parts, from everywhere): a narrow library cannot become broad again, while the reports sharpen a broad
 one. Geometry is made when it is asked for.
 """
 

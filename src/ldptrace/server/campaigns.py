@@ -203,7 +203,7 @@ def delete(database: Database, name: str, *, actor: str) -> None:
 
 
 def _decided(session: Session, campaign: Campaign) -> Plan:
-    """The plan with its second round, from the private answers to the first."""
+    """The plan with its second round, from the reports of the first."""
     estimates = estimates_of(tallies_of(session, campaign))
     return campaign.plan.paper_second_round(length_quantile(estimates["length"], QUANTILE))
 

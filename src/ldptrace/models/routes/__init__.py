@@ -1,1 +1,1 @@
-"""The route model: public ways through the streets, weighted by private answers (`docs/explanation/streets.md`)."""
+"""The route model: public ways through the streets, weighted by randomised reports (`docs/explanation/streets.md`)."""

@@ -1,4 +1,4 @@
-"""The route model: trips are public routes through the streets, drawn by weights that agree with private answers."""
+"""The route model: trips are public routes through the streets, drawn by weights that agree with the reports."""
 
 from __future__ import annotations
 

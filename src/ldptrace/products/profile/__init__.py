@@ -1,4 +1,4 @@
-"""A page for the public: how people move, in words and pictures, from private answers only."""
+"""A page for the public: how people move, in words and pictures, from randomised reports only."""
 
 from ldptrace.products.profile.numbers import Profile
 from ldptrace.products.profile.page import profile_page
