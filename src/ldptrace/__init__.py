@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ldptrace.errors import InputError, LdptraceError
     from ldptrace.evaluation import Scorecard, evaluate
     from ldptrace.io import read, write
-    from ldptrace.io.area import read_area
+    from ldptrace.io.geojson import read_area
     from ldptrace.models import fit_model, load_model
     from ldptrace.models.markov import MarkovModel
     from ldptrace.models.path.model import PathModel
@@ -86,7 +86,7 @@ _HOME = {
     "fit_model": "ldptrace.models",
     "load_model": "ldptrace.models",
     "read": "ldptrace.io",
-    "read_area": "ldptrace.io.area",
+    "read_area": "ldptrace.io.geojson",
     "read_roads": "ldptrace.roads",
     "synthesize": "ldptrace.synthesis",
     "write": "ldptrace.io",

@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from ldptrace import plugins
-from ldptrace.cli import AREAS, application
+from ldptrace.cli import AREAS, application, common, main
 from ldptrace.cli.common import Progress, random_source
+from ldptrace.server import campaigns, registry
+from ldptrace.server.storage import open_database
+from server_kit import SINGLE
 
 
 def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,3 +39,98 @@ def test_an_unknown_command_has_the_whole_help() -> None:
     everything = application("--help")
     own, others = sum(map(len, AREAS.values())), len(plugins.installed(plugins.COMMANDS))
     assert len(everything.registered_commands) + len(everything.registered_groups) == own + others
+
+
+WRONG = {
+    "plan --users many": "error: invalid value for '--users': 'many' is not a whole number; `ldptrace plan --help` "
+    "lists what is allowed\n",
+    "plan --epsilon much": "'much' is not a number; `ldptrace plan --help`",
+    "plan --users 0": "0 is not in the range x>=1",
+    "plan --users": "error: option '--users' requires an argument; `ldptrace plan --help` lists what is allowed\n",
+    "reproduce fig --scale huge": "'huge' is not one of 'quick', 'paper'; `ldptrace reproduce --help`",
+    "synthesize": "error: missing argument 'source'; `ldptrace synthesize --help` lists what is allowed\n",
+    "plan --colour red": "no such option: --colour",
+    "campaign create here there": "unexpected extra argument",
+    "guess": "error: no such command 'guess'; `ldptrace --help` lists what is allowed\n",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_one_sentence(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["ldptrace", *line.split()])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert WRONG[line] in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_no_command_shows_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["ldptrace"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    said = capsys.readouterr()
+    assert end.value.code == 2
+    assert "synthesize" in said.out + said.err
+    assert "error" not in said.err
+
+
+def test_a_no_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    database = open_database(tmp_path)
+    campaigns.create(database, "trips", SINGLE, actor="test")
+    monkeypatch.setattr("sys.argv", ["ldptrace", "campaign", "delete", "trips", "--data", str(tmp_path)])
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert capsys.readouterr().err.endswith("nothing done\n")
+    with database.reading() as session:
+        assert registry.find(session, "trips").name == "trips"
+    database.close_all()
+
+
+def test_a_present_name_is_left_as_it_is() -> None:
+    assert common.current("count") == "count"
+
+
+@pytest.mark.parametrize("old", common.OLD)
+def test_an_old_name_warns(old: str) -> None:
+    with pytest.warns(FutureWarning, match=f"--{old} is now --{common.OLD[old]}"):
+        assert common.current(old) == common.OLD[old]
+
+
+@pytest.mark.slow
+def test_old_options_do_what_new_ones_do(tmp_path: Path) -> None:
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    words = ["generate", "campus", "--seed", "1"]
+    done = CliRunner().invoke(
+        application(), [*words, "--count", "3", "--out", str(new)], catch_exceptions=False
+    )
+    assert done.exit_code == 0, done.output
+    with pytest.warns(FutureWarning):
+        done = CliRunner().invoke(application(), [*words, "--trajectories", "3", f"--output={old}"])
+    assert done.exit_code == 0, done.output
+    assert old.read_bytes() == new.read_bytes()
+
+
+def options(command: Any) -> Iterator[str]:
+    """The names of all options of a command and of those below it."""
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            yield from options(command.get_command(None, name))
+    for option in command.params:
+        yield from option.opts
+
+
+@pytest.mark.slow
+def test_no_command_declares_an_old_name() -> None:
+    declared = set(options(typer.main.get_command(application())))
+    assert "--out" in declared
+    assert not declared & {f"--{old}" for old in common.OLD}

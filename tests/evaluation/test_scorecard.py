@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import csv
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from evaluation_data import drifting_walks, good_and_bad
+from ldptrace.errors import InputError
 from ldptrace.evaluation import Scorecard, evaluate
 from ldptrace.evaluation.metrics import CORRECTED
 
@@ -92,3 +95,46 @@ def test_a_large_grid_is_drawn_in_blocks() -> None:
     assert len(document["real"]["density"]) == 32 * 32
     assert len(document["real"]["trips"]) == 36
     assert len(card.to_html()) < 1_500_000
+
+
+@pytest.fixture(scope="module")
+def small_card() -> Scorecard:
+    return good_and_bad()
+
+
+def test_a_frame_has_a_row_for_each_metric_of_each_set(small_card: Scorecard) -> None:
+    frame = small_card.to_frame()
+    assert len(frame) == len(small_card.measured) * len(small_card.sets)
+    first = frame[(frame["set"] == small_card.sets[0].name) & (frame["metric"] == "density_error")]
+    assert (
+        first["value"].item()
+        == small_card["density_error"]
+        == small_card.sets[0].values["density_error"].mean
+    )
+
+
+def test_csv_says_the_same(small_card: Scorecard) -> None:
+    rows = list(csv.DictReader(io.StringIO(small_card.to_csv())))
+    assert [float(row["value"]) for row in rows if row["metric"] == "trip_error"] == pytest.approx(
+        [item.values["trip_error"].mean for item in small_card.sets]
+    )
+
+
+def test_latex_marks_the_best_and_shows_spreads(small_card: Scorecard) -> None:
+    text = small_card.to_tex()
+    assert text.count(r" \\") == 1 + len(small_card.document()["metrics"])
+    best = min(item.values["density_error"].mean for item in small_card.sets)
+    assert rf"\textbf{{{best:.4f}}}" in text
+    assert r"{\scriptsize$\pm$" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_without_pandas_the_extra_is_named(small_card: Scorecard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"pip install 'ldptrace\[geo\]'"):
+        small_card.to_frame()
+
+
+def test_an_unknown_metric_names_those_there_are(small_card: Scorecard) -> None:
+    with pytest.raises(KeyError, match=r"no metric 'speed'; there are density_error, query_error"):
+        small_card["speed"]

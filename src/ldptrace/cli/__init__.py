@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldptrace import __version__, plugins
-from ldptrace.cli.usage import UsageError, current, sentence
+from ldptrace.cli.common import UsageError, current, sentence
 from ldptrace.errors import LdptraceError
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""The scorecard: what an evaluation found, with its faces: plain data, JSON, a table, and one HTML page."""
+"""The scorecard: what an evaluation found, with its faces: plain data, JSON, CSV, LaTeX, a table, and one HTML page."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
@@ -22,9 +23,9 @@ from ldptrace.errors import InputError
 from ldptrace.evaluation.attacks import KAPPAS, Resilience
 from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import METRICS, Metric, Value
-from ldptrace.evaluation.rows import csv_text, metric_rows, tex_text
 from ldptrace.evaluation.values import ALL_METRICS, over_seeds
 from ldptrace.io.atomic import atomic_path
+from ldptrace.pages import best, on_common_scale
 from ldptrace.protocol.grid import Grid
 
 FORMAT, VERSION = "ldptrace-scorecard", 1
@@ -408,3 +409,77 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+Document = dict[str, Any]
+COLUMNS = ("set", "metric", "value", "std", "floor", "uniform", "goal", "level", "seeds")
+
+
+def metric_rows(document: Document) -> list[dict[str, Any]]:
+    """One row for each metric of each set, corrected variants last."""
+    return [
+        {
+            "set": item["name"],
+            "metric": name,
+            **{column: entry[column] for column in COLUMNS[2:-1]},
+            "seeds": item["seeds"],
+        }
+        for item in document["sets"]
+        for name, entry in (item["metrics"] | item["corrected"]).items()
+    ]
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Rows as CSV with a header; what is undefined is empty.
+
+    >>> csv_text([dict.fromkeys(COLUMNS) | {"set": "ours", "metric": "trip_error", "value": 0.5}])
+    'set,metric,value,std,floor,uniform,goal,level,seeds\\nours,trip_error,0.5,,,,,,\\n'
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def tex_text(document: Document) -> str:
+    """A LaTeX table with a row for each metric and a column for each set; the best value is bold."""
+    sets = document["sets"]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        rf"\begin{{tabular}}{{lc{'r' * len(sets)}r}}",
+        r"\toprule",
+        " & ".join(["metric", "", *(tex_escaped(item["name"]) for item in sets), "perfect"]) + r" \\",
+        r"\midrule",
+    ]
+    fair = on_common_scale(document)["sets"]
+    for name, entry in document["metrics"].items():
+        entries = [item["metrics"][name] for item in sets]
+        marked = best([item["metrics"][name] for item in fair])
+        arrow = r"$\downarrow$" if entry["goal"] == "min" else r"$\uparrow$"
+        cells = [_tex_value(found, bold=bold) for found, bold in zip(entries, marked, strict=True)]
+        row = [tex_escaped(entry["title"]), arrow, *cells, _tex_number(entry["floor"])]
+        lines.append(" & ".join(row) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def tex_escaped(text: str) -> str:
+    """Text with the characters that LaTeX reads as commands escaped.
+
+    >>> tex_escaped("a_b 5 % × 2")
+    'a\\\\_b 5 \\\\% $\\\\times$ 2'
+    """
+    for plain, escaped in (("\\", r"\textbackslash "), ("×", r"$\times$"), ("^", r"\^{}"), ("~", r"\~{}")):
+        text = text.replace(plain, escaped)
+    return "".join(rf"\{letter}" if letter in "_%&#" else letter for letter in text)
+
+
+def _tex_value(entry: Document, *, bold: bool) -> str:
+    number = _tex_number(entry["value"])
+    if bold:
+        number = rf"\textbf{{{number}}}"
+    return rf"{number} {{\scriptsize$\pm${entry['std']:.4f}}}" if entry["std"] else number
+
+
+def _tex_number(value: float | None) -> str:
+    return "--" if value is None else f"{value:.4f}"

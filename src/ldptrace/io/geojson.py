@@ -6,6 +6,7 @@ has a feature for every trajectory, whose geometry is a moving point with dates.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections import Counter
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import USER_NAMES
 from ldptrace.core.crs import WGS84
@@ -351,3 +353,40 @@ def _systems(trajectories: Trajectories) -> str:
 
 
 moving_writer = collection(_moving_feature, _systems).writer
+
+
+def read_area(path: str | Path) -> Area:
+    """All polygons of a GeoJSON file as one area; coordinates must be those of the trajectories."""
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"there is no file {source}")
+    try:
+        content = source.read_bytes()
+        document = json.loads(gzip.decompress(content) if source.suffix == ".gz" else content)
+    except (ValueError, OSError) as error:
+        raise FormatError(f"{source}: this is not GeoJSON: {error}") from None
+    try:
+        polygons = list(_polygons(document))
+        if not polygons:
+            raise FormatError("there are no polygons in it")
+        return Area.of(polygons)
+    except InputError as error:
+        raise type(error)(f"{source}: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+        raise FormatError(f"{source}: a polygon is broken") from None
+
+
+def _polygons(node: Json) -> Iterator[Json]:
+    kind = node["type"]
+    if kind == "Polygon":
+        yield node["coordinates"]
+    elif kind == "MultiPolygon":
+        yield from node["coordinates"]
+    elif kind == "Feature" and node["geometry"] is not None:
+        yield from _polygons(node["geometry"])
+    elif kind == "FeatureCollection":
+        for feature in node["features"]:
+            yield from _polygons(feature)
+    elif kind == "GeometryCollection":
+        for geometry in node["geometries"]:
+            yield from _polygons(geometry)

@@ -19,7 +19,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.io import read
-from ldptrace.io.area import read_area
+from ldptrace.io.geojson import read_area
 from ldptrace.protocol.grid import Bounds
 
 if TYPE_CHECKING:

@@ -33,6 +33,8 @@ FORMAT = "ldptrace-model"
 # Trips of a block from number `start` to before `stop`.
 Part = Callable[[int, int], Trajectories]
 Arrays = dict[str, NDArray[Any]]
+# Trips, and how much each would count if the noise of the reports were drawn again.
+Replicated = tuple[Trajectories, NDArray[np.float32] | None]
 # Trips that show how many points trips have, and points of a piece of a block, about: 100 MB with their times.
 FEW, DENSE = 64, 1 << 22
 
@@ -92,9 +94,7 @@ class MobilityModel(ABC):
         """
         return self.labelled(Sampler.of(self, count, rng, Along(spacing, interval)).trips())
 
-    def replicated(
-        self, count: int, rng: np.random.Generator, *, timed: bool = False
-    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+    def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
         """Trips as `sample` draws them, and how much each would count if the noise of the reports were drawn again: a
         row for each replicate, with mean one. None where the model does not know. `timed` is that of `Along`."""
         return self.sample(count, rng), None

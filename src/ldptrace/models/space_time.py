@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core.timing import every
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
-from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Sampler
+from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Replicated, Sampler
 from ldptrace.models.observation import Match, Share
 from ldptrace.models.replicates import normal
 from ldptrace.models.time import PILOT, Calendar, TimeDraws, TimeModel
@@ -79,9 +78,7 @@ class TimedModel(MobilityModel):
         when = TimeDraws.drawn(count, rng)
         return lambda start, stop: self._timed(drawn(start, stop), when.part(start, stop), along.interval)
 
-    def replicated(
-        self, count: int, rng: np.random.Generator, *, timed: bool = False
-    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+    def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
         drawn, ratios = self.space.replicated(count, rng, timed=True)
         when = TimeDraws.drawn(len(drawn), rng)
         trips = self._timed(drawn, when, None)

@@ -10,16 +10,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldptrace.core.area import Area, Land
 from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import Style, style_of
-from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Arrays, LatticeModel, checked_arrays
+from ldptrace.models.base import Arrays, LatticeModel, Replicated, checked_arrays
 from ldptrace.models.fit import Fit, fit_potentials
 from ldptrace.models.linear import SMALL
 from ldptrace.models.observation import Match, Observation, Share, match_table, refuse_unused, warn_of_misfit
@@ -128,9 +126,7 @@ class PathModel(LatticeModel):
         """Independent paths, drawn exactly and without rejection."""
         return self._sampler.draw(count, sources)
 
-    def replicated(
-        self, count: int, rng: np.random.Generator, *, timed: bool = False
-    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+    def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
         trips = self.sample(count, rng)
         if self.draws is None:
             return trips, None

@@ -19,7 +19,7 @@ from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Sampler, checked_count
+from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Replicated, Sampler, checked_count
 from ldptrace.models.fit import Fit
 from ldptrace.models.observation import (
     Match,
@@ -241,9 +241,7 @@ class RouteModel(MobilityModel):
 
         return part, np.append(picked, np.full(count - followed, -1))[order]
 
-    def replicated(
-        self, count: int, rng: np.random.Generator, *, timed: bool = False
-    ) -> tuple[Trajectories, NDArray[np.float32] | None]:
+    def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
         part, numbers = self._drawn(checked_count(count), rng, Along(timed=timed))
         trips = self.labelled(part(0, count))
         if self.draws is None:
