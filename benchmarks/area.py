@@ -2,7 +2,7 @@
 
     python -m benchmarks.area [--trips 150000] [--seeds 3] [--grid 8]
 
-Trips that touch the bay are left out of made-up cities; the others are the real ones.
+Trips that touch the bay are omitted from generated cities; the others are the real ones.
 """
 
 from __future__ import annotations

@@ -48,13 +48,13 @@ def oldenburg(folder: Path | None, seeds: tuple[int, ...] = (1, 2, 3)) -> DataSe
 
 
 def generated(seed: int, trips: int = 200_000) -> DataSet:
-    """A made-up city; its bounds are known before any trip is made."""
+    """A generated city; its bounds are known before any trip is made."""
     side = CITY_SIDE
     return DataSet(f"city {seed}", city(trips, seed=seed, size=side), (0.0, 0.0, side, side))
 
 
 def unseen(folder: Path | None) -> list[DataSet]:
-    """Real data that nothing was tuned on, as far as the folder holds it; trajectories outside the box left out."""
+    """Real data that nothing was tuned on, as far as the folder holds it; trajectories outside the box omitted."""
     found = []
     for name, box in BOXES.items():
         file = folder / f"{name}.parquet" if folder else None

@@ -36,7 +36,7 @@ PACIFIC = -7 * 3600
 
 
 def days(folder: Path | None) -> dict[str, tuple[Floats, int]]:
-    """Shares of the hours of departure, and how many users there are: a city, two made-up days, the taxis."""
+    """Shares of the hours of departure, and how many users there are: a city, two generated days, the taxis."""
     trips = generated(41, 100_000).trajectories
     assert trips.t is not None
     hours = (trips.t[trips.offsets[:-1]] // 3600).astype(int) % HOURS

@@ -7,7 +7,7 @@
     python -m benchmarks.streets alone    [--data FOLDER] [--repeats 2]   the map alone, of few and of many routes
     python -m benchmarks.streets speed                                    libraries, fits, a million trips written
 
-Oldenburg where the folder has it; made-up cities, whose demand is far from uniform, otherwise and besides. Metrics on
+Oldenburg where the folder has it; generated cities, whose demand is far from uniform, otherwise and besides. Metrics on
 6 x 6 cells, fine densities along the lines (against raw fixes for real taxis). Without a map means the path model with
 its own shares of the questions.
 """
@@ -135,7 +135,7 @@ def _folder(folder: Path, name: str) -> RoadNetwork:
 
 
 def odd_city(seed: int, trips: int = 200_000, interval: float = 15.0) -> Town:
-    """A made-up city: hubs, rush hours, trips that know 640 destinations; its network has travel times."""
+    """A generated city: hubs, rush hours, trips that know 640 destinations; its network has travel times."""
     world, day = np.random.default_rng(seed).spawn(2)
     traffic = city_traffic(world, size=CITY_SIDE, interval=interval)
     return Town(f"city {seed}", traffic.trips(trips, day), traffic.bounds, traffic.roads)
@@ -353,10 +353,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the experiment files")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--cities", type=int, nargs="*", default=[41, 42])
-    parser.add_argument(
-        "--towns", choices=("all", "cities"), default="all", help="cities: Oldenburg left out"
-    )
-    parser.add_argument("--trips", type=int, default=200_000, help="trips of a made-up city")
+    parser.add_argument("--towns", choices=("all", "cities"), default="all", help="cities: without Oldenburg")
+    parser.add_argument("--trips", type=int, default=200_000, help="trips of a generated city")
     beside = shutil.which("ldptrace", path=str(Path(sys.executable).parent)) or "ldptrace"
     parser.add_argument("--command", default=beside, help="speed: how ldptrace is started")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
