@@ -59,6 +59,17 @@ class Question(Record, ABC):
         return {"name": self.name} | own
 
 
+class CellQuestion(Question):
+    """A question whose items are the cells."""
+
+    @property
+    def domain(self) -> int:
+        return self.n * self.n
+
+    def words(self, item: int) -> str:
+        return cell_words(item, self.n)
+
+
 def whole(name: str, value: object, low: int, high: int) -> None:
     """Refuse a parameter that is not a whole number in this range."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ldptrace.protocol.limits import MAX_CAPACITY
-from ldptrace.protocol.questions.base import Question, Slots, at_random_positions, cell_words, whole
+from ldptrace.protocol.questions.base import CellQuestion, Slots, at_random_positions, whole
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion
 
 
-class Visits(Question):
+class Visits(CellQuestion):
     """The cells at `most` uniformly random positions of the path, as a set; all when there are fewer."""
 
     most: int
@@ -22,16 +22,9 @@ class Visits(Question):
         whole("most", self.most, 1, min(self.n * self.n, MAX_CAPACITY))
 
     @property
-    def domain(self) -> int:
-        return self.n * self.n
-
-    @property
     def capacity(self) -> int:
         return self.most
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         path = occasion.trip.path
         return [at_random_positions(path, self.most, source)]
-
-    def words(self, item: int) -> str:
-        return cell_words(item, self.n)
