@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ldptrace.errors import PlanError
 from ldptrace.protocol.lattice import move_item, move_of
+from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.records import Record
 from ldptrace.protocol.trips import Occasion
@@ -68,6 +69,19 @@ class CellQuestion(Question):
 
     def words(self, item: int) -> str:
         return cell_words(item, self.n)
+
+
+class SampledQuestion(Question):
+    """A question that is answered with items at `most` random positions."""
+
+    most: int
+
+    def __post_init__(self) -> None:
+        whole("most", self.most, 1, min(self.domain, MAX_CAPACITY))
+
+    @property
+    def capacity(self) -> int:
+        return self.most
 
 
 def whole(name: str, value: object, low: int, high: int) -> None:

@@ -6,21 +6,19 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ldptrace.protocol.lattice import link_count, link_item, link_of, move_count
-from ldptrace.protocol.limits import MAX_CAPACITY
 from ldptrace.protocol.questions.base import (
-    Question,
+    SampledQuestion,
     Slots,
     at_random_positions,
     cell_words,
     move_items,
     move_words,
-    whole,
 )
 from ldptrace.protocol.randomness import Source
 from ldptrace.protocol.trips import Occasion
 
 
-class Moves(Question):
+class Moves(SampledQuestion):
     """The moves at uniformly random `most` steps of the path, as a set; all of them when there are fewer.
 
     Steps are chosen first and repeats removed afterwards, so that how often a move is reported depends on the
@@ -31,21 +29,12 @@ class Moves(Question):
     [[0, 3]]
     """
 
-    most: int
-
     name: ClassVar[str] = "moves"
     about: ClassVar[str] = "some of the moves from cell to cell it makes"
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, 1, min(move_count(self.n), MAX_CAPACITY))
 
     @property
     def domain(self) -> int:
         return move_count(self.n)
-
-    @property
-    def capacity(self) -> int:
-        return self.most
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         path = occasion.trip.path
@@ -55,7 +44,7 @@ class Moves(Question):
         return move_words(item, self.n)
 
 
-class Links(Question):
+class Links(SampledQuestion):
     """As `Moves`, without direction: which pairs of adjacent cells the path connects.
 
     >>> from ldptrace.protocol.trips import Trip
@@ -63,21 +52,12 @@ class Links(Question):
     [[0]]
     """
 
-    most: int
-
     name: ClassVar[str] = "links"
     about: ClassVar[str] = "some of the pairs of neighbouring cells it connects, without direction"
-
-    def __post_init__(self) -> None:
-        whole("most", self.most, 1, min(link_count(self.n), MAX_CAPACITY))
 
     @property
     def domain(self) -> int:
         return link_count(self.n)
-
-    @property
-    def capacity(self) -> int:
-        return self.most
 
     def answer(self, occasion: Occasion, source: Source) -> Slots:
         path = occasion.trip.path
