@@ -76,9 +76,9 @@ class PathAnswer(ABC):
     def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
         """What each feature adds to the sum of its items times `items`: the transpose of `pooled`."""
 
-    @abstractmethod
     def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        """Groups of items that are much alike: a number for each."""
+        """Groups of items that are much alike: a number for each. Cells, unless the items are something else."""
+        return blocks_of(graph, 8)
 
     def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
         """Items counted too often because a move is followed by the move back, or by that and the move again."""

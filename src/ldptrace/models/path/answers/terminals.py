@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.path.answers.base import Features, PathAnswer, blocks_of
+from ldptrace.core.arrays import Floats
+from ldptrace.models.path.answers.base import Features, PathAnswer
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
@@ -27,9 +27,6 @@ class StartAnswer(PathAnswer):
     def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
         return replace(Features.zero(graph), start=items)
 
-    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        return blocks_of(graph, 8)
-
 
 class EndAnswer(PathAnswer):
     name: ClassVar[str] = "end"
@@ -45,9 +42,6 @@ class EndAnswer(PathAnswer):
 
     def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
         return replace(Features.zero(graph), end=items)
-
-    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        return blocks_of(graph, 8)
 
 
 class TerminalsAnswer(PathAnswer):
@@ -69,6 +63,3 @@ class TerminalsAnswer(PathAnswer):
 
     def unpooled(self, graph: MoveGraph, items: Floats) -> Features:
         return replace(Features.zero(graph), start=items, end=items)
-
-    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        return blocks_of(graph, 8)

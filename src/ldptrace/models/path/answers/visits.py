@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.path.answers.base import Features, PathAnswer, blocks_of, jointly_sampled, sampled
+from ldptrace.core.arrays import Floats
+from ldptrace.models.path.answers.base import Features, PathAnswer, jointly_sampled, sampled
 from ldptrace.models.path.graph import MoveGraph
 from ldptrace.models.path.messages import Messages
 from ldptrace.models.path.moments import Moments
@@ -39,6 +39,3 @@ class VisitsAnswer(PathAnswer):
 
     def pooled_repeats(self, graph: MoveGraph, once: Floats, twice: Floats) -> Floats:
         return graph.by_source(once)
-
-    def pools(self, graph: MoveGraph, lengths: int) -> Ints:
-        return blocks_of(graph, 8)
