@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.protocol.grid import Grid
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
-from road_kit import lattice_roads, scattered_roads
+from road_kit import scattered_roads
 
 
 def bent() -> RoadNetwork:
@@ -84,15 +82,6 @@ def test_points_lie_on_the_streets_and_are_never_too_far_apart(spacing: float) -
             )
             off = np.hypot(px - a[:-1] - along * np.diff(a), py - b[:-1] - along * np.diff(b))
             assert off.min() < 1e-6
-
-
-def test_cells_are_what_a_device_would_say() -> None:
-    routes = Library(routes=500).draw(lattice_roads(9), np.random.default_rng(1))
-    grid = Grid((100, 100, 700, 700), 6)
-    cut = routes.cells(grid)
-    by_device = CellPaths.from_trajectories(routes.points(spacing=routes.cut_spacing(grid)), grid)
-    assert np.array_equal(cut.cells, by_device.cells)
-    assert np.array_equal(cut.offsets, by_device.offsets)
 
 
 def test_public_trajectories_are_a_library_too() -> None:

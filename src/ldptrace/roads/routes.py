@@ -17,11 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints32
 from ldptrace.core.kernels import kernel
-from ldptrace.core.parallel import chunks, map_chunks
-from ldptrace.core.paths import CellPaths
+from ldptrace.core.parallel import map_chunks
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.protocol.grid import Grid
 from ldptrace.roads.network import RoadNetwork
 
 Offsets = NDArray[np.int64]
@@ -224,22 +222,6 @@ class Routes:
 
         map_chunks(trace, len(picked))
         return Trajectories(x, y, offsets, t=t if len(t) else None, crs=self.roads.crs)
-
-    def cells(self, grid: Grid, spacing: float | None = None) -> CellPaths:
-        """The cell path of each route, as a device would compute it; a few routes at a time to save memory."""
-        step = spacing or self.cut_spacing(grid)
-        parts = [
-            CellPaths.from_trajectories(self.points(np.arange(start, stop), spacing=step), grid)
-            for start, stop in chunks(len(self))
-        ]
-        sizes = np.concatenate([part.sizes for part in parts])
-        offsets = ragged.offsets_of(sizes)
-        return CellPaths(np.concatenate([part.cells for part in parts]), offsets, grid)
-
-    def cut_spacing(self, grid: Grid) -> float:
-        """A spacing of points small enough to hit every cell that a route crosses for more than a moment."""
-        across, up = self.roads.scale
-        return min(grid.step[0] * across, grid.step[1] * up) / 16
 
     @cached_property
     def _lines(self) -> _Lines:
