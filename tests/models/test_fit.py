@@ -15,7 +15,7 @@ from ldptrace.models.fit import (
     travelling,
     with_presence,
 )
-from ldptrace.models.observation import Observation
+from ldptrace.models.observation import Observation, first_guess
 from ldptrace.models.path.components import components
 from ldptrace.models.path.expectation import Expectation
 from ldptrace.models.prior import Prior, PriorComponent
@@ -155,8 +155,11 @@ def test_the_share_without_a_trip_is_found_with_its_error(rng: np.random.Generat
     """Within five standard errors, as often as one fit in a million is not."""
     truth = random_expectation(3, 8, rng, scale=0.5)
     for share in (0.0, 0.3, 0.8):
-        fit = fitted(truth, with_share(truth, share, 1e-4, rng))
+        answers = with_share(truth, share, 1e-4, rng)
+        fit = fitted(truth, answers)
         assert abs(fit.share.value - share) < 5 * fit.share.std_error
+        # It is not stated as surer than the totals make it without any model.
+        assert fit.share.std_error >= first_guess(answers).std_error
         assert 0.002 < fit.share.std_error < 0.03
         assert fit.share.clear == (share > 0)
         assert fit.with_trip == pytest.approx(1 - fit.share.value if share else 1.0)

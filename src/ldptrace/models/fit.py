@@ -255,8 +255,13 @@ def _fitted(
 
 
 def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
-    """The share without a trip with its error, all other potentials unknown too; one step on where it was held."""
-    if not first_guess(solver.observations).known:
+    """The share without a trip with its error, all other potentials unknown too; one step on where it was held.
+
+    The error of the fit holds if the model can express every path, which no model of cells quite can. It is never
+    stated below that of the totals alone, which need no model.
+    """
+    guess = first_guess(solver.observations)
+    if not guess.known:
         return first_guess([])
     last = np.append(np.zeros(len(here.potentials) - 1), 1.0)
     change, beyond = solver.beyond(last, np.append(logs[:-1], math.log(_HELD)))
@@ -265,7 +270,7 @@ def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:
     if logs[-1] <= math.log(_HELD):
         step = float(change @ solver.misfit(here)) / precision
     with_trip = here.with_trip * (1 + step)
-    return Share(1 - with_trip, here.with_trip / math.sqrt(precision))
+    return Share(1 - with_trip, max(here.with_trip / math.sqrt(precision), guess.std_error))
 
 
 def _solver(here: Model, prior: Prior, observations: Sequence[Observation]) -> Solver[Model]:
