@@ -116,10 +116,8 @@ def test_every_window_of_a_standing_campaign_has_a_folder(
         )
     with database.writing() as session:
         for number in (0, 1):
-            session.run_campaign(
-                "INSERT INTO releases VALUES ('weekly', ?, 'a', 'done', '', 100, '', 0, 0)", number
-            )
-            session.run_campaign(
+            session.run("INSERT INTO releases VALUES ('weekly', ?, 'a', 'done', '', 100, '', 0, 0)", number)
+            session.run(
                 "INSERT INTO files VALUES ('weekly', ?, 0, ?)", f"{number}/synthetic.csv", b"%d" % number
             )
     assert run_campaign("export", "weekly", "-o", "out").exit_code == 0
