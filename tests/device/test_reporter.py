@@ -192,6 +192,9 @@ def test_a_person_can_read_what_is_sent(name: str) -> None:
 BLOCKED = """
 import sys
 
+# Some systems load a module of their own at every start of Python.
+before = set(sys.modules)
+
 class Blocker:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in {"numpy", "numba", "scipy", "pyarrow", "typer", "rich", "matplotlib"}:
@@ -211,7 +214,7 @@ report = Reporter.from_document(plan.to_json().encode(), plan_id=plan.id, ledger
 explain_report(plan, report), explain_asking(plan, 0)
 second = Plan.paper(Grid((0, 0, 6, 6), 6), 1.0).paper_second_round(5)
 Reporter(second).report([(1, 1)])
-outsiders = {name.split(".")[0] for name in sys.modules} - set(sys.stdlib_module_names) - {"ldptrace"}
+outsiders = {name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names) - {"ldptrace"}
 print(sorted(name for name in outsiders if not name.startswith("_")))
 """
 

@@ -212,9 +212,10 @@ class Playing:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self.concurrency, users)):
                     group.create_task(player())
-        except* FleetStopped as stopped:
+        except ExceptionGroup as failed:
             # All players see the same silence; one of them says so.
-            raise stopped.exceptions[0] from None
+            stopped = failed.subgroup(FleetStopped)
+            raise (failed if stopped is None else stopped.exceptions[0]) from None
 
 
 async def run_fleet(
