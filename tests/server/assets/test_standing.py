@@ -1,0 +1,123 @@
+"""A standing campaign in the browser: answered when due, changed, published."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ldptrace.device import Reporter
+from ldptrace.device.track import occasion_among
+from ldptrace.protocol.reports import read_report, window_of
+from ldptrace.protocol.shares import Wanted
+from ldptrace.protocol.standing import Standing
+from ldptrace.server import registry, tallies, tokens
+from ldptrace.server.campaigns import plan_from_facts
+from ldptrace.server.counting import Counter, Submission
+from ldptrace.server.storage import Database
+from server_kit import Server, opened
+from visit_kit import agree_and_send, ledger, visit
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_standing_campaign_is_answered_when_it_is_due(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    """Windows of an hour, and a browser whose clock runs ahead by less than a day, which the server allows for."""
+    standing = Standing.of(3600, epsilon=1, lifetime=2)
+    plan = opened(database, "hourly", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    with visit(browser, server) as tab:
+        tab.page.clock.install()
+        page = tab.go("/c/hourly")
+        expect(page.locator("#due")).to_contain_text("you are asked once in every 1 hours")
+        assert page.locator("#trip").is_hidden()
+        page.click("#accept")
+        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
+        expect(page.locator("#due")).to_contain_text("2 answers are left")
+        assert page.locator("#trip").is_hidden()
+        phase = ledger(page)["standing"][0]["phase"]
+        for answer in (1, 2):
+            page.clock.fast_forward(3_700_000)
+            page.reload()
+            expect(page.locator("#due")).to_contain_text("An answer is due now")
+            page.locator("#map").click(position={"x": 60, "y": 60})
+            agree_and_send(page)
+            [row] = ledger(page)["standing"]
+            assert (row["answers"], row["phase"], row["report"]) == (answer, phase, None)
+        page.clock.fast_forward(3_700_000)
+        page.reload()
+        expect(page.locator("#due")).to_contain_text("You have given all answers")
+        assert page.locator("#trip").is_hidden()
+        first, second = tab.sent()
+    windows = [window_of(first), window_of(second)]
+    with database.reading() as session:
+        found = {entry.window: entry.reports for entry in tallies.counts_of(session, "hourly")}
+    assert found == {windows[0]: 1, windows[1]: 1}
+    assert read_report(first, plan, 0, windows[0])
+
+
+def test_a_standing_campaign_goes_on_with_another_plan(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    standing = Standing.of(7 * 86_400, epsilon=1, lifetime=8, recent=86_400, grace=3600)
+    wanted = Wanted(time=True, week=True, centre=(1.5, 4.5))
+    plan = plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), wanted=wanted, standing=standing)
+    old = opened(database, "another", plan)
+    text, _ = tokens.create_token(database, "another", "manage", "", actor="test")
+    with visit(browser, server) as tab:
+        page = tab.go("/operate")
+        page.fill("#token", text)
+        page.click("#enter button")
+        page.click("#change summary")
+        expect(page.locator("#change-form [name=every]")).to_have_value("7")
+        expect(page.locator("#change-form [name=lifetime]")).to_have_value("8")
+        expect(page.locator("#change-form [name=week]")).to_be_checked()
+        page.fill("#change-form [name=epsilon]", "0.5")
+        page.fill("#change-form [name=every]", "14")
+        page.click("#change-form button")
+        page.click("#yes")
+        expect(page.locator("#needed")).to_contain_text("Epsilon 0.5")
+        assert page.locator("#change").get_attribute("open") is None
+    with database.reading() as session:
+        now = registry.find(session, "another").plan
+        assert list(registry.plans_of(session, "another")) == [old.id, now.id]
+    assert now.standing == Standing.of(14 * 86_400, epsilon="0.5", lifetime=8, recent=86_400, grace=3600)
+    assert (now.campaign, now.grid) == (old.campaign, old.grid)
+    for name in ("departure", "tides"):
+        before, after = (
+            [ask.question for ask in one.rounds[0].asks if ask.question.name == name] for one in (old, now)
+        )
+        assert before == after != []
+
+
+def test_everybody_can_read_what_a_standing_campaign_has_published(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    standing = Standing.of(7 * 86_400, epsilon=1)
+    plan = plan_from_facts(1000, "1", 4, (0.0, 0.0, 6.0, 6.0), standing=standing)
+    plan = opened(database, "weekly", plan, title="Week <by> week", organiser="Stadt")
+    with visit(browser, server) as tab:
+        page = tab.go("/c/weekly/release")
+        expect(page.locator("body")).to_contain_text("No window has been published yet")
+        for number in (3000, 3001):
+            report = Reporter(plan).draw_about(occasion_among([], plan.grid), 0, window=number)
+            at = float(standing.start + (number + 1) * standing.every)
+            Counter(database, lambda at=at: at).count("weekly", [Submission(report)])  # type: ignore[misc]
+        with database.writing() as session:
+            session.run("INSERT INTO releases VALUES ('weekly', 1, 'a', 'done', 'done', 100, '', 0, 0)")
+            made = b"<head><style>h1 { font-size: 40px }</style></head><h1>made</h1><a href=profile.html>more</a>"
+            session.run("INSERT INTO files VALUES ('weekly', '1/index.html', 0, ?)", made)
+            more = b'<h1 style="font-size: 30px">profile</h1>'
+            session.run("INSERT INTO files VALUES ('weekly', '1/profile.html', 0, ?)", more)
+        page = tab.go("/c/weekly/release")
+        expect(page.locator("h1")).to_have_text("Week <by> week")
+        expect(page.locator("td a")).to_have_text("2027-07-12 to 2027-07-19")
+        page.click("td a")
+        # The style is the one of the version that made the page.
+        assert page.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "40px"
+        page.click("a")
+        expect(page.locator("h1")).to_have_text("profile")
+        assert page.locator("h1").evaluate("one => getComputedStyle(one).fontSize") == "30px"
+        page = tab.go("/c/weekly")
+        page.click("#release-link a")
+        expect(page.locator("h1")).to_have_text("Week <by> week")
