@@ -1,4 +1,5 @@
-"""The nine metrics: golden values of the reference implementation, cases checked by hand, properties."""
+"""The nine metrics: golden values of the reference implementation, cases checked by hand, properties; and what each
+corrected variant mends."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.metrics import METRICS, Pair, Reference, score
+from ldptrace.evaluation.metrics import CORRECTED, METRICS, Pair, Reference, score
 from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
@@ -46,6 +47,18 @@ GOLDEN = {
         "pattern_f1": 0.61,
         "pattern_error": 0.611699891373557,
     },
+}
+# Stored values of the corrected variants.
+GOLDEN_CORRECTED = {
+    "query_error_scaled": 0.275929,
+    "hotspot_query_error_at_10": 0.061018,
+    "kendall_tau_b": 0.736757,
+    "length_error_overflow": 0.025031,
+    "cell_length_error": 0.009727,
+    "diameter_error_overflow": 0.06641,
+    "pattern_f1_available": 0.62,
+    "pattern_error_symmetric": 0.550479,
+    "pattern_error_scaled": 0.622368,
 }
 
 
@@ -281,3 +294,62 @@ def test_the_bootstrap_is_a_sample_of_the_real_set() -> None:
     # With replacement: of 250 draws from 400 about 64 meet somebody again; below 30 with a probability under 1e-6.
     assert len(set(pair.synthetic.lengths)) <= 220
     assert pair.answers.max() <= pair.synthetic.visits.sum()
+
+
+def walks_pair(real: Trajectories, synthetic: Trajectories) -> Pair:
+    """Two sets on the grid of the corrected values."""
+    return Reference.of(real, Grid(SQUARE, 6), np.random.default_rng(1)).pair(synthetic)
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+def test_identical_sets_score_perfect_in_corrected_variants(name: str) -> None:
+    real = drifting_walks(300, 5)
+    value = CORRECTED[name].of(walks_pair(real, real))
+    # Both sides are resampled from their cells, each for itself, so scaled queries differ a little.
+    if name == "query_error_scaled":
+        assert 0 < value < 0.6
+    else:
+        assert value == (0.0 if CORRECTED[name].goal == "min" else 1.0)
+    assert CORRECTED[name].corrects in METRICS
+
+
+def test_corrected_values_are_the_stored_ones() -> None:
+    pair = walks_pair(drifting_walks(300, 3), drifting_walks(180, 4, pull=0.35))
+    found = {name: round(metric.of(pair), 6) for name, metric in CORRECTED.items()}
+    assert found == GOLDEN_CORRECTED
+
+
+def test_tau_b_reaches_one_where_the_real_set_has_ties() -> None:
+    real = Trajectories.from_lists([[(0.5, 0.5), (9.5, 0.5)]])
+    pair = walks_pair(real, real)
+    assert METRICS["kendall_tau"].of(pair) < 1
+    assert CORRECTED["kendall_tau_b"].of(pair) == 1.0
+
+
+def test_values_beyond_the_real_range_are_kept() -> None:
+    real = Trajectories.from_lists([[(0, 0), (0, 0)], [(0, 0), (2, 0)]])
+    synthetic = Trajectories.from_lists([[(0, 0), (0, 0)], [(0, 0), (9, 0)]])
+    pair = walks_pair(real, synthetic)
+    # The reference drops the long one and sees half of the real distribution.
+    assert CORRECTED["length_error_overflow"].of(pair) == pytest.approx(math.log(2) / 2, abs=1e-6)
+
+
+def test_sizes_do_not_matter_to_scaled_variants() -> None:
+    real = drifting_walks(200, 1)
+    twice = Trajectories.concat([drifting_walks(200, 2)] * 2)
+    once, double = walks_pair(real, drifting_walks(200, 2)), walks_pair(real, twice)
+    for name in ("pattern_error_symmetric", "pattern_error_scaled"):
+        assert CORRECTED[name].of(once) == pytest.approx(CORRECTED[name].of(double), abs=1e-12)
+    # Twice the counts are a query error of about one more; scaled they are what they were, but for the points drawn.
+    assert METRICS["query_error"].of(double) > 2 * METRICS["query_error"].of(once)
+    scaled = CORRECTED["query_error_scaled"]
+    assert scaled.of(double) == pytest.approx(scaled.of(once), abs=0.1)
+
+
+def test_invented_patterns_count_in_the_symmetric_error() -> None:
+    east = [(0.5, 0.5), (2.5, 0.5)]
+    north = [(0.5, 0.5), (0.5, 2.5)]
+    real = Trajectories.from_lists([east, east])
+    pair = walks_pair(real, Trajectories.from_lists([east, north]))
+    # East: 1 per trajectory against 1/2; north: 0 against 1/2.
+    assert CORRECTED["pattern_error_symmetric"].of(pair) == pytest.approx((0.5 + 1.0) / 2)

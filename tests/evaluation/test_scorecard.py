@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import io
 import json
 import sys
@@ -111,22 +110,6 @@ def test_a_frame_has_a_row_for_each_metric_of_each_set(small_card: Scorecard) ->
         == small_card["density_error"]
         == small_card.sets[0].values["density_error"].mean
     )
-
-
-def test_csv_says_the_same(small_card: Scorecard) -> None:
-    rows = list(csv.DictReader(io.StringIO(small_card.to_csv())))
-    assert [float(row["value"]) for row in rows if row["metric"] == "trip_error"] == pytest.approx(
-        [item.values["trip_error"].mean for item in small_card.sets]
-    )
-
-
-def test_latex_marks_the_best_and_shows_spreads(small_card: Scorecard) -> None:
-    text = small_card.to_tex()
-    assert text.count(r" \\") == 1 + len(small_card.document()["metrics"])
-    best = min(item.values["density_error"].mean for item in small_card.sets)
-    assert rf"\textbf{{{best:.4f}}}" in text
-    assert r"{\scriptsize$\pm$" in text
-    assert text.count("{") == text.count("}")
 
 
 def test_without_pandas_the_extra_is_named(small_card: Scorecard, monkeypatch: pytest.MonkeyPatch) -> None:

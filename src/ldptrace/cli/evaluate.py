@@ -158,7 +158,8 @@ def attack(
 ) -> None:
     """Attack synthetic sets by re-identification and by outliers; compare with a fresh real sample and random walks."""
     from ldptrace.evaluation import resilience
-    from ldptrace.evaluation.scorecard import attack_table, attacks_document, json_text
+    from ldptrace.evaluation.results import attack_table, attacks_document
+    from ldptrace.evaluation.texts import json_text
     from ldptrace.pages import attack_page
 
     named, paths = named_files(synthetic)

@@ -38,7 +38,8 @@ from ldptrace.evaluation.figures import (
 from ldptrace.evaluation.measured import Measured, real_remarks, sampled, set_remarks, timed_walks
 from ldptrace.evaluation.metrics import Value
 from ldptrace.evaluation.queries import SquareQueries, average_relative_error
-from ldptrace.evaluation.scorecard import Attack, Scorecard, SetResult
+from ldptrace.evaluation.results import Attack, SetResult
+from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.evaluation.sets import GRID, SAMPLE, Place, Sets, one_for_each, set_names
 from ldptrace.evaluation.stream_metrics import StreamReference
 from ldptrace.evaluation.streets import StreetMap

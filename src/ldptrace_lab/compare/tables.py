@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.table import Table as RichTable
 
 from ldptrace.evaluation.metrics import METRICS
-from ldptrace.evaluation.scorecard import tex_escaped
+from ldptrace.evaluation.texts import tex_escaped
 from ldptrace_lab.compare.contestants import Contestant
 from ldptrace_lab.compare.results import Comparison, Row
 
