@@ -242,7 +242,7 @@ def synthesize(
 ) -> Trajectories:
     """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
 
-    `real` is anything that `ldptrace.read` takes: trajectories, a data frame, an Arrow table, the name of a file.
+    `real` is anything that `ldptrace.read` accepts: trajectories, a data frame, an Arrow table, the name of a file.
     Each trajectory plays the device of one user; if a column names the users, one trajectory of each user does
     (`unit="trip"`: all do, and the promise holds for each trip only).
 
@@ -251,16 +251,16 @@ def synthesize(
     number.
 
     `bounds` are public knowledge about the area. `bounds_from_data` takes them from the data, which is not private, and
-    the result says so. `outside` says what becomes of trips that leave the bounds: `"cut"` ends them there, `"drop"`
+    the result says so. `outside` decides about trips that leave the bounds: `"cut"` ends them there, `"drop"`
     omits them, which weakens the promise, `"clamp"` moves their points to the border.
 
     `area`, `roads` and `routes` are public knowledge, each a file or what `ldptrace.read_area`, `ldptrace.read_roads`
     and `ldptrace.read` return: trips stay in the area and follow the streets, or the routes. Points are `spacing` units
-    apart along the way (metres where coordinates are degrees), or `interval` seconds. Trips leave the streets where
-    the answers show clearly that they do; with `off_streets="never"` they never leave them.
+    apart along the route (metres if coordinates are degrees), or `interval` seconds. Trips leave the streets if
+    the answers show clearly that they do; with `off_streets="never"` they never do.
 
-    Where `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
-    seconds of the local day, or dates of the day `date`. `timezone` names the zone whose clocks are local. `week` asks
+    If `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
+    seconds of the local day, or moments of the day `date`. `timezone` names the local time zone. `week` asks
     for the day of the week, and `centre` is the public centre of the city.
 
     The devices draw from the operating system. With a `seed` they repeat the same draws every time, for experiments: do

@@ -167,7 +167,7 @@ def test_from_reports_to_estimates() -> None:
     result = run("tally", "batch", "r9", "r10", "--plan", "plan.json", "-o", "one.json", "--ids", "ids")
     assert result.exit_code == 0, result.output
     assert "11 of 12 reports counted" in result.output
-    assert "1 left out, duplicate" in result.output
+    assert "1 omitted, duplicate" in result.output
     # A second run that knows the ids counts only what is new.
     result = run("tally", "r10", "r11", "--plan", "plan.json", "-o", "two.json", "--ids", "ids")
     assert "1 of 2 reports counted" in result.output

@@ -45,7 +45,7 @@ def test_a_matrix_is_written_and_summed_up(files: Path) -> None:
                "--by", "hour", "--population", "1000", "-o", str(files / "od.csv"))  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "1,000 trips between 2 zones in 2 matrices" in done.output
-    assert "weight people, not trips" in done.output
+    assert "these are not trips per day" in done.output
     assert pc.read_csv(files / "od.csv")["trips"].to_pylist() == [500, 500]
 
 

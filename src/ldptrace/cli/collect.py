@@ -176,7 +176,7 @@ def tally(
     note(f"{codes[0]:,} of {count(sum(codes.values()), 'report')} counted")
     for code in sorted(code for code in codes if code):
         problem = Problem.of_number(code)
-        note(f"  {codes[code]:,} left out, {problem.code}: {problem.sentence}")
+        note(f"  {codes[code]:,} omitted, {problem.code}: {problem.sentence}")
     for finding in findings(chosen, counted):
         note(f"  suspicious: {finding}")
 

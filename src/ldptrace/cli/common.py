@@ -83,7 +83,7 @@ OffStreetsOption = Annotated[
     ),
 ]
 SpacingOption = Annotated[
-    float | None, typer.Option(help="Distance between points along the way, in units of the bounds.")
+    float | None, typer.Option(help="Distance between points along the route, in units of the bounds.")
 ]
 DateOption = Annotated[
     str | None,

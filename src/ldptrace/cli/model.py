@@ -47,7 +47,7 @@ def fit(
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
-    """Fit a mobility model to private estimates. The file holds all that `ldptrace sample` needs."""
+    """Fit a mobility model to private estimates. The file holds everything that `ldptrace sample` needs."""
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public

@@ -44,7 +44,7 @@ def matrix(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many trips go from zone to zone."""
+    """Write how many people travel from zone to zone. Each counts once, with one trip drawn at random."""
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
     from ldptrace.products.matrix import WRITTEN, Matrix
@@ -79,7 +79,7 @@ def flows(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many vehicles pass each street, and take each turn."""
+    """Write how many people pass each street, and take each turn. Each counts once, with one trip drawn at random."""
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
     from ldptrace.products.sample import open_source, sample_of
@@ -106,8 +106,8 @@ def note_scaling(population: float | None) -> None:
     """Say what numbers that were scaled to a population stand for."""
     if population is not None:
         note(
-            f"Numbers are scaled to {population:,.0f} people. One trip of each person was drawn, so they weight "
-            "people, not trips."
+            f"Numbers are scaled to {population:,.0f} people. Each person counts once, with one trip drawn at random: "
+            "these are not trips per day."
         )
 
 
@@ -120,7 +120,7 @@ def profile(
     ] = None,
     zone_id: ZoneIdOption = None,
     roads: Annotated[
-        Path | None, typer.Option(metavar="NETWORK", help="Show vehicles on these streets too.")
+        Path | None, typer.Option(metavar="NETWORK", help="Show travellers on these streets too.")
     ] = None,
     estimates: Annotated[
         Path | None,

@@ -68,7 +68,7 @@ direction_of = kernel(lattice.direction)
 class CellPaths:
     """Ragged paths of cell numbers; consecutive cells of a path are adjacent and differ.
 
-    An empty path is a trajectory without points: a device answers for it, with nulls.
+    An empty path is a trajectory without points: its device answers null.
     """
 
     cells: Ints32
@@ -123,7 +123,7 @@ class CellPaths:
 
     @staticmethod
     def from_trajectories(trajectories: Trajectories, grid: Grid) -> CellPaths:
-        """Points to cells, repeats removed, gaps filled by the greedy king path.
+        """The cells of the points, without repeats; gaps are filled by the greedy king path (chess king moves).
 
         Points outside the bounds count for the nearest border cell, as on a device.
 

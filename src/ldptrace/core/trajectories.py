@@ -241,7 +241,7 @@ class Trajectories:
         )
 
     def split(self, gap_seconds: float) -> Trajectories:
-        """Cut wherever time goes on by more than `gap_seconds` from one point to the next.
+        """Cut between two points that are more than `gap_seconds` apart in time.
 
         The parts are numbered anew; the column `whole_id` says what they were cut from.
 
@@ -268,7 +268,7 @@ class Trajectories:
         )
 
     def pieces_of(self, owner: Ints) -> pa.Table:
-        """The further columns of pieces of these trajectories; one of them says what a piece was cut from."""
+        """The extra columns of pieces of these trajectories; one names the trajectory that a piece was cut from."""
         whole = pa.array(owner if self.ids is None else self.ids[owner])
         if self.extra is None:
             return pa.table({WHOLE: whole})

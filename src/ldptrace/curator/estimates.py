@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """Estimates by the name of their question, and the plan they were collected under: all that a model needs."""
+    """Estimates by the name of their question, with their plan: everything that a model needs."""
 
     plan: Plan
     by_question: dict[str, Estimate]
@@ -67,7 +67,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_sums(plan: Plan, round_number: int, sums: Sums) -> Estimates:
-        """The same from weighted sums of tallies: standard errors are those of the effective number of users."""
+        """Estimates from weighted sums of tallies; standard errors follow from the effective number of users."""
         asks = plan.rounds[round_number].asks
         return Estimates(
             plan, {ask.question.name: _debiased(ask, *sums.of_ask(k)) for k, ask in enumerate(asks)}
@@ -85,11 +85,11 @@ class Estimates(Mapping[str, Estimate]):
         return estimates
 
     def joined(self, other: Estimates) -> Estimates:
-        """With the estimates of a later round: the plan is that of the later round."""
+        """These estimates and those of a later round; the plan is the one of the later round."""
         return Estimates(other.plan, {**self.by_question, **other.by_question})
 
     def without(self, *names: str) -> Estimates:
-        """Without the answers to these questions."""
+        """These estimates without the answers to some questions."""
         return Estimates(self.plan, {name: found for name, found in self.items() if name not in names})
 
     def to_json(self) -> str:

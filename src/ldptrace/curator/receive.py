@@ -65,8 +65,8 @@ _LANES = np.array(
 class Receiver:
     """Counts the reports of one round. It remembers the id of every report it counted, and nothing else.
 
-    `ids` are the ids of reports counted by an earlier receiver. Of a standing plan only reports of one `window` are
-    counted, or with None those of any.
+    `ids` are the ids of reports counted by an earlier receiver. For a standing plan, only reports of one `window` are
+    counted (None: of all windows).
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -94,7 +94,7 @@ class Receiver:
         self._seen.add_all(ids)
 
     def receive(self, batch: bytes | memoryview | Bytes) -> Codes:
-        """Count a batch; for each of its reports 0, or the number of the problem that kept it out."""
+        """Count a batch. Returns 0 for each counted report, and the number of the problem for each other one."""
         data = np.frombuffer(batch, dtype=np.uint8)
         size = report_bytes(self.plan.rounds[self.round])
         rows, rest = divmod(len(data), size)

@@ -31,8 +31,8 @@ VERSION = 1
 class Tally:
     """For each question of one round: how often each item was named, by how many reports, of how many users.
 
-    A user fills several slots where the question has several, so `reports` can be more than `users`. Of a standing plan
-    a tally is about one `window`, or about several (None).
+    If a question has several slots, a user fills them all, so `reports` can be larger than `users`. A tally of a
+    standing plan is about one `window`, or about several (None).
     """
 
     plan_id: str

@@ -110,10 +110,10 @@ class _Book(Record):
 
 
 class Ledger:
-    """The ledger in the file `path`. `limit` is the largest epsilon that this person allows in all.
+    """The ledger in the file `path`. `limit` is the largest epsilon that this person allows in total.
 
-    A new ledger has the limit 5 unless another is given; that of an existing one is changed, up or down, only when
-    `limit` is given.
+    A new ledger has the limit 5 unless another is given. Giving `limit` also changes the limit of an existing ledger,
+    up or down.
 
     >>> import tempfile
     >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit="2.5")
@@ -137,7 +137,7 @@ class Ledger:
 
     @property
     def spent(self) -> Fraction:
-        """Epsilon given away so far."""
+        """Epsilon spent so far."""
         return self._read().spent
 
     @property

@@ -22,8 +22,8 @@ HOUR = 3600
 class Reporter:
     """Answers the rounds of one plan, or the windows of a standing one.
 
-    With a ledger every round and window is answered once, within the person's limit, and the same bytes are returned
-    until they were sent. Without one each call is a fresh draw, which is for measurements only.
+    With a ledger, every round and window is answered once, within the person's limit, and the same bytes are returned
+    until they were sent. Without a ledger, each call draws anew: use that for measurements only.
     `unpadded` accepts a plan that is not private, also for measurements only.
     """
 
@@ -124,7 +124,7 @@ class Reporter:
         return Report(plan_prefix(self.plan), number, group, window, report_id, payload).encode()
 
     def number(self, round_number: int | None) -> int:
-        """The round that is meant: the newest if none is named."""
+        """The round to answer: the newest if none is named."""
         number = len(self.plan.rounds) - 1 if round_number is None else round_number
         if not 0 <= number < len(self.plan.rounds):
             raise PlanRefused(

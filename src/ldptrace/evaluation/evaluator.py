@@ -75,15 +75,15 @@ def evaluate(
     from_tick: int = 0,
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Compare synthetic sets with a real one; each is anything that `ldptrace.read` takes, or a `Crowd`.
+    """Compare synthetic sets with a real one; each is anything that `ldptrace.read` accepts, or a `Crowd`.
 
     Without bounds, those of the real set are used, as in the reference. With `roads` (a network, or its file) trips
-    are matched to streets, and the map alone is compared as well. `timezone` says whose clocks
-    count for times since 1970 (a set may name its own). `repeat` is the number of draws of the random queries and of
+    are matched to streets, and the map alone is compared as well. `timezone` is the local zone
+    of times since 1970 (a set may name its own). `repeat` is the number of draws of the random queries and of
     the bootstrap, for means and spreads. Sets with equal `names` are runs of one method: the card has their mean
     and spread. With `tick` (seconds) the sets are also compared as streams, tick by tick from `from_tick` on, by
-    RetraSyn's metrics. `samples` shows real trajectories on the page. What was promised about each set is what it
-    brings with it, unless `privacy` says it.
+    RetraSyn's metrics. `samples` shows real trajectories on the page. The privacy promise of each set is read from the
+    set, unless `privacy` gives it.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))

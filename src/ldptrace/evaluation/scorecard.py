@@ -84,7 +84,7 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Numbers of the sets with the best value of a metric; none where there is nothing to compare.
+        """Indices of the sets with the best value of a metric; empty if there is nothing to compare.
 
         Sets of unequal size are compared by shares, not by counts.
         """

@@ -50,12 +50,12 @@ def read(
     A data frame (pandas, geopandas, movingpandas) or an Arrow table is read in the same way.
 
     Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
-    that say no zone are the clocks of `timezone`. `split_gap` cuts where time goes on by more seconds.
+    without a zone are local times of `timezone`. `split_gap` cuts at gaps of more seconds than this.
 
     Points that are not numbers are omitted, and so are trajectories with fewer than `min_points` points. Trips that
     leave the `bounds` are cut there (`outside="cut"`), omitted (`"drop"`), or their points are moved to the border
-    (`"clamp"`). A trajectory without points stays: it is a device that answers null. `read_with_account` counts all
-    of it.
+    (`"clamp"`). A trajectory without points is kept: its device answers null. `read_with_account` also returns how
+    many points and trajectories were omitted, and why.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -39,11 +39,11 @@ def fit_model(
     streets: StreetOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MobilityModel:
-    """The model for these questions: the paper's chain for its own questions, the path model otherwise.
+    """Fit a model to estimates: the paper's Markov chain if they answer its questions, the path model otherwise.
 
-    With a public map, or public routes, trips follow its streets, as the options of `streets` say. `rng` draws the
-    library of routes, which is public; without one it is the same every time. Trips off the streets keep to a public
-    `area`; the paper's chain knows neither. Where people were asked about time, trips have times.
+    With a public map, or public routes, trips follow its streets (`streets` has the options). `rng` draws the
+    library of routes, which is public; without `rng` the library is the same every time. Trips off the streets stay in
+    the public `area`. The paper's chain uses neither map nor area. If people were asked about time, trips have times.
     """
     # How many trips there were says nothing about where they go (`ldptrace.curator.trips`).
     estimates = estimates.without(Trips.name)
@@ -71,7 +71,7 @@ def fit_model(
 
 
 def load_model(path: str | Path) -> MobilityModel:
-    """The model in a file, of any kind."""
+    """Load a model from its file, of any kind."""
     return load_release(path)[0]
 
 

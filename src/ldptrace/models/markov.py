@@ -54,7 +54,7 @@ class MarkovModel(LatticeModel):
         """The aggregated model of eq. 12: unbiased counts, negative ones set to zero.
 
         Understands the paper's questions (`steps`, `start`, `cut-end`), CombTran's `combined-steps`, and
-        RandSyn's lack of beginnings and ends: starts are uniform then, and walks run to their length.
+        RandSyn, which asks for no starts and ends: starts are then uniform, and every path reaches its drawn length.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         grid = estimates.plan.grid
@@ -85,7 +85,7 @@ class MarkovModel(LatticeModel):
         )
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
-        """Algorithm 1, `count` times. A cell that nobody was seen to leave ends the walk."""
+        """Draw `count` paths by algorithm 1. A path ends in a cell that has no estimated move out of it."""
         weights = np.zeros((self.grid.cells, 8))
         targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
         cell, number, target = grid_moves(self.grid.n).T

@@ -147,12 +147,12 @@ class Plan(Record):
 
     @property
     def spent(self) -> Decimal:
-        """Budget of all rounds together, in a standing plan of one answer."""
+        """Budget of all rounds together; of a standing plan, that of one answer."""
         return total(round_.spent for round_ in self.rounds)
 
     @property
     def work(self) -> int:
-        """Most work of a device for all answers, in outputs to decide about."""
+        """Upper bound of a device's work for all answers: the number of outputs it decides about."""
         return sum(ask.work for round_ in self.rounds for ask in round_.asks)
 
     @property
@@ -208,10 +208,10 @@ class Plan(Record):
     ) -> Plan:
         """One report per user: each answers one question with the whole of epsilon.
 
-        A plan `for_map` has the same questions in other shares, for a curator who has a street map; devices know
-        nothing of it. With `time` some are asked when they leave (and in a `week` on which day), how fast they are,
-        and at what time of day they go towards a public `centre` or away from it (None: the middle of the map).
-        `questions` names the questions, `shares` the share of the users that each of them is asked of.
+        A plan `for_map` asks the same questions of other shares of the users, for a curator who has a street map;
+        devices do not see the map. With `time` some users are asked for their departure time (with `week` also for
+        the day), their speed, and at what time of day they travel towards a public `centre` or away from it (None:
+        the middle of the map). `questions` names the questions, `shares` the share of users asked each of them.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         return Plan.asking(wanted, grid, epsilon, crs)

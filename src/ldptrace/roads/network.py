@@ -36,7 +36,7 @@ class RoadNetwork:
     line of an edge between its two nodes is `shape_x`, `shape_y` from `shape_offsets[e]` to
     `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `edge_id` is the
     name of the edge in its file, or its row from 0, and `backward` says whether it leads against the direction it has
-    there; pieces of a cut edge share both. `account` says what was omitted on the way here.
+    there; pieces of a cut edge share both. `account` counts what was omitted in reading.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
@@ -138,7 +138,7 @@ class RoadNetwork:
         crs: str | None = None,
         name: str = "roads",
     ) -> RoadNetwork:
-        """A network of what is known; lengths that are missing (None or not a number) are measured."""
+        """A network from its columns; missing lengths (None or not a number) are measured along the lines."""
         source, target = np.asarray(source, dtype=np.int32), np.asarray(target, dtype=np.int32)
         shape_x, shape_y, shape_offsets = (None, None, None) if shape is None else map(np.asarray, shape)
         unmeasured = RoadNetwork(

@@ -56,7 +56,8 @@ _NOTHING = 1e-6
 class RouteModel(MobilityModel):
     """Routes of a public library, drawn by weight; a path model draws the trips that streets do not carry.
 
-    A share `elsewhere` of all trips passes cells without streets; a share `off_streets` of the rest follows none.
+    A share `elsewhere` of all trips passes cells without streets; a share `off_streets` of the others does not follow
+    streets.
 
     The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
     of a route, as in the path model, and its stride. Every trip on streets is a public route, so the model cannot
@@ -126,7 +127,7 @@ class RouteModel(MobilityModel):
         return model
 
     def leaving(self, free: FreePaths, fitted: Fitted, split: Split) -> RouteModel:
-        """The model with the trips that streets do not carry, where there are any."""
+        """The model with a part for the trips off the streets, if the answers show any."""
         share = free.share(fitted, self.map_alone, split)
         if share == 0 and split.elsewhere == 0:
             return self

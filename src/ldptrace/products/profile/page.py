@@ -37,7 +37,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         "zones": zone_map(profile.zones, profile.matrix.zones, begin, "Where trips begin"),
         "streets": profile.flows
         and street_map(
-            profile.flows, [(street["x"], street["y"]) for street in streets], "Vehicles on streets"
+            profile.flows, [(street["x"], street["y"]) for street in streets], "Travellers on streets"
         ),
     }
     return environment.get_template("profile.html").render(

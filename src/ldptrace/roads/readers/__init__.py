@@ -28,12 +28,12 @@ READERS = {
 
 
 def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -> RoadNetwork:
-    """The road network of a file or folder, for a way to travel: `car`, `bicycle` or `foot`.
+    """Read a road network from a file or folder, for one mode of travel: `car`, `bicycle` or `foot`.
 
-    An OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a network of SUMO (`.net.xml`), a GeoPackage,
-    GeoJSON or Shapefile of lines, or a folder with `nodes.csv` and `edges.csv`. The largest part in which all
-    roads lead everywhere is returned, unless `connected` is false; `account` says what was omitted and what was
-    assumed.
+    It is an OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a network of SUMO (`.net.xml`), a GeoPackage,
+    GeoJSON or Shapefile of lines, or a folder with `nodes.csv` and `edges.csv`. Only the largest part in which every
+    node can be reached from every other is returned, unless `connected` is false. `account` says what was omitted
+    and what was assumed.
     """
     means, source = checked_mode(mode), Path(path)
     if not source.exists():
