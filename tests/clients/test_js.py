@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,53 @@ def test_two_tabs_answer_a_window_once(browser: Any) -> None:
     windows = [int(report[38:46], 16) for report in reports]
     assert len(windows) == len(set(windows)) == 30
     assert found[0][1:] == found[1][1:] == [[30], "30"]
+
+
+def ask(programs: list[subprocess.Popen[str]], week: int) -> set[str]:
+    """The reports of several processes that are all asked before any of them answers."""
+    document = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1).changed(
+        standing=Standing.of(604_800, epsilon=1, lifetime=30)
+    )
+    asked = {
+        "plan": document.to_json(),
+        "ledger": "ana",
+        "limit": "30",
+        "trips": [],
+        "now": 1.7e9 + week * 604_800,
+    }
+    for program in programs:
+        assert program.stdin is not None
+        program.stdin.write(json.dumps(asked) + "\n")
+        program.stdin.flush()
+    answers = [json.loads(program.stdout.readline()) for program in programs if program.stdout is not None]
+    return {answer["report"] if week else answer["problem"] for answer in answers}
+
+
+def test_processes_share_a_ledger_and_one_that_was_killed_leaves_no_lock(tmp_path: Path) -> None:
+    command = [require("Node"), str(CLIENT / "bin" / "lines.js"), "--ledgers", str(tmp_path)]
+    with ExitStack() as stack:
+
+        def start() -> subprocess.Popen[str]:
+            program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stack.enter_context(program)
+            stack.callback(program.kill)
+            return program
+
+        programs = [start() for _ in range(3)]
+        assert ask(programs, 0) == {"plan-not-due"}
+        reports = [ask(programs, week) for week in range(1, 12)]
+        assert [len(report) for report in reports] == [1] * 11
+        # What a process leaves that was killed while it wrote: half of a text, and a text that is no longer the newest.
+        (newest,) = (file for file in (tmp_path / "ana").iterdir() if file.stat().st_size)
+        (tmp_path / "ana" / "new-0").write_text('{"format":"ldptrace-led')
+        (tmp_path / "ana" / "1").write_text(
+            '{"format":"ldptrace-ledger","version":1,"entries":[],"standing":[]}'
+        )
+        programs[0].kill()
+        programs[0] = start()
+        assert ask(programs, 11) == reports[-1]
+        assert len(ask(programs, 12)) == 1
+        assert newest.stat().st_size == 0
 
 
 def test_the_problems_are_those_of_the_protocol() -> None:

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // The client driven by another program: plans and trips as JSON lines in, reports out (docs/how-to/audit-a-client.md).
-// Ledgers with names are files of a folder and outlive this program; without a name every report has a new ledger.
+// Ledgers with names are folders of a folder and outlive this program; without a name every report has a new ledger.
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -12,57 +13,62 @@ import { Ledger, PlanRefused, readPlan, Reporter } from "../index.js";
 const WORDS = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 const number = (value) => (typeof value === "number" ? value : (WORDS[value] ?? NaN));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
-const clock = new Int32Array(new SharedArrayBuffer(4));
 
-/** A text in a file, for the processes of one machine: one change at a time, on the disk before anything is answered. */
-class FileStorage {
-  constructor(path) {
-    this.path = path;
+/**
+ * A text in a folder, for the processes of one machine. Every change makes the file with the next number, and the system
+ * lets one process make it; another starts again from the new text. No lock is left behind by a process that was killed.
+ */
+class FolderStorage {
+  constructor(folder) {
+    this.folder = folder;
+    mkdirSync(folder, { recursive: true });
   }
 
   async change(key, work) {
-    this.#lock();
-    try {
-      const [text, result] = work(existsSync(this.path) ? readFileSync(this.path, "utf8") : null);
-      if (text !== undefined) this.#write(text);
-      return result;
-    } finally {
-      rmSync(`${this.path}.lock`);
+    for (;;) {
+      const newest = Math.max(0, ...readdirSync(this.folder).map(Number).filter(Number.isInteger));
+      const found = newest === 0 ? null : readFileSync(this.#file(newest), "utf8");
+      // Empty: another process made a newer one meanwhile.
+      if (found === "") continue;
+      const [text, result] = work(found);
+      if (text === undefined || this.#keep(text, newest + 1)) return result;
     }
   }
 
-  /** A file that one process makes; one that was killed leaves it behind, with its number inside. */
-  #lock() {
-    for (;;) {
-      try {
-        writeFileSync(`${this.path}.lock`, String(process.pid), { flag: "wx" });
-        return;
-      } catch (error) {
-        if (error.code !== "EEXIST") throw error;
-        if (isGone(`${this.path}.lock`)) rmSync(`${this.path}.lock`, { force: true });
-        else Atomics.wait(clock, 0, 0, 2);
-      }
+  /** Whether this process made the file with this number. It is on the disk before anything is answered. */
+  #keep(text, number) {
+    const made = this.#write(text);
+    try {
+      linkSync(made, this.#file(number));
+      // Windows has no handles of folders.
+      if (process.platform !== "win32") synced(openSync(this.folder));
+    } catch (error) {
+      if (error.code === "EEXIST") return false;
+      throw error;
+    } finally {
+      rmSync(made);
     }
+    // Emptied, not deleted: a number that came free would be made a second time.
+    if (number > 1) renameSync(this.#write(""), this.#file(number - 1));
+    return true;
   }
 
   #write(text) {
-    const handle = openSync(`${this.path}.new`, "w", 0o600);
+    const path = this.#file(`new-${randomUUID()}`);
+    const handle = openSync(path, "wx", 0o600);
     writeSync(handle, text);
-    fsyncSync(handle);
-    closeSync(handle);
-    renameSync(`${this.path}.new`, this.path);
+    synced(handle);
+    return path;
+  }
+
+  #file(name) {
+    return join(this.folder, String(name));
   }
 }
 
-/** Whether the process that made a lock has ended. */
-function isGone(path) {
-  try {
-    const owner = Number(readFileSync(path, "utf8"));
-    if (owner > 0) process.kill(owner, 0);
-    return false;
-  } catch (error) {
-    return error.code === "ESRCH";
-  }
+function synced(handle) {
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 /** A ledger that is forgotten with its report. */
@@ -119,7 +125,7 @@ class Lines {
 
   #reporter({ ledger, limit }) {
     if (ledger !== undefined && !/^[a-z0-9-]{1,64}$/.test(ledger)) throw new Error(`this is no name of a ledger: ${ledger}`);
-    const storage = ledger === undefined ? memory() : new FileStorage(join(this.folder, `${ledger}.json`));
+    const storage = ledger === undefined ? memory() : new FolderStorage(join(this.folder, ledger));
     return new Reporter(this.plan, { ledger: new Ledger(storage, limit === undefined ? {} : { limit }) });
   }
 
