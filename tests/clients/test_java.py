@@ -18,6 +18,7 @@ from ldptrace.device.explanation import explain_asking, explain_ledger, explain_
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import CampaignName, Plan
 from ldptrace.protocol.standing import Standing
+from taker_kit import server
 
 pytestmark = pytest.mark.slow
 
@@ -170,7 +171,7 @@ def test_its_words_are_those_of_the_python_client(
     )
     said = java("-jar", jar, "explain", *options).splitlines()
     empty = Ledger(tmp_path / "python.json")
-    assert said == [*explain_asking(read, 0), *explain_ledger(empty, read, 0.0)]
+    assert said == [*explain_ledger(empty, read, 0.0), *explain_asking(read, 0)]
     if standing is not None:
         java(
             "-jar",
@@ -192,6 +193,27 @@ def test_its_words_are_those_of_the_python_client(
     given = java("-jar", jar, "explain", *options).splitlines()
     assert "Given so far: epsilon 1. Your limit is 5, so 4 is left." in given
     assert book.exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "exit_status"),
+    [
+        (200, b"", 0),
+        (409, b'{"type": "urn:ldptrace:problem:duplicate"}', 0),
+        (302, b"", 1),
+        (500, b"a duplicate key " * 1_000_000, 1),
+    ],
+)
+def test_it_knows_a_report_that_arrived(
+    status: int, body: bytes, exit_status: int, jar: Path, trip: Path, plan: Path, tmp_path: Path
+) -> None:
+    options = ("--plan", plan, "--ledger", tmp_path / "book.json")
+    java("-jar", jar, "report", *options, "--trajectory", trip, "-o", tmp_path / "report")
+    with server(status, body, "/elsewhere") as (url, seen):
+        send = ("--report", tmp_path / "report", "--wait", "0", "--url", url)
+        said = java("-jar", jar, "send", *options, *send, status=exit_status)
+    assert [path for path, _, _ in seen] == ["/v1/campaigns/spring/reports"]
+    assert len(said) < 5_000
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,36 +15,10 @@ from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.reports import read_report
 from ldptrace.protocol.standing import Standing
+from taker_kit import server
 
 PLAN = Plan.single_report(Grid((13.3, 52.4, 13.6, 52.6), 6), 1.0, crs="EPSG:4326")
 TRIP = '<gpx><trk><trkseg><trkpt lat="52.5" lon="13.4"><time>{}</time></trkpt></trkseg></trk></gpx>'
-
-
-@contextmanager
-def server(status: int, body: bytes = b"") -> Iterator[tuple[str, list[tuple[str, dict[str, str], bytes]]]]:
-    """Somebody who takes reports, or does not."""
-    seen: list[tuple[str, dict[str, str], bytes]] = []
-
-    class Taker(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
-            seen.append((self.path, dict(self.headers), data))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Taker) as found:
-        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{found.server_port}/v1/campaigns/spring", seen
-        finally:
-            found.shutdown()
-            thread.join()
 
 
 @pytest.fixture
@@ -85,7 +57,7 @@ EXPLAIN = ["explain", "--plan", "plan.json", "--ledger", "ledger.json"]
 
 def test_explain_report_send(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(EXPLAIN) == 0
-    assert "Given so far: epsilon 0. Your limit is 5, so 5 is left." in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("Given so far: epsilon 0. Your limit is 5, so 5 is left.\n")
     assert main(ANSWER) == 0
     first = Path("report").read_bytes()
     read_report(first, PLAN, 0)
@@ -125,6 +97,52 @@ def test_a_report_that_was_counted_before_has_arrived(files: Path) -> None:
     with server(409, json.dumps({"type": "urn:ldptrace:problem:duplicate"}).encode()) as (url, _):
         assert main([*SEND, url + "/reports"]) == 0
     assert main(ANSWER) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (301, b""),
+        (302, b""),
+        (303, b""),
+        (307, b""),
+        (308, b""),
+        (204, b""),
+        (500, b"the database holds a duplicate key"),
+        (409, json.dumps({"type": "urn:ldptrace:problem:wrong-window"}).encode()),
+        (400, b"x" * 10_000_000),
+    ],
+)
+def test_what_was_not_counted_is_kept(
+    files: Path, status: int, body: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No redirection is followed, and of a long reason only the beginning is read."""
+    assert main(ANSWER) == 0
+    first = Path("report").read_bytes()
+    with server(status, body, "/elsewhere") as (url, seen):
+        assert main([*SEND, url]) == 1
+    assert [path for path, _, _ in seen] == ["/v1/campaigns/spring/reports"]
+    assert len(capsys.readouterr().err) < 5_000
+    assert main(ANSWER) == 0
+    assert Path("report").read_bytes() == first
+
+
+def test_a_server_that_speaks_no_http_is_one_that_did_not_take_it(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(ANSWER) == 0
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            other, _ = listening.accept()
+            with other:
+                other.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert main([*SEND, f"http://127.0.0.1:{listening.getsockname()[1]}/v1/campaigns/spring"]) == 1
+        thread.join()
+    assert "kept to be sent again" in capsys.readouterr().err
 
 
 def test_a_report_waits_a_random_time_before_it_is_sent(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import argparse
+import http.client
 import re
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from typing import Any
 
 from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
 from ldptrace.device.files import read_trips, unix_time
@@ -27,6 +28,8 @@ from ldptrace.protocol.reports import Report
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
 # Seconds until a server is given up, and the longest wait before a report is sent.
 PATIENCE, WAIT = 30.0, 60
+# Bytes of a server's reason that are read.
+REASON = 4096
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,8 +103,8 @@ def _reporter(given: argparse.Namespace, crs: str | None) -> Reporter:
 def _explain(given: argparse.Namespace) -> int:
     reporter = _reporter(given, None)
     if given.report is None:
-        lines = explain_asking(reporter.plan, reporter.number(None))
-        lines += explain_ledger(_ledger(reporter), reporter.plan, time.time())
+        lines = explain_ledger(_ledger(reporter), reporter.plan, time.time())
+        lines += explain_asking(reporter.plan, reporter.number(None))
     else:
         with open(given.report, "rb") as file:
             lines = explain_report(reporter.plan, file.read())
@@ -128,8 +131,7 @@ def _send(given: argparse.Namespace) -> int:
     # The moment of sending must not follow from the trip, nor from the end of a window.
     time.sleep(reporter.delay(given.wait))
     refusal = post(given.url, data, given.admission)
-    # A report that was counted before has arrived.
-    if refusal is not None and Problem.DUPLICATE.code not in refusal:
+    if refusal is not None:
         sys.stderr.write(f"error: the report was not taken and is kept to be sent again: {refusal}\n")
         return 1
     reporter.sent(report.round, report.window)
@@ -144,22 +146,31 @@ def _lines(given: argparse.Namespace) -> int:
     return 0
 
 
+class _AsAnswered(urllib.request.HTTPErrorProcessor):
+    """Follows no redirection: it would ask for a page elsewhere, and no page has counted the report."""
+
+    def http_response(self, request: object, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
 def post(url: str, report: bytes, admission: str | None) -> str | None:
-    """Send a report to the campaign at this address; None if it was counted, else the server's reason."""
+    """Send a report to the campaign at this address; the server's reason, None if it was counted, now or before."""
     if not re.match(r"https?://.", url):
         raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
     address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"
     headers = {"Content-Type": REPORTS_TYPE} | (
         {} if admission is None else {"Ldptrace-Admission": admission}
     )
+    request = urllib.request.Request(address, report, headers)
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, report, headers), timeout=PATIENCE):
-            return None
-    except urllib.error.HTTPError as error:
-        with error:
-            return f"{error.code} {error.read().decode('utf-8', 'replace')}"
-    except OSError as error:
-        return str(error)
+        with urllib.request.build_opener(_AsAnswered).open(request, timeout=PATIENCE) as answer:
+            reason = "" if answer.status == 200 else answer.read(REASON).decode("utf-8", "replace")
+            arrived = answer.status == 200 or (answer.status == 409 and Problem.DUPLICATE.urn in reason)
+            return None if arrived else f"{answer.status} {reason}"
+    except (OSError, http.client.HTTPException) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def _now(text: str | None) -> float:

@@ -16,6 +16,7 @@ class Numbered(Enum):
     def __init__(self, number: int, status: int, sentence: str) -> None:
         self.number = number
         self.code = self.name.lower().replace("_", "-")
+        self.urn = f"urn:ldptrace:problem:{self.code}"
         self.status = status
         self.sentence = sentence
 

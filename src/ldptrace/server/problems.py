@@ -78,7 +78,7 @@ def document(problem: AnyProblem, detail: str = "") -> dict[str, Any]:
     'urn:ldptrace:problem:not-open'
     """
     body = {
-        "type": f"urn:ldptrace:problem:{problem.code}",
+        "type": problem.urn,
         "title": problem.sentence,
         "status": problem.status,
         "code": problem.code,

@@ -29,15 +29,15 @@ public final class Reporter {
         this.ledger = ledger;
     }
 
-    /** What the newest round asks and what was given so far, in sentences for the person whose device this is. */
+    /** What was given so far and what the newest round asks, in sentences for the person whose device this is. */
     public List<String> explain() throws IOException {
         return explain(newest(), clock());
     }
 
     /** The same for a round, counted from 0, and a clock that shows this Unix time. */
     public List<String> explain(int round, double now) throws IOException {
-        List<String> lines = Explanation.ofAsking(plan, round);
-        lines.addAll(Explanation.ofLedger(ledger.book(), plan, now));
+        List<String> lines = Explanation.ofLedger(ledger.book(), plan, now);
+        lines.addAll(Explanation.ofAsking(plan, round));
         return lines;
     }
 

@@ -5,15 +5,17 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.URL;
-import org.ldptrace.device.FileStorage;
+import org.ldptrace.device.Problem;
 
 /** Sends a report to a campaign. */
 final class Http {
     private static final int PATIENCE = 30000;
+    /** Bytes of a server's reason that are read. */
+    private static final int REASON = 4096;
 
     private Http() {}
 
-    /** Posts to the campaign at this address; null if the report was counted, else the server's reason. */
+    /** Posts to the campaign at this address; null if the report was counted, now or before, else the server's reason. */
     static String post(String url, byte[] report, String admission) throws IOException, Options.Misuse {
         if (!url.matches("https?://.+")) {
             throw new Options.Misuse("--url is the address of a campaign, https://host/v1/campaigns/NAME, got " + url);
@@ -37,12 +39,23 @@ final class Http {
             if (status == 200) {
                 return null;
             }
-            InputStream reason = connection.getErrorStream();
-            return status + " " + (reason == null ? "" : new String(FileStorage.bytesOf(reason), Trips.UTF8));
+            String reason = beginning(connection.getErrorStream());
+            // A report that was counted before has arrived.
+            boolean before = status == 409 && reason.contains("urn:ldptrace:problem:" + Problem.DUPLICATE.code);
+            return before ? null : status + " " + reason;
         } catch (IOException failed) {
             return failed.toString();
         } finally {
             connection.disconnect();
         }
+    }
+
+    private static String beginning(InputStream in) throws IOException {
+        byte[] read = new byte[REASON];
+        int length = 0;
+        for (int count = 0; in != null && count >= 0 && length < REASON; count = in.read(read, length, REASON - length)) {
+            length += count;
+        }
+        return new String(read, 0, length, Trips.UTF8);
     }
 }

@@ -10,7 +10,6 @@ import org.ldptrace.device.FileStorage;
 import org.ldptrace.device.Ledger;
 import org.ldptrace.device.Plan;
 import org.ldptrace.device.PlanRefused;
-import org.ldptrace.device.Problem;
 import org.ldptrace.device.ReportRejected;
 import org.ldptrace.device.Reporter;
 
@@ -104,8 +103,7 @@ public final class Main {
         Reporter reporter = reporter(options, null);
         wait(reporter.delay(longest(options)));
         String refusal = Http.post(options.required("url"), report, options.value("admission"));
-        // A report that was counted before has arrived.
-        if (refusal != null && !refusal.contains(Problem.DUPLICATE.code)) {
+        if (refusal != null) {
             System.err.println("error: the report was not taken and is kept to be sent again: " + refusal);
             return 1;
         }
