@@ -45,7 +45,7 @@ def test_a_standing_plan_says_what_holds_for_a_trip_a_week_and_a_lifetime() -> N
         "Each trip enters at most one answer: epsilon 1.",
         "Any 7 days enter at most 2 answers: epsilon 2.",
         "lifetime of epsilon 10",
-        "the lifetime protects it",
+        "only the lifetime bounds what they reveal of it: somebody who was 50 % sure of it can be at most 100.0 % sure",
     ):
         assert words in told
     report = Reporter(week).draw_about(NO_TRIP, 0, window=2900)

@@ -8,6 +8,7 @@ from typing import Any
 from ldptrace.protocol.exact import decimal_text
 from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.questions import Question
+from ldptrace.protocol.reports import report_bytes
 from ldptrace.protocol.round import SHARES, Ask, Round
 from ldptrace.protocol.units import duration_words
 
@@ -76,8 +77,9 @@ def standing_promise(plan: Plan) -> list[str]:
         *lines,
         f"All answers of a device together, at most {most}, cost at most the lifetime of epsilon "
         f"{decimal_text(standing.lifetime)}, and never more than the person's own limit.",
-        "A habit, such as the route to work, shows in many answers: the lifetime protects it, not the epsilon of "
-        "one answer.",
+        "A habit, such as the route to work, shows in many answers, so only the lifetime bounds what they reveal of "
+        "it: somebody who was 50 % sure of it can be at most "
+        f"{100 / (1 + math.exp(-standing.lifetime)):.1f} % sure after all of them.",
     ]
 
 
@@ -110,12 +112,12 @@ def _round(number: int, round_: Round, users: int | None) -> list[str]:
     if round_.assignment == "partition":
         head = (
             f"Round {number}: each device draws one of {len(round_.asks)} questions at random, without "
-            f"looking at its data, and answers it with the whole budget in {round_.payload_bytes} bytes:"
+            f"looking at its data, and answers it with the whole budget in one message of {report_bytes(round_)} bytes:"
         )
     else:
         head = (
-            f"Round {number}: each device answers all of {len(round_.asks)} questions, the budgets add up, "
-            f"{round_.payload_bytes} bytes:"
+            f"Round {number}: each device answers all of {len(round_.asks)} questions in one message of "
+            f"{report_bytes(round_)} bytes; the budgets add up:"
         )
     return [head, *(_ask(ask, round_, users) for ask in round_.asks)]
 

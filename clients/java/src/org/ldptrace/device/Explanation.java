@@ -62,8 +62,9 @@ final class Explanation {
         BigDecimal most = standing.lifetime.divide(plan.epsilon, 0, RoundingMode.FLOOR);
         lines.add("All answers of a device together, at most " + most.toPlainString() + ", cost at most the lifetime of epsilon "
                 + Decimals.plain(standing.lifetime) + ", and never more than the person's own limit.");
-        lines.add("A habit, such as the route to work, shows in many answers: the lifetime protects it, not the epsilon of"
-                + " one answer.");
+        double sure = 100 / (1 + Math.exp(-standing.lifetime.doubleValue()));
+        lines.add("A habit, such as the route to work, shows in many answers, so only the lifetime bounds what they reveal of"
+                + " it: somebody who was 50 % sure of it can be at most " + Decimals.fixed(sure, 1) + " % sure after all of them.");
     }
 
     /** The guarantee in odds, which need no knowledge of logarithms. */
