@@ -35,6 +35,9 @@ export function assemble(plan, number, { group, window, id, payload }) {
 
 const view = (report) => new DataView(report.buffer, report.byteOffset, report.byteLength);
 
+/** The window that a report of a standing plan answers. */
+export const windowOf = (report) => view(report).getUint32(WINDOW);
+
 /**
  * What a report names, ask by ask and slot by slot; throws ReportRejected with the first problem. Of a standing plan
  * reports of one `window` are read, or with null those of any.
@@ -49,7 +52,7 @@ export function readReport(report, plan, number, window = null) {
   if (report[ROUND] !== number) throw new ReportRejected("wrong-round");
   if (report.length !== HEADER_BYTES + round.payloadBytes) throw new ReportRejected("wrong-size");
   const wanted = plan.standing === null ? 0 : window;
-  if (wanted !== null && view(report).getUint32(WINDOW) !== wanted) throw new ReportRejected("wrong-window");
+  if (wanted !== null && windowOf(report) !== wanted) throw new ReportRejected("wrong-window");
   const group = report[GROUP];
   if (group >= (round.assignment === "everyone" ? 1 : round.asks.length)) throw new ReportRejected("unknown-group");
   const asks = askedOf(round, group);

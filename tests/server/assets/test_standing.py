@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -15,7 +17,7 @@ from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database
 from server_kit import Server, opened
-from visit_kit import agree_and_send, ledger, visit
+from visit_kit import agree_and_send, choose, ledger, visit
 
 pytestmark = pytest.mark.slow
 
@@ -54,6 +56,48 @@ def test_a_standing_campaign_is_answered_when_it_is_due(
         found = {entry.window: entry.reports for entry in tallies.counts_of(session, "hourly")}
     assert found == {windows[0]: 1, windows[1]: 1}
     assert read_report(first, plan, 0, windows[0])
+
+
+def test_trips_of_a_file_are_those_of_the_time_that_is_asked_for(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    """All of them may be drawn; one without a date, or of another time, may not."""
+    standing = Standing.of(3600, epsilon=1)
+    opened(database, "dated", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    with visit(browser, server) as tab:
+        tab.page.clock.install()
+        page = tab.go("/c/dated")
+        page.click("#accept")
+        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
+        page.clock.fast_forward(3_700_000)
+        page.reload()
+        expect(page.locator("#due")).to_contain_text("An answer is due now")
+        [row] = ledger(page)["standing"]
+        end = standing.end(row["window"] + 1, row["phase"])
+        kept = max(row["accepted"] + 1, end - 60)
+
+        def file(*arrivals: float | None) -> str:
+            """A trip of two points for each arrival."""
+            lines = [
+                {
+                    "type": "Feature",
+                    "properties": {} if time is None else {"times": [time - 1, time]},
+                    "geometry": {"type": "LineString", "coordinates": [[1, 1], [2, 2]]},
+                }
+                for time in arrivals
+            ]
+            return json.dumps({"type": "FeatureCollection", "features": lines})
+
+        choose(page, "a.geojson", file(None, end + 1, end - 3601))
+        expect(page.locator("#found")).to_contain_text(
+            "None of the trips in this file (3) arrived in the time"
+        )
+        choose(page, "b.geojson", file(None, kept, end, end + 1))
+        expect(page.locator("#found")).to_contain_text("2 trips. One of them is drawn at random")
+        expect(page.locator("#found")).to_contain_text("4 points")
+        assert page.locator("#map polyline.track").count() == 2
+        agree_and_send(page)
+        assert [window_of(report) for report in tab.sent()] == [row["window"] + 1]
 
 
 def test_a_standing_campaign_goes_on_with_another_plan(

@@ -47,7 +47,7 @@ def test_bad_files(shared: Visit, name: str, text: str, says: str) -> None:
         ('{"type": "LineString", "coordinates": [[0, 0], [13.5, 52.5]]}', "1 of them lie outside"),
         (
             '{"type": "MultiLineString", "coordinates": [[[13.1, 52.1]], [[13.2, 52.2]]]}',
-            "2 trips are in this file",
+            "2 trips. One of them is drawn",
         ),
         ("<gpx></gpx>", "no trip in this file"),
     ],

@@ -2,11 +2,11 @@
 
 import { BrowserStorage, cellPath, Ledger, PlanRefused, readPlan, readReport, Reporter } from "./client/index.js";
 import { linkItem, moveItem } from "./client/src/grid.js";
-import { HEADER_BYTES } from "./client/src/reports.js";
+import { HEADER_BYTES, windowOf } from "./client/src/reports.js";
 import { GridMap, html, streetsOf } from "./drawing.js";
 import { date, dateTime, fillIn, known, number, say } from "./language.js";
-import { recorded, standingState } from "./standing.js";
-import { BadFile, chosen, tripsIn } from "./trips.js";
+import { asked, drawnNow, recorded, standingState } from "./standing.js";
+import { BadFile, tripsIn } from "./trips.js";
 
 const LIMIT = "5";
 // Seconds that a report waits at most before it is sent: the moment must not follow from the trip. Tests have none.
@@ -14,7 +14,8 @@ const LONGEST_WAIT = globalThis.ldptraceLongestWait ?? 20;
 const name = location.pathname.split("/").filter(Boolean).at(-1);
 const base = `/v1/campaigns/${name}`;
 const at = (id) => document.getElementById(id);
-const state = { points: null, drawn: false };
+// The trips that may be answered about; null: none were chosen yet. A drawn trip is the only one.
+const state = { trips: null, drawn: false };
 
 function tell(text, kind = "") {
   at("message").replaceChildren(...(text ? [html("p", { class: `notice ${kind}` }, text)] : []));
@@ -166,7 +167,7 @@ function prepare() {
   at("map").classList.add("drawing");
   at("map").addEventListener("click", (event) => add(state.map.pointAt(event)));
   at("map").addEventListener("keydown", keys);
-  at("undo").addEventListener("click", () => take(state.points.slice(0, -1), true));
+  at("undo").addEventListener("click", () => take(shorter(), true));
   at("clear").addEventListener("click", () => take(null, false));
   at("none").addEventListener("click", () => take([], false, say("noTripChosen")));
   at("file").addEventListener("change", () => open(at("file").files[0]));
@@ -189,9 +190,10 @@ async function open(file) {
   tell("");
   try {
     const trips = await tripsIn(file, state);
-    const found = chosen(trips);
-    const many = trips.length > 1 ? `${say("many", { count: number(trips.length) })} ` : "";
-    take(found, false, found.length === 0 ? say("empty") : many);
+    const found = state.plan.standing ? asked(trips, state.own) : trips;
+    const none = say(trips.length === 0 ? "empty" : "otherTime", { count: number(trips.length) });
+    const many = found.length > 1 ? `${say("many", { count: number(found.length) })} ` : "";
+    take(found, false, found.length === 0 ? none : many);
   } catch (error) {
     take(null, false);
     if (!(error instanceof BadFile)) throw error;
@@ -201,18 +203,23 @@ async function open(file) {
 
 function add(point) {
   at("file").value = "";
-  take([...(state.drawn ? state.points : []), point], true);
+  take([[...(state.drawn ? state.trips[0] : []), point]], true);
 }
 
-/** The trip is now this one; null: none. */
-function take(points, drawn, note = "") {
-  Object.assign(state, { points: points?.length === 0 && drawn ? null : points, drawn });
-  const trip = state.points ?? [];
-  const cells = cellPath(trip, state.plan.grid);
-  state.map.trip(trip.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)), cells);
-  at("undo").disabled = !drawn || state.points === null;
-  at("clear").disabled = state.points === null;
-  at("found").textContent = state.points === null ? "" : `${note}${described(trip, cells)}`;
+/** The drawn trip without its last point; null: none. */
+function shorter() {
+  const left = state.trips[0].slice(0, -1);
+  return left.length === 0 ? null : [left];
+}
+
+/** The trips are now these; null: none were chosen. */
+function take(trips, drawn, note = "") {
+  Object.assign(state, { trips, drawn: drawn && trips !== null });
+  const cells = (trips ?? []).flatMap((trip) => cellPath(trip, state.plan.grid));
+  state.map.trips(trips ?? [], cells);
+  at("undo").disabled = !state.drawn;
+  at("clear").disabled = trips === null;
+  at("found").textContent = trips === null ? "" : `${note}${described(trips.flat(), cells)}`;
   at("consent").checked = false;
   ready();
 }
@@ -228,7 +235,7 @@ function described(trip, cells) {
 
 function ready() {
   const admitted = !state.campaign.admission || at("admission").value.trim() !== "";
-  at("send").disabled = !(state.points !== null && at("consent").checked && admitted);
+  at("send").disabled = !(state.trips !== null && at("consent").checked && admitted);
 }
 
 const STEPS = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -245,7 +252,7 @@ function keys(event) {
       Math.min(Math.max(state.cursor[1] + (finer * step[1] * (y1 - y0)) / plan.grid.n, y0), y1),
     ];
   } else if (event.key === "Enter" || event.key === " ") add(state.cursor);
-  else if (event.key === "Backspace" && state.drawn && state.points) take(state.points.slice(0, -1), true);
+  else if (event.key === "Backspace" && state.drawn) take(shorter(), true);
   else return;
   event.preventDefault();
   const [x, y] = map.place(state.cursor);
@@ -257,12 +264,13 @@ function keys(event) {
 
 /** Draw the report, keep it, send it, show it. */
 async function send() {
-  const { reporter, round, points } = state;
+  const { reporter, round, own } = state;
+  const trips = state.trips ?? [];
   for (const id of ["send", "again", "stop", "consent", "file", "undo", "clear", "none"]) at(id).disabled = true;
   tell("");
   let report;
   try {
-    report = state.plan.standing ? await reporter.reportWindow([recorded(points ?? [], state.own)]) : await reporter.report(points ?? [], round);
+    report = state.plan.standing ? await reporter.reportWindow(state.drawn ? drawnNow(trips, own) : recorded(trips)) : await reporter.reportOneOf(trips, round);
   } catch (error) {
     // What has no place in the ledger is not sent.
     tell(say("notSent", { reason: error instanceof PlanRefused ? error.problem.sentence : `${error.message}.` }), "bad");
@@ -282,13 +290,13 @@ async function post(report) {
   if (state.campaign.admission) headers["Ldptrace-Admission"] = at("admission").value.trim();
   let answer;
   try {
-    answer = await fetch(`${base}/reports`, { method: "POST", body: report, headers, credentials: "omit", referrerPolicy: "no-referrer" });
+    answer = await fetch(`${base}/reports`, { method: "POST", body: report, headers, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer" });
   } catch {
     return again(say("unreachable"));
   }
   const body = await answer.json().catch(() => ({}));
   if (answer.ok || body.code === "duplicate") {
-    await state.reporter.sent(state.round);
+    await state.reporter.sent(state.round, state.plan.standing ? windowOf(report) : null);
     at("pending").hidden = true;
     at("outcome").textContent = say("counted");
     await (state.plan.standing ? showStanding() : showLedger());
@@ -334,7 +342,7 @@ function show(report) {
   }
   at("meaning").replaceChildren(...parts);
   at("said-figure").hidden = places === 0;
-  if (state.points) map.trip(state.points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)), []);
+  map.trips(state.trips ?? [], []);
   for (const id of ["trip", "agree"]) at(id).hidden = true;
   at("sent").hidden = false;
   at("sent").focus();

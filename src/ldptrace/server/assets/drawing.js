@@ -118,13 +118,13 @@ export class GridMap {
     return line;
   }
 
-  /** A trip: its line, its points, and the cells that it is reduced to. */
-  trip(points, cells) {
-    const drawn = points.map((point) => this.place(point));
-    const dots = drawn.length > 300 ? [drawn[0], drawn.at(-1)] : drawn;
+  /** Trips: their lines, their points, and the cells that they are reduced to. Points that are nowhere are not drawn. */
+  trips(trips, cells) {
+    const lines = trips.map((trip) => trip.filter((point) => point.slice(0, 2).every(Number.isFinite)).map((point) => this.place(point)));
+    const dots = lines.flatMap((line) => (line.length > 300 ? [line[0], line.at(-1)] : line));
     this.layers.track.replaceChildren(
       ...[...new Set(cells)].map((cell) => this.cell(cell, { class: "pathcell" })),
-      svg("polyline", { points: drawn.map((pair) => pair.join()).join(" "), class: "track", "stroke-width": 3 }),
+      ...lines.map((line) => svg("polyline", { points: line.map((pair) => pair.join()).join(" "), class: "track", "stroke-width": 3 })),
       ...dots.map(([x, y]) => svg("circle", { cx: x, cy: y, r: 4, class: "point" })),
     );
   }

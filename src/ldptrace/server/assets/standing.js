@@ -26,10 +26,19 @@ export async function standingState(ledger, plan) {
   };
 }
 
-/** A trip as it was recorded. One without dates, drawn on the map, is about the time that is asked for. */
-export function recorded(points, known) {
-  const time = points.at(-1)?.[2];
-  const dated = typeof time === "number" && time > 172_800;
-  // Points have the times of the clocks here; an arrival is a Unix time.
-  return { points, arrival: dated ? time + 60 * new Date(time * 1000).getTimezoneOffset() : known.to };
+/** Trips of a file with the Unix times of their arrivals. Their points have the times of the clocks here. */
+export function recorded(trips) {
+  return trips.map((points) => {
+    const time = points.at(-1)?.[2];
+    const dated = typeof time === "number" && time > 172_800;
+    return { points, arrival: dated ? time + 60 * new Date(time * 1000).getTimezoneOffset() : NaN };
+  });
+}
+
+/** A trip that is drawn on the map is one of the time that is asked for. */
+export const drawnNow = (trips, own) => trips.map((points) => ({ points, arrival: own.to }));
+
+/** The trips of a file that arrived in the time that is asked for. */
+export function asked(trips, own) {
+  return recorded(trips).flatMap(({ points, arrival }) => (arrival > own.from && arrival <= own.to ? [points] : []));
 }

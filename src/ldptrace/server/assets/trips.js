@@ -1,6 +1,6 @@
 // Trips in files. Nothing here sends anything: a file is read in the page and stays there.
 
-import { localSeconds, Source } from "./client/index.js";
+import { localSeconds } from "./client/index.js";
 
 const LARGEST = 50_000_000;
 // Where GeoJSON has the times of a line's points.
@@ -20,11 +20,6 @@ export async function tripsIn(file, { geographic }) {
   }
   if (start === "{" || start === "[") return geojson(text);
   throw new BadFile("noFile");
-}
-
-/** One of several trips, drawn at random. */
-export function chosen(trips) {
-  return trips.length === 0 ? [] : trips[new Source().index(trips.length)];
 }
 
 function gpx(text) {
