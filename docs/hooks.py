@@ -48,7 +48,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     source = f"docs/{page.file.src_uri}"
     shown = _relinked(markdown, source, page.file.src_uri) if (ROOT / source).is_file() else markdown
     shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), shown)
-    shown = shown.replace("<!-- commands -->", commands())
+    shown = re.sub("<!-- commands -->", lambda _: commands(), shown)
     shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
     return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
 
