@@ -34,6 +34,12 @@ settings.load_profile("ldptrace")
 COUNTED = {"cli", "engines", "server"}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: many tests wait for a server, a browser or a cluster, and another uses the core."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no core waits for the last of them; a list is in the tree's order."""
     if not config.option.collectonly:
