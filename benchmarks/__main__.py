@@ -19,6 +19,7 @@ OTHERS = (
     "granularity",
     "streets",
     "street_floors",
+    "street_taxis",
     "poisoning",
     "published_randomizer",
     "wire",

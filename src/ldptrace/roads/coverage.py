@@ -77,6 +77,11 @@ def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
     return found
 
 
+def pieces_of(roads: RoadNetwork, longest: float) -> Ints:
+    """The number of equal pieces of each edge, none longer than `longest`."""
+    return np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
+
+
 def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
     """The same streets, every edge that is longer than `longest` as several equal ones.
 
@@ -85,7 +90,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
     >>> halves.x.tolist(), halves.length.tolist(), halves.seconds.tolist()
     ([0.0, 100.0, 50.0], [50.0, 50.0], [5.0, 5.0])
     """
-    many = np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
+    many = pieces_of(roads, longest)
     if many.max(initial=1) == 1:
         return roads
     edge = np.repeat(np.arange(roads.edges), many)
