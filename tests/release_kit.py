@@ -28,6 +28,7 @@ def card(**changes: Any) -> dict[str, Any]:
     return {
         "reports": 5_000,
         "trips": 60,
+        "people": ["20 % of the devices had no trip."],
         "promise": promise(SINGLE),
         "fit": [match],
         "map_alone": [],

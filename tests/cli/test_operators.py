@@ -126,8 +126,28 @@ def test_every_window_of_a_standing_campaign_has_a_folder(
     assert run_campaign("export", "weekly", "-o", "newest.csv").exit_code == 0
     assert Path("newest.csv").read_bytes() == b"1"
     lines = run_campaign("show", "weekly").stdout.splitlines()
-    assert "window    from 1970-01-29 00:00 UTC: 1 reports, open, release done" in lines
+    assert "window    from 1970-01-29 00:00 UTC: 1 report, open, release done" in lines
     close_windows(database, "weekly", 90.0 * week)
     lines = run_campaign("show", "weekly").stdout.splitlines()
-    assert "window    from 1970-01-29 00:00 UTC: 1 reports, closed, too few for a release" in lines
+    assert "window    from 1970-01-29 00:00 UTC: 1 report, closed, too few for a release" in lines
+    next_plan = plan.changed(standing=Standing.of(week, epsilon=1, start=0, lifetime=3))
+    Path("next.json").write_text(next_plan.to_json())
+    assert run_campaign("change", "weekly", "--plan", "next.json").exit_code == 0
+    at = 9_000
+    Counter(database, lambda: (at + 1.0) * week).count(
+        "weekly", [Submission(telling_report(1, next_plan, at))]
+    )
+    windows = run_campaign("show", "weekly").stdout
+    assert f"window    from 1970-01-22 00:00 UTC by plan {plan.id[:12]}: 1 report" in windows
+    assert f"UTC by plan {next_plan.id[:12]}: 1 report, open" in windows
+    database.close_all()
+
+
+def test_a_restored_standing_campaign_has_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    database = open_database("ldptrace-data")
+    opened(database, "weekly", TELLING.changed(standing=Standing.of(7 * 86_400, epsilon=1)))
+    assert run_campaign("backup", "weekly", "-o", "weekly.backup").exit_code == 0
+    restored = run_campaign("restore", "weekly.backup", "--data", "second")
+    assert "campaign weekly is back: open, 0 windows" in restored.output
     database.close_all()

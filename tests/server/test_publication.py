@@ -45,6 +45,7 @@ def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert on_streets.any() or model.off_streets > 0.5
     card = json.loads((out / "scorecard.json").read_text())
     assert card["streets"] == ["edges.csv", "nodes.csv"]
+    assert "of the devices had no trip" in card["people"][0]
     # Everybody makes the same trip, which no map knows: what it gives alone stands beside what was learned.
     learned, public = ({match["question"]: match for match in card[name]} for name in ("fit", "map_alone"))
     assert learned.keys() == public.keys()

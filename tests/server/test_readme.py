@@ -11,6 +11,7 @@ def test_the_readme_says_who_what_and_how_well() -> None:
     assert text.startswith("# Trips <in> town\n")
     assert "run by The town, open until 2027-03-02 00:00 UTC, questions to trips@town.example." in text
     assert "5,000 devices answered" in text
+    assert "\n\n20 % of the devices had no trip.\n\n" in text
     assert "| `model.npz` | the mobility model" in text
     assert "| visits | 1,234 | 1.04 |" in text
     assert all(line in text for line in card()["promise"]["explanation"])

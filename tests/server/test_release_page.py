@@ -16,6 +16,7 @@ def test_the_page_holds_what_the_readme_says_and_a_map() -> None:
     page = release_page(CAMPAIGN, card(findings=["<odd>"]), ["model.npz"], TRIPS, STREETS)
     assert "<h1>Trips &lt;in&gt; town</h1>" in page
     assert "<in>" not in page
+    assert "<p>20 % of the devices had no trip.</p>" in page
     assert "<li>&lt;odd&gt;</li>" in page
     assert 'd="M0 800L400 400L800 0"' in page
     assert page.count('class="street"') == 3

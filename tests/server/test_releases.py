@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ldptrace.curator import Tally
+from ldptrace.curator.trips import PEOPLE
 from ldptrace.device import Ledger, Recording, Reporter
 from ldptrace.device.track import occasion_among
 from ldptrace.errors import LdptraceError
@@ -127,6 +128,10 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
                 3 + number,
                 number,
             )
+            # How many had no trip, how many trips a person made, and that shares are of people.
+            assert "of the devices had no trip" in card["people"][0]
+            assert "trips per person" in card["people"][1]
+            assert card["people"][-1] == PEOPLE
             over_time = json.loads(releases.file_of(session, "trips", "series.json", number))
             assert [one["window"] for one in over_time["windows"]] == [3, 4][: number + 1]
             assert "due from 1970-01-" in releases.file_of(session, "trips", "README.md", number).decode()

@@ -244,11 +244,14 @@ def _windows(shown: dict[str, Any]) -> list[str]:
     from ldptrace.server.registry import shown as time_shown
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
+    several = len({one["plan"] for one in shown["round_reports"]}) > 1
 
     def line(one: dict[str, Any]) -> str:
         too_few = one["state"] == "closed" and one["reports"] < shown["min_reports"]
         release = "too few for a release" if too_few else f"release {released.get(one['round'], 'not begun')}"
-        return f"from {time_shown(one['begin'])}: {one['reports']:,} reports, {one['state']}, {release}"
+        plan = f" by plan {one['plan'][:12]}" if several else ""
+        reports = f"{one['reports']:,} report{'' if one['reports'] == 1 else 's'}"
+        return f"from {time_shown(one['begin'])}{plan}: {reports}, {one['state']}, {release}"
 
     return [line(one) for one in shown["round_reports"][-NEWEST:]]
 

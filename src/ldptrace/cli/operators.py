@@ -64,7 +64,9 @@ def restore(
     from ldptrace.server import backups
 
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())
-    note(f"campaign {restored.name} is back: {restored.state}, round {restored.round} of {restored.rounds}")
+    rounds = f"round {restored.round} of {restored.rounds}"
+    so_far = rounds if restored.plan.standing is None else f"{restored.round} windows"
+    note(f"campaign {restored.name} is back: {restored.state}, {so_far}")
 
 
 def token(

@@ -94,11 +94,13 @@ def write_release(
         draw = release.draw(drawn, np.random.default_rng(seed))
         Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
     tell("scorecard", 92)
+    each = trips_per_person(estimates)
     card: dict[str, Any] = {
         "campaign": campaign.name,
         "title": campaign.about.title,
         "reports": reports,
         "trips": drawn,
+        "people": [*model.share_lines, *([] if each is None else each.words())],
         "promise": promise(plan),
         "fit": _matches(model.matches),
         "map_alone": _matches(model.map_alone),
@@ -110,7 +112,7 @@ def write_release(
         "window": _window(windows) if windows else None,
     }
     tell("write the profile and the documents", 94)
-    card["notes"] += _profile(campaign, model, public, trips_per_person(estimates), out)
+    card["notes"] += _profile(campaign, model, public, each, out)
     _text(out / "scorecard.json", json.dumps(card, indent=1))
     _papers(campaign, plan, reports, out)
     tell("write the page", 96)

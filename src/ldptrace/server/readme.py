@@ -40,6 +40,7 @@ def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
         f"{card['reports']:,} devices answered, each with a randomised report. From the counts a model was "
         f"fitted, and {card['trips']:,} synthetic trips were drawn from it. Nobody made any of these trips.",
         "",
+        *(f"{line}\n" for line in card["people"]),
         "## What was promised",
         "",
         *card["promise"]["explanation"],

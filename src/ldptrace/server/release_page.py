@@ -51,6 +51,7 @@ def release_page(
 {_paragraphs(window_lines(card))}
 <p>{card["reports"]:,} devices answered, each with a randomised report. From their counts a model was fitted, and
 {card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
+{_paragraphs(card["people"])}
 <figure>{_map(campaign, trips, streets)}
 <figcaption>{len(trips):,} of the synthetic trips.</figcaption></figure>
 {_profile(files)}

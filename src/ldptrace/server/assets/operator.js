@@ -113,7 +113,8 @@ async function show() {
   release(one);
   errors(one);
   table("rejected", ["problem", "reports"], Object.entries(one.rejected), "Every report was counted.");
-  const begins = (round) => new Date(1000 * round.begin).toLocaleDateString("en", { dateStyle: "medium" });
+  const several = new Set(one.round_reports.map((round) => round.plan)).size > 1;
+  const begins = (round) => `${new Date(1000 * round.begin).toLocaleDateString("en", { dateStyle: "medium" })}${several ? `, plan ${round.plan.slice(0, 4)}` : ""}`;
   const released = new Map(one.releases.map((release) => [release.round, release.state === "running" ? `${release.percent} %` : release.state]));
   at("rounds-title").textContent = one.standing ? "Windows" : "Rounds";
   if (one.standing) table("rounds", ["window from", "state", "reports", "release"], one.round_reports.toReversed().slice(0, 60).map((round) => [begins(round), round.state, round.reports, page(one, round, released)]), "Nobody has answered yet.");
