@@ -72,6 +72,23 @@ def test_bad_outputs_are_refused_before_the_work(files: Path) -> None:
     assert "written as .gpkg" in error_of("flows", "none", "--roads", "none", "-o", str(files / "f.csv"))
 
 
+def test_an_input_is_never_replaced(files: Path) -> None:
+    trips, zones = str(files / "trips.parquet"), str(files / "zones.geojson")
+    before = (files / "trips.parquet").read_bytes()
+    assert error_of("matrix", trips, "--zones", zones, "-o", trips).endswith(
+        "trips.parquet is also the input: give another name"
+    )
+    assert "also the input" in error_of("flows", trips, "--roads", str(files / "roads"), "-o", trips)
+    assert "also the input" in error_of("profile", trips, "--zones", zones, "--html", zones)
+    assert (files / "trips.parquet").read_bytes() == before
+
+
+def test_a_population_is_a_number(files: Path) -> None:
+    given = ("matrix", str(files / "trips.parquet"), "--zones", "h3:8", "-o", str(files / "od.csv"))
+    for wrong in ("0", "nan", "inf"):
+        assert f"must be a number above 0, got {wrong}" in error_of(*given, "--population", wrong)
+
+
 def test_a_page_for_the_public_is_written(files: Path) -> None:
     page, numbers = files / "p.html", files / "p.json"
     done = run("profile", str(files / "trips.parquet"), "--html", str(page), "--json", str(numbers),

@@ -59,7 +59,29 @@ def test_replicates_allow_what_the_answers_do_not_rule_out(rng: np.random.Genera
         assert found.ratios @ found.probabilities == pytest.approx(np.ones(len(found.ratios)))
         error = found.probabilities * np.sqrt(np.mean((found.ratios - 1) ** 2, axis=0))
         held.append(np.mean(np.abs(sharp - found.probabilities) < 2 * error))
-    assert np.mean(held) > 0.7
+    assert np.mean(held) > 0.85
+
+
+def test_replicates_spread_as_all_distributions_that_the_answers_allow(rng: np.random.Generator) -> None:
+    """One bend, and so many answers that logarithms hardly bend: the spread is that of the Gaussian."""
+    noise, bend = 1e-3, Bend(np.eye(4), "", size=1.0)
+    flat = np.full(4, 0.25)
+    found = fit_ordinal(flat, [Answers(flat, np.full(4, noise**2))], [bend])
+    assert found.ratios is not None
+    error = 0.25 * np.sqrt(np.mean((found.ratios - 1) ** 2, axis=0))
+    # Shares add up to one, so that each is known a little better than its answer.
+    assert error == pytest.approx(np.full(4, noise * np.sqrt(3 / 4)), rel=0.3)
+
+
+def test_a_week_has_more_hours_than_replicates(rng: np.random.Generator) -> None:
+    """Answers that say nothing: shares vary as their prior does."""
+    apart = np.subtract.outer(np.arange(60), np.arange(60))
+    bend, flat = Bend(np.exp(-0.5 * (apart / 2) ** 2), "", size=1.0), np.full(60, 1 / 60)
+    found = fit_ordinal(flat, [Answers(flat, np.ones(60))], [bend])
+    assert found.ratios is not None
+    drawn = np.exp(rng.multivariate_normal(np.zeros(60), bend.covariance, 2_000))
+    wanted = np.std(60 * drawn / drawn.sum(axis=1, keepdims=True))
+    assert np.sqrt(np.mean((found.ratios - 1) ** 2)) == pytest.approx(wanted, rel=0.2)
 
 
 def test_answers_of_neighbouring_classes_together() -> None:

@@ -14,6 +14,7 @@ from ldptrace.core.timing import Timing
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FormatError
 from ldptrace.models import fit_model, load_model
+from ldptrace.models.observation import REPLICATES
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.models.space_time import TimedModel
@@ -65,6 +66,15 @@ def test_a_calendar_moves_the_same_trips_to_a_date(model: TimedModel) -> None:
     assert drawn.t.max() < 3 * 86_400
     assert np.all(np.abs(there.t - 1_772_409_600) < 3 * 86_400)
     assert model.on(None).calendar is None
+
+
+def test_large_grids_have_fewer_replicates_than_hours(model: TimedModel) -> None:
+    assert isinstance(model.space, PathModel)
+    assert model.space.draws is not None
+    fewer = replace(model, space=replace(model.space, draws=model.space.draws[: REPLICATES // 2]))
+    trips, ratios = fewer.replicated(50, np.random.default_rng(2))
+    assert ratios is not None
+    assert ratios.shape == (REPLICATES, len(trips))
 
 
 def test_a_point_every_so_many_seconds(model: TimedModel) -> None:

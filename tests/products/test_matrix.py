@@ -19,7 +19,7 @@ from ldptrace.errors import InputError
 from ldptrace.products.departures import HOUR, checked_by
 from ldptrace.products.matrix import UNTOLD, Matrix, independent
 from ldptrace.products.sample import SURE, Sample
-from ldptrace.products.zones import Polygons, Zones
+from ldptrace.products.zones import H3, Polygons, Zones
 
 HALVES = Polygons("halves", ("west", "east"), [shapely.box(0, 0, 1, 2), shapely.box(1, 0, 2, 2)])
 NUMBERED = replace(HALVES, ids=("7", "9"))
@@ -70,7 +70,14 @@ def test_names_of_zones_that_are_no_numbers_go_beside_the_lookup(tmp_path: Path)
     counted(TRIPS, HALVES).write(tmp_path / "od.omx")
     with openmatrix.open_file(str(tmp_path / "od.omx")) as file:
         assert file.mapping("zone") == {1: 0, 2: 1}
-        assert file.root._v_attrs["ZONE_NAMES"] == '["west", "east"]'
+        assert file.root.zone_names.read() == [b"west", b"east"]
+
+
+def test_thousands_of_long_names_fit_in_a_file(tmp_path: Path) -> None:
+    names = tuple(f"{number:0>60}" for number in range(1_100))
+    Matrix(names, ("trips",), np.zeros((1, len(names), len(names)))).write(tmp_path / "od.omx")
+    with openmatrix.open_file(str(tmp_path / "od.omx")) as file:
+        assert file.root.zone_names.read() == [name.encode() for name in names]
 
 
 def test_intervals_allow_for_what_no_answer_says() -> None:
@@ -102,6 +109,15 @@ def test_csv_has_its_promise_beside_it(tmp_path: Path) -> None:
     counted(TRIPS, HALVES, "hour", 10.0).write(tmp_path / "od.csv")
     assert pc.read_csv(tmp_path / "od.csv")["trips"].to_pylist() == [20, 10]
     assert (tmp_path / "od.csv.promise.json").exists()
+
+
+def test_a_matrix_that_no_memory_holds_is_refused() -> None:
+    many = Trajectories.concat([trips((0.1, 0.2, 8))] * 6_000)
+    hexagons = replace(many, x=13 + 1e-3 * np.arange(many.points), crs="EPSG:4326")
+    with pytest.raises(
+        InputError, match=r"h3:9: \d+,\d+ zones make a matrix of .* at most 25,000,000; take larger"
+    ):
+        counted(hexagons, H3(9))
 
 
 def test_what_cannot_be_counted_or_written_is_refused(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_people_without_a_trip_are_not_scaled_up() -> None:
 def test_nothing_cannot_be_counted() -> None:
     with pytest.raises(InputError, match="there are no trips to count"):
         Sample.of_trips(TRIPS.take([1]))
-    with pytest.raises(InputError, match="must be above 0, got -1"):
+    with pytest.raises(InputError, match="must be a number above 0, got -1"):
         Sample.of_trips(TRIPS, -1)
 
 

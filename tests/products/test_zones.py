@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 
-from ldptrace.errors import InputError
+from ldptrace.errors import DataWarning, InputError
 from ldptrace.products.zones import H3, Polygons, read_zones
 
 SQUARES = [shapely.box(0, 0, 1, 1), shapely.box(1, 0, 2, 1)]
@@ -51,6 +51,24 @@ def test_names_that_do_not_tell_zones_apart_are_refused_with_the_cure(tmp_path: 
         read_zones(some)
 
 
+def test_blank_names_are_missing_and_blanks_around_names_are_not_read(tmp_path: Path) -> None:
+    blank = written(tmp_path / "blank.geojson", "EPSG:4326", zone_id=["a", "  "])
+    with pytest.raises(InputError, match=r"1 of 2 zones have no value in the column 'zone_id'"):
+        read_zones(blank)
+    alike = written(tmp_path / "alike.geojson", "EPSG:4326", zone_id=["a", " a"])
+    with pytest.raises(InputError, match=r"2 polygons are named 'a'"):
+        read_zones(alike)
+
+
+def test_outlines_that_cross_themselves_are_repaired_and_reported(tmp_path: Path) -> None:
+    bow = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2)])
+    geopandas.GeoDataFrame({"name": ["bow"]}, geometry=[bow], crs="EPSG:4326").to_file(tmp_path / "bow.gpkg")
+    with pytest.warns(DataWarning, match=r"bow.gpkg: 1 zone with an outline that crosses .* such as 'bow'"):
+        zones = read_zones(tmp_path / "bow.gpkg")
+    x, y = np.array([0.5, 1.0, 1.5]), np.array([1.0, 0.5, 1.0])
+    assert zones.locate(x, y, None).place.tolist() == [0, -1, 0]
+
+
 def test_trips_in_another_system_are_found(tmp_path: Path) -> None:
     zones = read_zones(written(tmp_path / "zones.gpkg", "EPSG:4326", zone=["w", "e"]))
     # 0.5 and 1.5 degrees east, half a degree north, in metres of web maps.
@@ -82,6 +100,10 @@ def test_zones_that_miss_the_trips_are_refused() -> None:
     zones = Polygons("z", ("a", "b"), SQUARES)
     with pytest.raises(InputError, match=r"no trip begins or ends in any of its zones; they lie in 0,0,2,1"):
         zones.locate(np.array([50.0]), np.array([50.0]), None)
+    with pytest.raises(InputError, match=r"the trips in 50,50,50,50: the zones name no coordinate system$"):
+        zones.locate(np.array([50.0]), np.array([50.0]), None)
+    with pytest.raises(InputError, match=r": x and y of the zones seem to be swapped$"):
+        zones.locate(np.array([0.5]), np.array([1.5]), None)
 
 
 def test_hexagons_are_those_of_h3() -> None:
@@ -100,6 +122,32 @@ def test_resolutions_of_h3_are_0_to_15(text: str) -> None:
     with pytest.raises(InputError, match="a resolution from 0 to 15"):
         read_zones(text)
     assert read_zones("h3:9").name == "h3:9"
+
+
+def test_zones_without_ground_are_refused(tmp_path: Path) -> None:
+    flat = [*SQUARES, shapely.Polygon([(0, 0), (1, 1), (0, 0)])]
+    frame = geopandas.GeoDataFrame({"id": ["a", "b", "c"]}, geometry=flat, crs="EPSG:4326")
+    frame.to_file(tmp_path / "flat.gpkg")
+    with pytest.raises(InputError, match=r"1 of 3 zones cover no ground, such as 'c'; omit or repair them"):
+        read_zones(tmp_path / "flat.gpkg")
+    broken = '{"type": "Polygon", "coordinates": [[[0, 0], [NaN, 1], [1, 1], [0, 0]]]}'
+    (tmp_path / "nan.geojson").write_text(broken)
+    with pytest.raises(InputError, match=r"nan.geojson: some corners of the zones are not finite numbers"):
+        read_zones(tmp_path / "nan.geojson")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("table.csv", "a,b\n1,2\n", "zones are polygons, this file has rows without a shape"),
+        ("none.geojson", '{"type": "FeatureCollection", "features": []}', "this file has none"),
+        ("empty.geojson", "", r"cannot be read: .* not recognized as being in a supported file format$"),
+    ],
+)
+def test_other_files_are_refused_in_one_sentence(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_zones(tmp_path / name)
 
 
 def test_files_without_polygons_are_refused(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def parse_centre(text: str | None) -> tuple[float, float] | None:
 
 
 def check_outputs(
-    outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool = False
+    outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool | None = None
 ) -> None:
     """Say before the work, not after it, that something cannot be written, or would replace its own input."""
     from ldptrace.io.atomic import STDOUT, check_output

@@ -45,6 +45,7 @@ def matrix(
     timezone: ZoneOption = None,
 ) -> None:
     """Write how many people travel from zone to zone. Each counts once, with one trip drawn at random."""
+    from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
     from ldptrace.products.matrix import WRITTEN, Matrix
@@ -52,6 +53,7 @@ def matrix(
     from ldptrace.products.zones import read_zones
 
     checked_target(output, *WRITTEN)
+    check_outputs([output], [source, Path(zones)])
     slots = checked_by(by)
     with Progress() as stages:
         with stages("read"):
@@ -62,11 +64,11 @@ def matrix(
         with stages("write"):
             written = found.write(output)
     note(
-        f"{found.total:,.0f} trips between {len(found.zones):,} zones in {len(found.slots)} "
+        f"{found.total:,.0f} trips between {count(len(found.zones), 'zone')} in {len(found.slots)} "
         f"{'matrix' if len(found.slots) == 1 else 'matrices'}: {', '.join(map(str, written))}"
     )
     note_scaling(population)
-    if found.outside:
+    if found.outside >= 0.5:
         note(f"{found.outside:,.0f} trips begin or end outside the zones and are not counted.")
 
 
@@ -86,6 +88,7 @@ def flows(
     from ldptrace.roads import read_roads
 
     checked_target(output, *WRITTEN)
+    check_outputs([output], [source, roads])
     with Progress() as stages:
         with stages("read"):
             network = read_roads(roads)
@@ -142,7 +145,7 @@ def profile(
     from ldptrace.products.zones import read_zones
     from ldptrace.roads import read_roads
 
-    check_outputs([page, json_file], [source])
+    check_outputs([page, json_file], [source, *(Path(part) for part in (zones, roads, estimates) if part)])
     with Progress() as stages:
         with stages("read"):
             division = None if zones is None else read_zones(zones, zone_id)

@@ -81,8 +81,11 @@ def is_stream(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or path.parts[:2] in {("/", "dev"), ("/", "proc")}
 
 
-def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> None:
-    """Say before the work, not after it, that something cannot be written, or would replace its own input."""
+def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool | None = None) -> None:
+    """Say before the work, not after it, that something cannot be written, or would replace its own input.
+
+    `force` is None where no option allows that.
+    """
     if is_stream(path):
         return
     if path.is_dir():
@@ -96,7 +99,8 @@ def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False
         raise InputError(f"cannot write {path}: the folder {folder} does not allow it")
     for source in inputs:
         if not force and path.exists() and source.exists() and path.samefile(source):
-            raise InputError(f"{path} is also the input: give another name, or --force to replace it")
+            cure = "" if force is None else ", or --force to replace it"
+            raise InputError(f"{path} is also the input: give another name{cure}")
 
 
 def _copy(source: Path, target: Path) -> None:

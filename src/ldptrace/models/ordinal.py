@@ -19,6 +19,11 @@ from ldptrace.models.observation import REPLICATES
 STEPS = 60
 # Directions in which a covariance bends less than this, as a standard deviation, are omitted: no answer can see them.
 STIFF = 1e-3
+# No city is closer to a public profile than this, as a standard deviation of logarithms: smaller bends may be the best
+# guess, but they say nothing of how far off it is. Chosen on generated cities 1 to 4 (benchmarks/intervals.py).
+LEAST = 0.4
+# Distributions that are drawn of each bend, and bends that are not worth it.
+DRAWN, SLIGHT = 50, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +41,21 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Bend:
-    """One way in which the logarithm of a profile may be wrong: a covariance, its strength in words, and how much it
-    is believed beforehand, as a logarithm."""
+    """One way in which the logarithm of a profile may be wrong: a covariance, its strength in words, how much it is
+    believed beforehand, as a logarithm, and its standard deviation."""
 
     covariance: Floats
     words: str
     belief: float = 0.0
+    size: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalFit:
     """The fitted distribution, the bend that explains the answers best, and its weight among all bends.
 
-    `ratios` are distributions that the answers allow as well, over the fitted one: a row for each.
+    `ratios` stand for other distributions that the answers allow, over the fitted one: a row for each replicate. Only
+    their squares mean something: single ones may be below zero.
     """
 
     probabilities: Floats
@@ -81,7 +88,9 @@ def fit_ordinal(profile: Floats, seen: Sequence[Answers], bends: Sequence[Bend])
     best = int(np.argmax(weights))
     mean: Floats = weights @ np.array([probabilities for probabilities, *_ in found])
     # A belief chooses the best guess, but it knows nothing: what may be true is what the answers allow.
-    ratios = _redrawn(found, _shares(evidence)) / mean
+    wide = np.array([bend.size for bend in bends])
+    allowed = np.where(wide >= min(LEAST, wide.max()), evidence, -np.inf)
+    ratios = 1 + _changes(found, _shares(allowed), mean) / mean
     return OrdinalFit(mean, bends[best], float(weights[best]), ratios)
 
 
@@ -91,13 +100,24 @@ def _shares(evidence: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _redrawn(found: Sequence[tuple[Floats, float, Floats]], weights: Floats) -> Floats:
-    """Distributions that the answers allow: each from a bend, drawn by its weight, and around its mode."""
-    rng, drawn = np.random.default_rng(0), []
-    for bend in rng.choice(len(found), REPLICATES, p=weights):
-        mode, _, root = found[bend]
-        drawn.append(mode * np.exp(root @ rng.standard_normal(root.shape[1])))
-    return np.array([part / part.sum() for part in drawn])
+def _changes(found: Sequence[tuple[Floats, float, Floats]], weights: Floats, mean: Floats) -> Floats:
+    """A change of the mean in each replicate; their squares are those of all distributions that the answers allow.
+
+    These are normal in their logarithms around the mode of each bend. A few of them drawn by chance would show their
+    spread only roughly.
+    """
+    rng, apart = np.random.default_rng(0), []
+    for (mode, _, root), weight in zip(found, weights, strict=True):
+        if weight > SLIGHT:
+            drawn = mode[:, None] * np.exp(root @ rng.standard_normal((root.shape[1], DRAWN)))
+            apart.append(np.sqrt(weight / DRAWN) * (drawn / drawn.sum(axis=0) - mean[:, None]))
+    every = np.hstack(apart)
+    directions, sizes, _ = np.linalg.svd(every, full_matrices=False)
+    main = (directions * sizes)[:, :REPLICATES]
+    turned = np.linalg.qr(rng.standard_normal((REPLICATES, main.shape[1])))[0]
+    changes = np.sqrt(REPLICATES) * turned @ main.T
+    # Of a week there are more hours than replicates: each has its own spread all the same.
+    return np.asarray(changes * np.sqrt((every**2).sum(axis=1) / (main**2).sum(axis=1)))
 
 
 def _misfit(part: Answers, probabilities: Floats) -> Floats:
@@ -168,7 +188,7 @@ def circle(size: int, log_profile: Floats | None = None) -> list[Bend]:
                 kernel = np.exp((np.cos(apart) - 1) * (24 / (2 * np.pi * width)) ** 2)
                 words = f"bent by {spread:g} over {width:g} hours, sharpened by {sharpness:g}"
                 covariance = spread**2 * kernel + sharpness**2 * np.outer(sharp, sharp)
-                bends.append(Bend(covariance, words, -DISBELIEF * (spread + sharpness / 2)))
+                bends.append(Bend(covariance, words, -DISBELIEF * (spread + sharpness / 2), spread))
     return bends
 
 
@@ -186,5 +206,5 @@ def line(places: Floats) -> list[Bend]:
                     covariance += moved**2 * np.outer(middle, middle) + wider**2 * np.outer(curve, curve)
                     words = f"moved by {moved:g}, wider by {wider:g}, bent by {spread:g}"
                     belief = -DISBELIEF * min(spread, 1.0) - 0.1 * (moved + wider)
-                    bends.append(Bend(covariance, words, belief))
+                    bends.append(Bend(covariance, words, belief, spread))
     return bends

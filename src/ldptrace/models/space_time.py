@@ -85,7 +85,9 @@ class TimedModel(MobilityModel):
         if ratios is None or self.time.draws is None:
             return trips, ratios
         hours = self.time.hour_of(drawn, self.grid, when.hour)
-        return trips, normal(ratios * self.time.draws[:, hours])
+        # Large grids have fewer replicates than hours have.
+        rows = np.arange(len(self.time.draws)) % len(ratios)
+        return trips, normal(ratios[rows] * self.time.draws[:, hours])
 
     def _timed(self, drawn: Trajectories, when: TimeDraws, interval: float | None) -> Trajectories:
         # Times of free roads say where a trip is fast and where it is slow.

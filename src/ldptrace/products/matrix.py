@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
+from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text
 from ldptrace.products.departures import By, Departures
@@ -26,6 +27,8 @@ WRITTEN = "a matrix is", (".omx", ".parquet", ".csv")
 UNTOLD = 0.1
 # The largest number that a lookup of an OMX file can hold.
 _LARGEST = 2**32 - 1
+# Numbers of a matrix, those of all slots together, at most: 1,000 zones by hour.
+MOST = 25_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +58,14 @@ class Matrix:
         origin, destination = np.split(located.place, 2)
         inside = np.flatnonzero((origin != NOWHERE) & (destination != NOWHERE))
         shape = (len(when.slots), len(located.zones), len(located.zones))
+        size = math.prod(shape)
+        if size > MOST:
+            raise InputError(
+                f"{zones.name}: {len(located.zones):,} zones make a matrix of {size:,} numbers, and it holds at most "
+                f"{MOST:,}; take larger zones, or fewer slots of time"
+            )
         place = np.ravel_multi_index((when.place[inside], origin[inside], destination[inside]), shape)
-        values, errors = sample.counted(place, int(np.prod(shape)), inside)
+        values, errors = sample.counted(place, size, inside)
         values = values.reshape(shape)
         if errors is not None:
             errors = np.hypot(errors.reshape(shape), UNTOLD * independent(values))
@@ -122,7 +131,7 @@ class Matrix:
                 # Lookups of OMX are numbers; names of zones go beside them, in the same order.
                 numbers = list(range(1, len(self.zones) + 1))
             file.create_mapping("zone", numbers)
-            file.root._v_attrs["ZONE_NAMES"] = json.dumps(self.zones)
+            file.create_array(file.root, "zone_names", obj=[zone.encode() for zone in self.zones])
             if self.promise is not None:
                 file.root._v_attrs[KEY.upper()] = to_text(self.promise)
 

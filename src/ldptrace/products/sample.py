@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from ldptrace.protocol.plan import Plan
 DRAWN = 200_000
 # Standard errors on either side of a number in which the truth lies in 95 of 100 cases.
 SURE = 1.96
+# Replicates that are counted before their squares are added up: each takes as much memory as the numbers.
+AT_ONCE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +89,8 @@ class Sample:
             raise InputError("there are no trips to count")
         if population is None:
             return Sample(usable)
-        if not population > 0:
-            raise InputError(f"the population must be above 0, got {population:g}")
+        if not 0 < population < math.inf:
+            raise InputError(f"the population must be a number above 0, got {population:g}")
         return Sample(usable, population * with_trip(trips.provenance) / len(usable))
 
     @staticmethod
@@ -124,13 +127,16 @@ class Sample:
         if self.replicates is None:
             return self.weight * found, None
         replicates, whose = self.replicates, np.arange(len(place)) if trip is None else trip
-        squares = sum(
-            map_chunks(
-                lambda row, *_: (_weighed(place, whose, replicates[row], size) - found) ** 2,
-                len(replicates),
-                1,
+        squares = np.zeros(size)
+        for first in range(0, len(replicates), AT_ONCE):
+            rows = replicates[first : first + AT_ONCE]
+            squares += sum(
+                map_chunks(
+                    lambda row, *_, rows=rows: (_weighed(place, whose, rows[row], size) - found) ** 2,
+                    len(rows),
+                    1,
+                )
             )
-        )
         numbers = self.weight * found
         drawn = squares / len(self.replicates) + np.maximum(found, 1.0)
         variance = self.weight**2 * drawn + np.maximum(numbers, 1.0) + (self.error * numbers) ** 2

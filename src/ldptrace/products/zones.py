@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, is_geographic, transform
-from ldptrace.errors import FormatError, InputError
+from ldptrace.core.words import count
+from ldptrace.errors import DataWarning, FormatError, InputError
 from ldptrace.products.files import needed
 from ldptrace.protocol.grid import Bounds
 
@@ -99,12 +101,20 @@ class Polygons(Zones):
         np.minimum.at(place, point, zone)
         place[place == len(shapes)] = NOWHERE
         if len(x) and not (place != NOWHERE).any():
-            box = ",".join(f"{value:.6g}" for value in shapely.total_bounds(shapes))
-            trips = ",".join(f"{value:.6g}" for value in (x.min(), y.min(), x.max(), y.max()))
-            raise InputError(
-                f"{self.name}: no trip begins or ends in any of its zones; they lie in {box}, the trips in {trips}"
-            )
+            raise InputError(self._apart(shapely.total_bounds(shapes), x, y))
         return Located(self.ids, place)
+
+    def _apart(self, bounds: Floats, x: Floats, y: Floats) -> str:
+        """What is wrong where no trip begins or ends in any zone."""
+        x0, y0, x1, y1 = bounds
+        where, trips = (
+            ",".join(f"{value:.6g}" for value in box)
+            for box in (bounds, (x.min(), y.min(), x.max(), y.max()))
+        )
+        said = f"{self.name}: no trip begins or ends in any of its zones; they lie in {where}, the trips in {trips}"
+        if ((y >= x0) & (y <= x1) & (x >= y0) & (x <= y1)).any():
+            return f"{said}: x and y of the zones seem to be swapped"
+        return f"{said}: the zones name no coordinate system" if self.crs is None else said
 
 
 @dataclass(frozen=True)
@@ -182,47 +192,87 @@ def read_zones(source: str | Path, column: str | None = None) -> Zones:
     path = Path(source)
     if not path.exists():
         raise InputError(f"there is no file {path}; zones are a file of polygons, or h3:R")
+    frame = _frame(path)
+    crs = None if frame.crs is None else frame.crs.to_string()
+    names = _names(frame, column, path)
+    return Polygons(str(path), names, _repaired(frame.geometry, names, path), crs)
+
+
+def _frame(path: Path) -> Any:
+    """The rows of a file of polygons."""
     geopandas = needed("geopandas")
     try:
         with warnings.catch_warnings():
             # Of a file with several layers the first one is read.
             warnings.filterwarnings("ignore", "More than one layer found")
+            # Corners that are no numbers are looked for below.
+            warnings.filterwarnings("ignore", "invalid value encountered")
             frame = geopandas.read_file(path)
     except Exception as error:  # GDAL's drivers fail in many ways, all of which mean the same here
-        raise FormatError(f"{path}: the zones cannot be read: {error}") from None
-    kinds = set(frame.geom_type.fillna(NO_SHAPE)) if len(frame) and frame.active_geometry_name else {NO_SHAPE}
-    if not kinds <= POLYGONS:
-        raise FormatError(f"{path}: zones are polygons, this file has {', '.join(sorted(kinds - POLYGONS))}")
-    crs = None if frame.crs is None else frame.crs.to_string()
-    shapes = frame.geometry.make_valid().to_numpy()
-    return Polygons(str(path), _names(frame, column, path), shapes, crs)
+        reason = str(error).partition(";")[0].rstrip(".")
+        raise FormatError(f"{path}: the zones cannot be read: {reason}") from None
+    kinds: set[str] = set()
+    if len(frame):
+        placed = getattr(frame, "active_geometry_name", None) is not None
+        kinds = set(frame.geom_type.fillna(NO_SHAPE)) if placed else {NO_SHAPE}
+    if not kinds or not kinds <= POLYGONS:
+        raise FormatError(
+            f"{path}: zones are polygons, this file has {', '.join(sorted(kinds - POLYGONS)) or 'none'}"
+        )
+    return frame
+
+
+def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:
+    """The shapes of zones, those that cross themselves repaired; each has to cover some ground."""
+    shapely = needed("shapely")
+    if not np.isfinite(shapely.get_coordinates(shapes)).all():
+        raise FormatError(f"{path}: some corners of the zones are not finite numbers")
+    found = shapes.make_valid().to_numpy()
+    flat = np.flatnonzero(shapely.area(found) == 0)
+    if len(flat):
+        raise FormatError(
+            f"{path}: {len(flat):,} of {len(names):,} zones cover no ground, such as {names[flat[0]]!r}; "
+            "omit or repair them"
+        )
+    crossed = np.flatnonzero(~shapes.is_valid.to_numpy())
+    if len(crossed):
+        warnings.warn(
+            f"{path}: {count(len(crossed), 'zone')} with an outline that crosses or touches itself, such as "
+            f"{names[crossed[0]]!r}, repaired: look at the result",
+            DataWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def _names(frame: Any, column: str | None, path: Path) -> tuple[str, ...]:
     if column is not None and column not in frame.columns:
-        known = ", ".join(map(str, frame.columns.drop(frame.active_geometry_name)))
+        known = ", ".join(map(str, frame.columns.drop(frame.active_geometry_name))) or "none"
         raise InputError(f"{path}: there is no column {column!r}; its columns are {known}")
     lower = {str(name).lower(): name for name in frame.columns}
-    usual = [lower[name] for name in NAMES if name in lower and frame[lower[name]].notna().any()]
+    usual = [lower[name] for name in NAMES if name in lower and any(map(_text, frame[lower[name]]))]
     name = column or next(iter(usual), None)
     if name is None:
         return tuple(str(number) for number in range(1, len(frame) + 1))
-    unnamed = int(frame[name].isna().sum())
+    names = tuple(map(_text, frame[name]))
+    unnamed = names.count("")
     if unnamed:
         raise InputError(
             f"{path}: {unnamed:,} of {len(frame):,} zones have no value in the column {str(name)!r}, which names them; "
             "fill it, or name another column with --zone-id"
         )
-    return tuple(map(_text, frame[name]))
+    return names
 
 
-def _text(value: object) -> str:
-    """A zone's name; whole numbers without a decimal point.
+def _text(value: Any) -> str:
+    """A zone's name without blanks around it; whole numbers without a decimal point; nothing where there is none.
 
-    >>> _text(12.0), _text("A7")
-    ('12', 'A7')
+    >>> _text(12.0), _text(" A7"), _text(None), _text(float("nan"))
+    ('12', 'A7', '', '')
     """
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
 def transformed(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
