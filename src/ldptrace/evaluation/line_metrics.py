@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.evaluation.divergence import BUCKETS, MAX_JSD, count_divergence
-from ldptrace.evaluation.metrics import Level, Metric
+from ldptrace.evaluation.divergence import BUCKETS, count_divergence
+from ldptrace.evaluation.metrics import RELATIVE, Metric
 from ldptrace.evaluation.queries import FRACTION, QUERIES, SquareQueries, share_error
 from ldptrace.evaluation.streets import StreetUse, junction_divergence, turn_divergence
 from ldptrace.evaluation.traces import FINE, HOURS, LOWEST, PER_DOUBLING, Traces, coarser
-
-Kind = Literal["min", "max"]
 
 SIDES = (24, 96, FINE)
 SMALL = (36, 100, 400, 900)
@@ -95,14 +92,9 @@ def with_clock(of: Of) -> Of:
     return lambda pair: of(pair) if pair.real.has_clock and pair.synthetic.has_clock else math.nan
 
 
-def fine_density_error(side: int, pair: LinePair) -> float:
-    """Divergence of the length of way per cell of a fine lattice."""
-    return count_divergence(coarser(pair.real.along, side), coarser(pair.synthetic.along, side))
-
-
-def fix_density_error(side: int, pair: LinePair) -> float:
-    """Divergence of the real fixes from where the synthetic trips spend their time."""
-    return count_divergence(coarser(pair.real.fixes, side), coarser(pair.seen, side))
+def density_divergence(of: Callable[[LinePair], tuple[Floats, Floats]], side: int, pair: LinePair) -> float:
+    """Divergence of two densities of a pair on a lattice of this many cells per side."""
+    return count_divergence(*(coarser(density, side) for density in of(pair)))
 
 
 def small_query_error(part: int, pair: LinePair) -> float:
@@ -118,34 +110,11 @@ def query_error_raw_points(pair: LinePair) -> float:
     return share_error(queries.shares(pair.real.fixes, grid), queries.shares(pair.seen, grid), FRACTION)
 
 
-def od_error(pair: LinePair) -> float:
-    """Divergence of the pairs (first zone, last zone), 12 x 12 zones."""
-    return count_divergence(pair.real.trips, pair.synthetic.trips)
-
-
 def street_share(pair: LinePair) -> float:
     """Share of the way of the second set that lies on streets."""
     if pair.synthetic_use is None:
         return math.nan
     return pair.synthetic_use.fixes_on_streets if pair.fixes else pair.synthetic_use.on_streets
-
-
-@with_clock
-def departure_error(pair: LinePair) -> float:
-    """Divergence of the departures per hour of the day."""
-    return count_divergence(per_hour(pair.real), per_hour(pair.synthetic))
-
-
-@with_times
-def duration_error(pair: LinePair) -> float:
-    """Divergence of the durations, in logarithmic classes."""
-    return log_divergence(pair.real.durations, pair.synthetic.durations)
-
-
-@with_times
-def speed_error(pair: LinePair) -> float:
-    """Divergence of the mean speeds of the trips, in logarithmic classes."""
-    return log_divergence(pair.real.speeds, pair.synthetic.speeds)
 
 
 @with_clock
@@ -208,11 +177,6 @@ def class_edges(classes: tuple[int, int, int]) -> Floats:
     return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
 
 
-def matched_length_error(real: StreetUse, synthetic: StreetUse) -> float:
-    """Divergence of the lengths along the streets, in logarithmic classes."""
-    return log_divergence(real.lengths, synthetic.lengths)
-
-
 def log_divergence(real: Floats, synthetic: Floats) -> float:
     """Divergence of two histograms of fine logarithmic classes, in the real set's classes."""
     if real.sum() == 0 or synthetic.sum() == 0:
@@ -221,91 +185,80 @@ def log_divergence(real: Floats, synthetic: Floats) -> float:
     return count_divergence(grouped(real, classes), grouped(synthetic, classes))
 
 
-_JSD, _RELATIVE = (0.0, MAX_JSD), (0.0, math.inf)
-
-
-def _metric(
-    name: str,
-    title: str,
-    level: Level,
-    unit: str,
-    of: Of,
-    meaning: str,
-    goal: Kind = "min",
-    range_: tuple[float, float] = _JSD,
-) -> Metric:
-    return Metric(name, title, level, goal, range_, unit, "", of, meaning)
-
-
 _STREET = [
-    _metric(
+    Metric(
         f"fine_density_error_{side}", f"Fine density error, {side} × {side}", "street", "nats (JSD)",
-        partial(fine_density_error, side), "how differently the way is spread over the cells of a fine lattice",
+        partial(density_divergence, lambda pair: (pair.real.along, pair.synthetic.along), side),
+        "how differently the way is spread over the cells of a fine lattice",
     )
     for side in SIDES
 ] + [
-    _metric(
+    Metric(
         f"fix_density_error_{side}", f"Fix density error, {side} × {side}", "street", "nats (JSD)",
-        partial(fix_density_error, side), "the same against the real fixes, for real trips whose fixes are far apart",
+        partial(density_divergence, lambda pair: (pair.real.fixes, pair.seen), side),
+        "the same against the real fixes, for real trips whose fixes are far apart",
     )
     for side in SIDES
 ] + [
-    _metric(
+    Metric(
         f"small_query_error_{part}", f"Query error, 1/{part} of the map", "street", "relative error",
-        partial(small_query_error, part), "how wrong the share of line in small random squares is", range_=_RELATIVE,
+        partial(small_query_error, part), "how wrong the share of line in small random squares is", range=RELATIVE,
     )
     for part in SMALL
 ] + [
-    _metric(
-        "od_error_12", "Trip error, 12 × 12", "street", "nats (JSD)", od_error,
+    Metric(
+        "od_error_12", "Trip error, 12 × 12", "street", "nats (JSD)",
+        lambda pair: count_divergence(pair.real.trips, pair.synthetic.trips),
         "how differently origins and destinations are paired, in 144 zones",
     ),
-    _metric(
+    Metric(
         "street_share", "Way on streets", "street", "share", street_share,
         "how much of the way lies on streets; the real trips' share is perfect", "max", (0.0, 1.0),
     ),
-    _metric(
+    Metric(
         "turn_error", "Turn error", "street", "nats (JSD)", with_streets(turn_divergence),
         "how differently trips pass the busiest junctions: from which street into which",
     ),
-    _metric(
+    Metric(
         "junction_flow_error", "Junction flow error", "street", "nats (JSD)", with_streets(junction_divergence),
         "how differently traffic is spread over the junctions (Kapp and Mihaljević, 2024)",
     ),
-    _metric(
-        "matched_length_error", "Length error on streets", "street", "nats (JSD)", with_streets(matched_length_error),
+    Metric(
+        "matched_length_error", "Length error on streets", "street", "nats (JSD)",
+        with_streets(lambda real, synthetic: log_divergence(real.lengths, synthetic.lengths)),
         "how differently lengths are spread after matching to streets",
     ),
 ]  # fmt: skip
 
 _TIME = [
-    _metric(
-        "departure_error", "Departure error", "time", "nats (JSD)", departure_error,
+    Metric(
+        "departure_error", "Departure error", "time", "nats (JSD)",
+        with_clock(lambda pair: count_divergence(per_hour(pair.real), per_hour(pair.synthetic))),
         "how differently departures are spread over the hours of the day",
     ),
-    _metric(
-        "duration_error", "Duration error", "time", "nats (JSD)", duration_error,
+    Metric(
+        "duration_error", "Duration error", "time", "nats (JSD)",
+        with_times(lambda pair: log_divergence(pair.real.durations, pair.synthetic.durations)),
         "how differently durations are spread",
     ),
-    _metric(
-        "speed_error", "Speed error", "time", "nats (JSD)", speed_error, "how differently mean speeds are spread"
+    Metric(
+        "speed_error", "Speed error", "time", "nats (JSD)",
+        with_times(lambda pair: log_divergence(pair.real.speeds, pair.synthetic.speeds)),
+        "how differently mean speeds are spread",
     ),
-    _metric(
+    Metric(
         "spacetime_query_error", "Query error in space and time", "time", "relative error",
-        spacetime_query_error, "how wrong the time spent in random squares during random hours is",
-        range_=_RELATIVE,
+        spacetime_query_error, "how wrong the time spent in random squares during random hours is", range=RELATIVE,
     ),
-    _metric(
+    Metric(
         "period_origin_error", "Origins by period", "time", "nats (JSD)", period_origin_error,
         "how differently trips begin in places and periods of the day",
     ),
 ]  # fmt: skip
 
-_RAW_POINTS = replace(
-    _metric(
-        "query_error_raw_points", "Query error, raw points", "global", "relative error", query_error_raw_points,
-        "squares asked of the real fixes and of the time of synthetic trips, as shares", range_=_RELATIVE,
-    ),
+_RAW_POINTS = Metric(
+    "query_error_raw_points", "Query error, raw points", "global", "relative error", query_error_raw_points,
+    "squares asked of the real fixes and of the time of synthetic trips, as shares", range=RELATIVE,
     corrects="query_error",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -119,13 +119,14 @@ class Metric:
     name: str
     title: str
     level: Level
-    goal: Literal["min", "max"]
-    range: tuple[float, float]
     unit: str
-    section: str
     # Of a `Pair`, of a `LinePair` for what the lines of both sets tell, or of a `StreamPair`.
     of: Callable[[Any], float]
     meaning: str
+    goal: Literal["min", "max"] = "min"
+    range: tuple[float, float] = (0.0, MAX_JSD)
+    # Where the paper defines it.
+    section: str = ""
     # Name of the metric of which this is a corrected variant.
     corrects: str | None = None
 
@@ -163,29 +164,9 @@ def query_error(pair: Pair) -> float:
     return average_relative_error(pair.reference.answers, pair.answers, pair.reference.points)
 
 
-def hotspot_query_error(pair: Pair) -> float:
-    """1 - NDCG of the five most visited cells."""
-    return 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density)
-
-
-def kendall(pair: Pair) -> float:
-    """Agreement of the order of the cells by the number of trajectories that pass through."""
-    return kendall_tau(pair.real.coverage, pair.synthetic.coverage)
-
-
 def trip_error(pair: Pair) -> float:
     """Divergence of the pairs (first cell, last cell)."""
     return table_divergence(pair.real.trips, pair.synthetic.trips)
-
-
-def length_error(pair: Pair) -> float:
-    """Divergence of the travel distances in the reference's twenty buckets."""
-    return _bucket_error(*(side.lengths for side in pair.both))
-
-
-def diameter_error(pair: Pair) -> float:
-    """Divergence of the diameters in the reference's twenty buckets."""
-    return _bucket_error(*(side.diameters for side in pair.both))
 
 
 def pattern_f1(pair: Pair) -> float:
@@ -212,45 +193,49 @@ def _bucket_error(real: Sequence[Floats], synthetic: Sequence[Floats]) -> float:
     return count_divergence(real[kind], synthetic[kind])
 
 
-_JSD = (0.0, MAX_JSD)
+RELATIVE = (0.0, math.inf)
 METRICS: dict[str, Metric] = {
-    metric.name: metric
+    metric.name: replace(metric, section="6.2")
     for metric in (
         Metric(
-            "density_error", "Density error", "global", "min", _JSD, "nats (JSD)", "6.2", density_error,
+            "density_error", "Density error", "global", "nats (JSD)", density_error,
             "how differently visits are spread over the cells",
         ),
         Metric(
-            "query_error", "Query error", "global", "min", (0.0, math.inf), "relative error", "6.2",
-            query_error, "how wrong counts of points in random squares are",
+            "query_error", "Query error", "global", "relative error", query_error,
+            "how wrong counts of points in random squares are", range=RELATIVE,
         ),
         Metric(
-            "hotspot_query_error", "Hotspot query error", "global", "min", (0.0, 1.0), "1 - NDCG@5", "6.2",
-            hotspot_query_error, "whether the five busiest cells are found, in order",
+            "hotspot_query_error", "Hotspot query error", "global", "1 - NDCG@5",
+            lambda pair: 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density),
+            "whether the five busiest cells are found, in order", range=(0.0, 1.0),
         ),
         Metric(
-            "kendall_tau", "Kendall's tau", "global", "max", (-1.0, 1.0), "rank correlation", "6.2", kendall,
-            "whether cells keep their order by popularity",
+            "kendall_tau", "Kendall's tau", "global", "rank correlation",
+            lambda pair: kendall_tau(pair.real.coverage, pair.synthetic.coverage),
+            "whether cells keep their order by popularity", "max", (-1.0, 1.0),
         ),
         Metric(
-            "trip_error", "Trip error", "trajectory", "min", _JSD, "nats (JSD)", "6.2", trip_error,
+            "trip_error", "Trip error", "trajectory", "nats (JSD)", trip_error,
             "how differently origins and destinations are paired",
         ),
         Metric(
-            "length_error", "Length error", "trajectory", "min", _JSD, "nats (JSD)", "6.2", length_error,
+            "length_error", "Length error", "trajectory", "nats (JSD)",
+            lambda pair: _bucket_error(*(side.lengths for side in pair.both)),
             "how differently travel distances are spread",
         ),
         Metric(
-            "diameter_error", "Diameter error", "trajectory", "min", _JSD, "nats (JSD)", "6.2",
-            diameter_error, "how differently the extents of trajectories are spread",
+            "diameter_error", "Diameter error", "trajectory", "nats (JSD)",
+            lambda pair: _bucket_error(*(side.diameters for side in pair.both)),
+            "how differently the extents of trajectories are spread",
         ),
         Metric(
-            "pattern_f1", "Pattern F1", "semantic", "max", (0.0, 1.0), "share", "6.2", pattern_f1,
-            "how many of the hundred most frequent routes are found",
+            "pattern_f1", "Pattern F1", "semantic", "share", pattern_f1,
+            "how many of the hundred most frequent routes are found", "max", (0.0, 1.0),
         ),
         Metric(
-            "pattern_error", "Pattern error", "semantic", "min", (0.0, math.inf), "relative error", "6.2",
-            pattern_error, "how wrong the counts of the hundred most frequent routes are",
+            "pattern_error", "Pattern error", "semantic", "relative error", pattern_error,
+            "how wrong the counts of the hundred most frequent routes are", range=RELATIVE,
         ),
     )
 }  # fmt: skip
@@ -272,26 +257,6 @@ def query_error_scaled(pair: Pair) -> float:
     """Query error with the synthetic counts scaled to the number of real trajectories."""
     scaled = pair.answers * (len(pair.real) / len(pair.synthetic))
     return average_relative_error(pair.reference.answers, scaled, pair.reference.points)
-
-
-def hotspot_query_error_at_10(pair: Pair) -> float:
-    """1 - NDCG of the ten most visited cells."""
-    return 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density, top=10)
-
-
-def kendall_tie_corrected(pair: Pair) -> float:
-    """Kendall's tau-b of the cells by the number of trajectories that pass through."""
-    return kendall_tau_b(pair.real.coverage, pair.synthetic.coverage)
-
-
-def length_error_overflow(pair: Pair) -> float:
-    """Divergence of travel distances in buckets over the real range, with one below and one above."""
-    return count_divergence(*(side.lengths[1] for side in pair.both))
-
-
-def diameter_error_overflow(pair: Pair) -> float:
-    """Divergence of diameters in buckets over the real range, with one below and one above."""
-    return count_divergence(*(side.diameters[1] for side in pair.both))
 
 
 def cell_length_error(pair: Pair) -> float:
@@ -337,52 +302,50 @@ def pattern_f1_available(pair: Pair) -> float:
     return len(set(pair.real.patterns.names()) & set(pair.synthetic.patterns.names())) / min(most, TOP)
 
 
-_RELATIVE = (0.0, math.inf)
 CORRECTED: dict[str, Metric] = {
-    metric.name: metric
+    metric.name: replace(metric, section="6.2")
     for metric in (
         Metric(
-            "query_error_scaled", "Query error, scaled", "global", "min", _RELATIVE, "relative error",
-            "6.2", query_error_scaled, "counts scaled to equal numbers of trajectories",
-            corrects="query_error",
+            "query_error_scaled", "Query error, scaled", "global", "relative error", query_error_scaled,
+            "counts scaled to equal numbers of trajectories", range=RELATIVE, corrects="query_error",
         ),
         Metric(
-            "hotspot_query_error_at_10", "Hotspot query error, top 10", "global", "min", (0.0, 1.0),
-            "1 - NDCG@10", "6.2", hotspot_query_error_at_10, "ten busiest cells instead of five",
-            corrects="hotspot_query_error",
+            "hotspot_query_error_at_10", "Hotspot query error, top 10", "global", "1 - NDCG@10",
+            lambda pair: 1.0 - hotspot_gain(pair.real.density, pair.synthetic.density, top=10),
+            "ten busiest cells instead of five", range=(0.0, 1.0), corrects="hotspot_query_error",
         ),
         Metric(
-            "kendall_tau_b", "Kendall's tau-b", "global", "max", (-1.0, 1.0), "rank correlation", "6.2",
-            kendall_tie_corrected, "ties corrected, so that equal sets score 1", corrects="kendall_tau",
+            "kendall_tau_b", "Kendall's tau-b", "global", "rank correlation",
+            lambda pair: kendall_tau_b(pair.real.coverage, pair.synthetic.coverage),
+            "ties corrected, so that equal sets score 1", "max", (-1.0, 1.0), corrects="kendall_tau",
         ),
         Metric(
-            "length_error_overflow", "Length error, all buckets", "trajectory", "min", _JSD, "nats (JSD)",
-            "6.2", length_error_overflow, "distances outside the real range are kept",
-            corrects="length_error",
+            "length_error_overflow", "Length error, all buckets", "trajectory", "nats (JSD)",
+            lambda pair: count_divergence(*(side.lengths[1] for side in pair.both)),
+            "distances outside the real range are kept, in a bucket below and one above", corrects="length_error",
         ),
         Metric(
-            "cell_length_error", "Cell-length error", "trajectory", "min", _JSD, "nats (JSD)", "6.2",
-            cell_length_error, "number of cells instead of distance", corrects="length_error",
+            "cell_length_error", "Cell-length error", "trajectory", "nats (JSD)", cell_length_error,
+            "number of cells instead of distance", corrects="length_error",
         ),
         Metric(
-            "diameter_error_overflow", "Diameter error, all buckets", "trajectory", "min", _JSD, "nats (JSD)",
-            "6.2", diameter_error_overflow, "diameters outside the real range are kept",
-            corrects="diameter_error",
+            "diameter_error_overflow", "Diameter error, all buckets", "trajectory", "nats (JSD)",
+            lambda pair: count_divergence(*(side.diameters[1] for side in pair.both)),
+            "diameters outside the real range are kept, in a bucket below and one above", corrects="diameter_error",
         ),
         Metric(
-            "pattern_f1_available", "Pattern F1, available", "semantic", "max", (0.0, 1.0), "share", "6.2",
-            pattern_f1_available, "divided by the patterns there are, where fewer than a hundred exist",
+            "pattern_f1_available", "Pattern F1, available", "semantic", "share", pattern_f1_available,
+            "divided by the patterns there are, where fewer than a hundred exist", "max", (0.0, 1.0),
             corrects="pattern_f1",
         ),
         Metric(
-            "pattern_error_symmetric", "Pattern error, symmetric", "semantic", "min", (0.0, 1.0),
-            "relative error", "6.2", pattern_error_symmetric, "invented frequent routes count as well",
+            "pattern_error_symmetric", "Pattern error, symmetric", "semantic", "relative error",
+            pattern_error_symmetric, "invented frequent routes count as well", range=(0.0, 1.0),
             corrects="pattern_error",
         ),
         Metric(
-            "pattern_error_scaled", "Pattern error, scaled", "semantic", "min", _RELATIVE, "relative error",
-            "6.2", pattern_error_scaled, "counts scaled to equal numbers of trajectories",
-            corrects="pattern_error",
+            "pattern_error_scaled", "Pattern error, scaled", "semantic", "relative error", pattern_error_scaled,
+            "counts scaled to equal numbers of trajectories", range=RELATIVE, corrects="pattern_error",
         ),
     )
 }  # fmt: skip

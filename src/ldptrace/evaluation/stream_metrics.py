@@ -19,7 +19,6 @@ from ldptrace.engines.base import Crowd
 from ldptrace.errors import InputError
 from ldptrace.evaluation.distances import metric_scale
 from ldptrace.evaluation.divergence import (
-    MAX_JSD,
     Scale,
     count_divergence,
     divergence_terms,
@@ -27,7 +26,7 @@ from ldptrace.evaluation.divergence import (
     kendall_tau,
 )
 from ldptrace.evaluation.figures import MAP_BLOCKS, blocks
-from ldptrace.evaluation.metrics import Metric, Value
+from ldptrace.evaluation.metrics import RELATIVE, Metric, Value
 from ldptrace.evaluation.patterns import TOP
 from ldptrace.evaluation.queries import SANITY
 from ldptrace.evaluation.streams import (
@@ -133,46 +132,45 @@ def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
     return bins(tick, divergence_terms(shares[0], shares[1]), ticks)
 
 
-_JSD = (0.0, MAX_JSD)
 STREAM_METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric(
-            "stream_density_error", "Density error per tick", "stream", "min", _JSD, "nats (JSD)", "",
+            "stream_density_error", "Density error per tick", "stream", "nats (JSD)",
             lambda pair: float(density_over_time(pair).mean()),
             "how differently people are spread over the cells at a tick",
         ),
         Metric(
-            "stream_transition_error", "Transition error per tick", "stream", "min", _JSD, "nats (JSD)", "",
+            "stream_transition_error", "Transition error per tick", "stream", "nats (JSD)",
             lambda pair: float(transitions_over_time(pair).mean()),
             "how differently people go on to the next tick",
         ),
         Metric(
-            "stream_query_error", "Query error in windows", "stream", "min", (0.0, np.inf), "relative error", "",
-            query_error, "how wrong counts in random boxes during a window are",
+            "stream_query_error", "Query error in windows", "stream", "relative error", query_error,
+            "how wrong counts in random boxes during a window are", range=RELATIVE,
         ),
         Metric(
-            "stream_hotspot_ndcg", "Hotspots in windows", "stream", "max", (0.0, 1.0), "NDCG@10", "",
+            "stream_hotspot_ndcg", "Hotspots in windows", "stream", "NDCG@10",
             lambda pair: float(hotspots(pair, pair.windows).mean()),
-            "whether the ten busiest cells of a window are found, in order",
+            "whether the ten busiest cells of a window are found, in order", "max", (0.0, 1.0),
         ),
         Metric(
-            "stream_pattern_f1", "Pattern F1 in windows", "stream", "max", (0.0, 1.0), "share", "",
+            "stream_pattern_f1", "Pattern F1 in windows", "stream", "share",
             lambda pair: float(pattern_matches(pair, pair.windows).mean()),
-            "how many of the hundred most frequent pieces of a window are found",
+            "how many of the hundred most frequent pieces of a window are found", "max", (0.0, 1.0),
         ),
         Metric(
-            "stream_kendall_tau", "Kendall's tau of the history", "stream", "max", (-1.0, 1.0), "rank correlation",
-            "", lambda pair: kendall_tau(pair.real.coverage, pair.synthetic.coverage),
-            "whether cells keep their order by the number of trips that pass",
+            "stream_kendall_tau", "Kendall's tau of the history", "stream", "rank correlation",
+            lambda pair: kendall_tau(pair.real.coverage, pair.synthetic.coverage),
+            "whether cells keep their order by the number of trips that pass", "max", (-1.0, 1.0),
         ),
         Metric(
-            "stream_trip_error", "Trip error of the history", "stream", "min", _JSD, "nats (JSD)", "", trip_error,
+            "stream_trip_error", "Trip error of the history", "stream", "nats (JSD)", trip_error,
             "how differently first and last cells of trips are paired",
         ),
         Metric(
-            "stream_length_error", "Length error of the history", "stream", "min", _JSD, "nats (JSD)", "",
-            length_error, "how differently travel distances are spread",
+            "stream_length_error", "Length error of the history", "stream", "nats (JSD)", length_error,
+            "how differently travel distances are spread",
         ),
     )
 }  # fmt: skip
