@@ -1,9 +1,15 @@
-"""A campus of five buildings, as files."""
+"""A campus of five buildings, as files; and walks between buildings."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldptrace.core.trajectories import Trajectories
+from ldptrace.generators import campus_walks
 
 BUILDINGS = [
     ("Hall", "Academic", -123.2500, 49.2600),
@@ -34,3 +40,9 @@ def write_geojson(path: Path, buildings: list[tuple[str, str, float, float]]) ->
 def write_table(path: Path, rows: list[tuple[str, str, float, float]], header: str) -> Path:
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
     return path
+
+
+def campus_trips(trajectories: int, seed: int, **settings: Any) -> Trajectories:
+    """Walks on the campus of a seed."""
+    world, day = np.random.default_rng(seed).spawn(2)
+    return campus_walks(world, **settings).trips(trajectories, day)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildings_kit import BUILDINGS, write_geojson, write_table
+from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
 from ldptrace import generators
 from ldptrace.core.pois import Visits
 from ldptrace.errors import FormatError, InputError
@@ -38,9 +38,9 @@ def test_a_category_that_nobody_knows_is_ordinary(tmp_path: Path) -> None:
 def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
     right = write_table(tmp_path / "right.csv", BUILDINGS, "NAME,BLDG_USAGE,LONG,LAT")
     wrong = write_table(tmp_path / "wrong.csv", BUILDINGS, "NAME,BLDG_USAGE,LAT,LONG")
-    expected = generators.campus(20, 1, buildings=right)
+    expected = campus_trips(20, 1, buildings=right)
     with pytest.warns(UserWarning, match="swapped"):
-        trips = generators.campus(20, 1, buildings=wrong)
+        trips = campus_trips(20, 1, buildings=wrong)
     np.testing.assert_array_equal(expected.x, trips.x)
 
 
@@ -58,7 +58,7 @@ def test_wrong_tables_are_told(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "b.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=message):
-        generators.campus(1, 1, buildings=file)
+        campus_trips(1, 1, buildings=file)
 
 
 def test_wrong_geojson_is_told(tmp_path: Path) -> None:
@@ -66,10 +66,10 @@ def test_wrong_geojson_is_told(tmp_path: Path) -> None:
     for text in ("{", "[]", '{"features": 3}', '{"features": [{"geometry": {"type": "Point"}}]}'):
         file.write_text(text)
         with pytest.raises(FormatError, match="is not a GeoJSON collection"):
-            generators.campus(1, 1, buildings=file)
+            campus_trips(1, 1, buildings=file)
     write_geojson(file, [("A", "", 0.0, 0.0), ("B", "", 0.001, 0.0)])
     with pytest.raises(FormatError, match=r"no feature of .* has a property"):
-        generators.campus(1, 1, buildings=file)
+        campus_trips(1, 1, buildings=file)
 
 
 def test_features_without_a_place_are_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildings_kit import BUILDINGS, write_geojson, write_table
+from buildings_kit import BUILDINGS, campus_trips, write_geojson, write_table
 from ldptrace import generators
 from ldptrace.core.pois import HOUR, Visits
 from ldptrace.core.trajectories import Trajectories
@@ -90,7 +90,7 @@ def test_events_draw_a_crowd(walks: Walks) -> None:
 
 @pytest.mark.slow
 def test_the_seed_decides_everything() -> None:
-    one, same, other = (generators.campus(50, seed) for seed in (1, 1, 2))
+    one, same, other = (campus_trips(50, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.x, same.x)
     np.testing.assert_array_equal(Visits.of(one).poi, Visits.of(same).poi)
     assert one.points != other.points or not np.array_equal(one.x, other.x)
@@ -122,9 +122,7 @@ def test_opening_hours_can_be_given(tmp_path: Path) -> None:
 
 def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
     rows = [("A", "Academic", 0.0, 0.0), ("B", "Housing", 300.0, 50.0)]
-    trips = generators.campus(
-        50, 1, buildings=write_table(tmp_path / "b.csv", rows, "name,usage,x,y"), noise=0.0
-    )
+    trips = campus_trips(50, 1, buildings=write_table(tmp_path / "b.csv", rows, "name,usage,x,y"), noise=0.0)
     assert trips.crs is None
     assert np.diff(Visits.of(trips).offsets).min() >= 2
 
@@ -142,4 +140,4 @@ def test_planar_buildings_stay_planar(tmp_path: Path) -> None:
 )
 def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        generators.campus(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]
+        campus_trips(**{"trajectories": 1, "seed": 1, **wrong})  # type: ignore[arg-type]

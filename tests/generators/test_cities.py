@@ -145,7 +145,7 @@ def test_wrong_settings_are_told(wrong: dict[str, float], message: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_mean_points_are_those_of_the_paper(name: str) -> None:
-    trips = generators.like(name, 5000, seed=1)
+    trips = generators.world_like(name, 1).trips(5000, np.random.default_rng(1))
     # The spread of sizes is about half of the mean, so five thousand trips tell the mean to 0.7 %.
     assert trips.sizes.mean() == pytest.approx(PRESETS[name].mean_points, rel=0.06)
     assert trips.t is not None
@@ -154,4 +154,4 @@ def test_mean_points_are_those_of_the_paper(name: str) -> None:
 
 def test_an_unknown_preset_lists_the_known() -> None:
     with pytest.raises(InputError, match=r"'paris'.*campus, oldenburg, porto"):
-        generators.like("paris")
+        generators.world_like("paris")

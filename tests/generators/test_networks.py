@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ldptrace import generators
+from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FormatError, InputError
 from ldptrace.roads import RoadNetwork, read_roads
 
 SIDE, STEP = 8, 250
+
+
+def network_trips(nodes: Any, edges: Any, count: int, seed: int = 1, **settings: Any) -> Trajectories:
+    """Trips on the network of a seed."""
+    world, day = np.random.default_rng(seed).spawn(2)
+    return generators.network_traffic(nodes, edges, world, **settings).trips(count, day)
 
 
 def write_grid(folder: Path, *, lost: bool = False) -> tuple[Path, Path]:
@@ -35,7 +43,7 @@ def written(path: Path, lines: list[str]) -> Path:
 
 
 def test_trips_stay_on_the_network(tmp_path: Path) -> None:
-    trips = generators.network(*write_grid(tmp_path), 300, seed=1, noise=0.0, interval=5.0)
+    trips = network_trips(*write_grid(tmp_path), 300, seed=1, noise=0.0, interval=5.0)
     on_line = np.minimum(np.abs(trips.x / STEP % 1), np.abs(trips.y / STEP % 1))
     on_line = np.minimum(on_line, np.minimum(1 - trips.x / STEP % 1, 1 - trips.y / STEP % 1))
     assert on_line.max() < 1e-9
@@ -45,7 +53,7 @@ def test_trips_stay_on_the_network(tmp_path: Path) -> None:
 
 def test_the_seed_decides_everything(tmp_path: Path) -> None:
     files = write_grid(tmp_path)
-    one, same, other = (generators.network(*files, 50, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (network_trips(*files, 50, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.x, same.x)
     assert one.points != other.points or not np.array_equal(one.x, other.x)
 
@@ -91,21 +99,21 @@ def test_trips_follow_one_way_streets_and_bends() -> None:
 
 def test_any_road_network_will_do(tmp_path: Path) -> None:
     write_grid(tmp_path)
-    from_folder = generators.network(tmp_path, None, 50, seed=1)
-    from_network = generators.network(read_roads(tmp_path), None, 50, seed=1)
+    from_folder = network_trips(tmp_path, None, 50, seed=1)
+    from_network = network_trips(read_roads(tmp_path), None, 50, seed=1)
     np.testing.assert_array_equal(from_folder.x, from_network.x)
 
 
 def test_a_part_that_is_cut_off_is_told_and_left_empty(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="2 of 66 nodes are cut off"):
-        trips = generators.network(*write_grid(tmp_path, lost=True), 200, seed=1)
+        trips = network_trips(*write_grid(tmp_path, lost=True), 200, seed=1)
     assert trips.x.max() < 10_000
 
 
 def test_two_nodes_are_enough(tmp_path: Path) -> None:
     nodes = written(tmp_path / "n.csv", ["id,x,y", "a,0,0", "b,500,0"])
     edges = written(tmp_path / "e.csv", ["from,to", "a,b"])
-    trips = generators.network(nodes, edges, 20, seed=1, noise=0.0)
+    trips = network_trips(nodes, edges, 20, seed=1, noise=0.0)
     assert trips.sizes.min() >= 2
     assert trips.x.min() >= 0
     assert trips.x.max() <= 500
@@ -113,10 +121,10 @@ def test_two_nodes_are_enough(tmp_path: Path) -> None:
 
 def test_minutes_are_met_where_the_map_allows(tmp_path: Path) -> None:
     files = write_grid(tmp_path)
-    trips = generators.network(*files, 3000, seed=1, interval=5.0, minutes=2.0)
+    trips = network_trips(*files, 3000, seed=1, interval=5.0, minutes=2.0)
     assert (trips.sizes.mean() - 1.5) * 5 / 60 == pytest.approx(2.0, rel=0.1)
     with pytest.raises(InputError, match="minutes on average, not 60"):
-        generators.network(*files, 1, minutes=60.0)
+        network_trips(*files, 1, minutes=60.0)
 
 
 NODES = ["node_id,x,y", "1,0,0", "2,100,0", "3,200,0"]
@@ -154,14 +162,14 @@ EDGES = ["node1,node2,edge_class", "1,2,3", "2,3,3"]
 def test_wrong_tables_are_told(tmp_path: Path, nodes: list[str], edges: list[str], message: str) -> None:
     files = written(tmp_path / "nodes.csv", nodes), written(tmp_path / "edges.csv", edges)
     with pytest.raises(InputError, match=message):
-        generators.network(*files, 1)
+        network_trips(*files, 1)
 
 
 def test_missing_and_binary_files_are_told(tmp_path: Path) -> None:
     _, edges = write_grid(tmp_path)
     with pytest.raises(InputError, match=r"there is no file .*nowhere"):
-        generators.network(tmp_path / "nowhere.csv", edges, 1)
+        network_trips(tmp_path / "nowhere.csv", edges, 1)
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"\xff\xfe\x00\x01" * 50)
     with pytest.raises(FormatError, match="is not a table of text columns"):
-        generators.network(broken, edges, 1)
+        network_trips(broken, edges, 1)

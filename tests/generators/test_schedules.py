@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildings_kit import write_table
+from buildings_kit import campus_trips, write_table
 from ldptrace import generators
 from ldptrace.core import parallel
 from ldptrace.core.pois import HOUR, Pois, Visits
@@ -33,7 +33,7 @@ def test_walks_that_cannot_be_are_told(tmp_path: Path) -> None:
     rows = [("A", "One", 0.0, 0.0), ("B", "Two", 30_000.0, 0.0)]
     file = write_table(tmp_path / "b.csv", rows, "name,usage,x,y")
     with pytest.raises(InputError, match="no two buildings that are open one after the other"):
-        generators.campus(10, 1, buildings=file, hours={"One": (20, 20.5), "Two": (21, 21.5)})
+        campus_trips(10, 1, buildings=file, hours={"One": (20, 20.5), "Two": (21, 21.5)})
 
 
 def campus(events: int = 0) -> Campus:

@@ -41,42 +41,6 @@ EVENTS, EVENT_SHARE, SHORTEST_STAY, PILOT = 3, 0.02, 120.0, 2000
 Hours = Mapping[str, tuple[float, float]]
 
 
-def campus(
-    trajectories: int = 10_000,
-    seed: Seed = None,
-    *,
-    buildings: str | Path | None = None,
-    visits: tuple[int, int] = (3, 8),
-    minutes: float = 2.85,
-    interval: float = 25.0,
-    noise: float = 4.0,
-    hours: Hours | None = None,
-) -> Trajectories:
-    """Walks between the buildings of a campus, recorded outdoors only; `t` is in seconds after midnight.
-
-    `buildings` is a GeoJSON file or a table; without one a campus is generated, in metres in the plane. A
-    walker visits from `visits[0]` to `visits[1]` buildings, each open when reached, and a walk between two
-    takes `minutes` on average. The list columns `poi` and `poi_t` tell which building was reached when
-    (`Visits.of`); the numbers are rows of the table of places that `campus_walks(...).pois` holds.
-
-    >>> walks = campus(20, seed=1)
-    >>> len(walks), len(Visits.of(walks))
-    (20, 20)
-    """
-    count = whole(trajectories)
-    world, day = np.random.default_rng(seed).spawn(2)
-    walks = campus_walks(
-        world,
-        buildings=buildings,
-        visits=visits,
-        minutes=minutes,
-        interval=interval,
-        noise=noise,
-        hours=hours,
-    )
-    return walks.trips(count, day)
-
-
 def campus_walks(
     seed: Seed = None,
     *,
@@ -87,7 +51,17 @@ def campus_walks(
     noise: float = 4.0,
     hours: Hours | None = None,
 ) -> Walks:
-    """A campus with its places, paths and events, ready to draw walks."""
+    """A campus with its places, paths and events, ready to draw walks; they are recorded outdoors only.
+
+    `buildings` is a GeoJSON file or a table; without one a campus is generated, in metres in the plane. A
+    walker visits from `visits[0]` to `visits[1]` buildings, each open when reached, and a walk between two
+    takes `minutes` on average. In the trips, `t` is in seconds after midnight, and the list columns `poi` and `poi_t`
+    tell which building was reached when (`Visits.of`); the numbers are rows of `pois`, the table of places.
+
+    >>> trips = campus_walks(seed=1).trips(20, np.random.default_rng(1))
+    >>> len(trips), len(Visits.of(trips))
+    (20, 20)
+    """
     fewest, most = visits
     if not 2 <= fewest <= most <= 100:
         raise InputError(f"visits must be two numbers from 2 to 100, the smaller first, got {visits!r}")

@@ -74,26 +74,6 @@ def city_traffic(
     return Traffic.prepare(roads, attraction, recorder, minutes, (0.0, 0.0, town.size, town.size), rng)
 
 
-def network(
-    nodes: str | Path | RoadNetwork,
-    edges: str | Path | None = None,
-    trajectories: int = 10_000,
-    seed: Seed = None,
-    *,
-    interval: float = 15.0,
-    noise: float = 8.0,
-    minutes: float | None = None,
-) -> Trajectories:
-    """Trips on a road network; see `network_traffic` for the network and `city` for the trips.
-
-    Coordinates come out as they went in: planar units taken as metres, or degrees (`crs` "EPSG:4326").
-    """
-    count = whole(trajectories)
-    world, day = np.random.default_rng(seed).spawn(2)
-    traffic = network_traffic(nodes, edges, world, interval=interval, noise=noise, minutes=minutes)
-    return traffic.trips(count, day)
-
-
 def network_traffic(
     nodes: str | Path | RoadNetwork,
     edges: str | Path | None = None,
@@ -106,7 +86,8 @@ def network_traffic(
     """A road network with its hubs and destinations, ready to draw trips.
 
     The network is two tables of nodes and edges, any file that `read_roads` reads, or a `RoadNetwork`. Trips
-    follow its lines and its one-way streets; roads of which nothing is known count as ordinary streets.
+    follow its lines and its one-way streets; roads of which nothing is known count as ordinary streets. Coordinates
+    come out as they went in: planar units taken as metres, or degrees (`crs` "EPSG:4326").
     """
     rng = np.random.default_rng(seed)
     recorder = Recorder.driving(interval, noise)
@@ -221,18 +202,12 @@ def preset(name: str, place: str | None = None) -> Preset:
     return PRESETS[name]
 
 
-def like(name: str, trajectories: int = 10_000, seed: Seed = None) -> Trajectories:
-    """Data that resemble one of the paper's sets: `campus`, `oldenburg` or `porto`.
+def world_like(name: str, seed: Seed = None) -> Traffic | Walks:
+    """A place whose trips resemble one of the paper's sets, `campus`, `oldenburg` or `porto`, ready to draw them.
 
-    >>> len(like("campus", 10, seed=1))
+    >>> len(world_like("campus", 1).trips(10, np.random.default_rng(1)))
     10
     """
-    world, day = np.random.default_rng(seed).spawn(2)
-    return world_like(name, world).trips(trajectories, day)
-
-
-def world_like(name: str, seed: Seed = None) -> Traffic | Walks:
-    """The place alone, ready to draw trips, also in batches."""
     chosen = preset(name)
     if chosen.place == "campus":
         return campus_walks(seed, **chosen.settings)
