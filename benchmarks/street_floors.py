@@ -27,6 +27,7 @@ from benchmarks.tables import save
 from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning
+from ldptrace.models.base import Along, Sampler
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.coverage import in_pieces, pieces_of
@@ -139,7 +140,8 @@ def fitted(town: Town, judge: Judge, epsilon: float, n: int) -> Callable[[int], 
         model = RouteModel.fit(estimates, town.roads, rng)
         seconds = time.process_time() - begin
         off = model.elsewhere + (1 - model.elsewhere) * model.off_streets
-        return shown(judge.scores(model.sample(len(town.trips), rng, timed=True), seed), off, seconds)
+        drawn = Sampler.of(model, len(town.trips), rng, Along(timed=True)).trips()
+        return shown(judge.scores(model.labelled(drawn), seed), off, seconds)
 
     return make
 

@@ -43,12 +43,11 @@ FEW, DENSE = 64, 1 << 22
 class Along:
     """How points are chosen along the way of a trip: every `spacing` units, or every `interval` seconds.
 
-    On streets, `noise` is the standard deviation of a GPS error, and `timed` keeps the times that free roads take.
+    On streets, `timed` keeps the times that free roads take.
     """
 
     spacing: float | None = None
     interval: float | None = None
-    noise: float = 0.0
     timed: bool = False
 
 

@@ -204,12 +204,6 @@ def test_points_are_placed_as_asked(fitted: tuple[RouteModel, Trajectories, Esti
     inside = np.ones(len(steps), dtype=bool)
     inside[even.offsets[1:-1] - 1] = False
     assert steps[inside].max() <= 40 + 1e-9
-    exact, shaken = (
-        model.sample(300, np.random.default_rng(1), spacing=40, noise=noise) for noise in (0.0, 5.0)
-    )
-    assert 3 < np.std(shaken.x - exact.x) < 7
-    with pytest.raises(InputError, match="noise"):
-        model.sample(1, np.random.default_rng(1), noise=-1)
     with pytest.raises(InputError, match="not both"):
         model.sample(1, np.random.default_rng(1), spacing=1, interval=1)
     with pytest.raises(InputError, match="negative"):
@@ -334,7 +328,7 @@ def test_trips_are_the_same_however_many_are_drawn_at_a_time(
 ) -> None:
     model, _, estimates = fitted
     mixed = replace(model, off_streets=0.4, paths=PathModel.fit(estimates))
-    for options in ({}, {"spacing": 200.0, "noise": 5.0}, {"interval": 20.0}):
+    for options in ({}, {"spacing": 200.0}, {"interval": 20.0}):
         assert_batches_agree(mixed, **options)
     assert_batches_agree(model)
 

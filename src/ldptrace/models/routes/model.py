@@ -18,8 +18,8 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place, respace, running
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
-from ldptrace.errors import FitWarning, InputError
-from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Replicated, Sampler, checked_count
+from ldptrace.errors import FitWarning
+from ldptrace.models.base import Along, Arrays, MobilityModel, Part, Replicated, checked_count
 from ldptrace.models.fit import Fit
 from ldptrace.models.observation import (
     Match,
@@ -175,42 +175,17 @@ class RouteModel(MobilityModel):
     def _running(self) -> Floats:
         return np.cumsum(self.routes.weights)
 
-    def sample(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        *,
-        spacing: float | None = None,
-        interval: float | None = None,
-        noise: float = 0.0,
-        timed: bool = False,
-    ) -> Trajectories:
-        """Independent trips along the streets' lines.
-
-        Points come every `spacing` units of the network's lengths (metres where coordinates are degrees), or every
-        `interval` seconds, with times `t` since the start of the trip. Without either they are dense, and leave out
-        corners of cells that devices seem to miss, because their fixes are further apart. `noise` is the standard
-        deviation of a GPS error, in the same unit as `spacing`. `timed` keeps the times of free roads however points
-        are chosen, where the network knows them.
-        """
-        if not (math.isfinite(noise) and noise >= 0):
-            raise InputError(f"noise must be a number from 0, got {noise!r}")
-        # The plan says in which coordinates people answered, or leaves it open; without one the map says it.
-        return self.labelled(Sampler.of(self, count, rng, Along(spacing, interval, noise, timed)).trips())
-
     def block(self, count: int, rng: np.random.Generator, along: Along) -> Part:
         # A child: times of trips are drawn from the source itself.
         (own,) = rng.spawn(1)
-        part, _ = self._drawn(count, own, along)
-        if along.noise == 0:
-            return part
-        drawn = part(0, count)
-        across, up = self.routes.roads.scale
-        x, y = own.normal(0.0, along.noise, (2, drawn.points))
-        return replace(drawn, x=drawn.x + x / across, y=drawn.y + y / up).part
+        return self._drawn(count, own, along)[0]
 
     def _drawn(self, count: int, rng: np.random.Generator, along: Along) -> tuple[Part, Ints]:
-        """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets."""
+        """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets.
+
+        Without `spacing` or `interval` points are dense, and omit corners of cells that devices seem to miss, because
+        their fixes are further apart.
+        """
         elsewhere = int(rng.binomial(count, self.elsewhere)) if self.elsewhere else 0
         off = int(rng.binomial(count - elsewhere, self.off_streets))
         followed = count - elsewhere - off
