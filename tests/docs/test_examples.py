@@ -148,7 +148,7 @@ class Reader:
     """Somebody who types the examples of page after page: a Python process that stays, and shells as they are needed.
 
     Commands of the package run in the process as the program `ldptrace` would; their status is that of its end.
-    Only libraries of routes and generated sets are smaller than a reader's, of whose time they take the most.
+    Only libraries of routes, generated sets and samples of models are smaller than a reader's: they take the most time.
     """
 
     PROCESS = """
@@ -159,7 +159,9 @@ os.dup2(said, 2)
 
 from ldptrace.methods import single_report
 from ldptrace.models.routes import model
+from ldptrace.products import sample
 single_report.OPTIONS["library"] = model.FEWEST = 5_000
+sample.DRAWN = 20_000
 
 def command(line):
     from ldptrace.cli import main

@@ -94,12 +94,12 @@ class Sample:
         return Sample(usable, population * with_trip(trips.provenance) / len(usable))
 
     @staticmethod
-    def of_model(model: MobilityModel, population: float | None = None, count: int = DRAWN) -> Sample:
+    def of_model(model: MobilityModel, population: float | None = None, count: int | None = None) -> Sample:
         """Many trips of a model, always the same ones, which stand for the trips that the model expects.
 
         Without a population they stand for the devices that answered.
         """
-        trips, replicates = model.replicated(count, np.random.default_rng(0))
+        trips, replicates = model.replicated(count or DRAWN, np.random.default_rng(0))
         share = model.without_trip
         made = Sample.of_trips(trips, model.devices or None if population is None else population)
         error = 0.0 if share is None or not share.clear else share.std_error / max(1 - share.value, 1e-9)
