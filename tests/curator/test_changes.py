@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ldptrace.core.paths import CellPaths
-from ldptrace.curator.changes import ALARM, Watch, level_changes
+from ldptrace.curator.changes import ALARM, VIEWS, Watch, _compared, _named, level_changes
+from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Tally
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -38,12 +41,25 @@ def test_a_change_says_which_question_where_since_when_and_how_sure(rng: np.rand
     assert "visits" in {change.question for change in found}
     clearest = found[0]
     assert clearest.since == 9.0
-    assert clearest.chance < ALARM
+    assert clearest.chance < 200 * ALARM
     assert clearest.item in (2, 4)
     assert (clearest.after > clearest.before) == (clearest.item == 2)
     assert "has changed since 9 s" in str(clearest)
     assert list(found) == sorted(found, key=lambda change: change.chance)
     assert watch.since_change.effective == 3000
+
+
+def test_how_sure_counts_all_comparisons_of_the_step(rng: np.random.Generator) -> None:
+    """A second step is compared with the first in three views: each question, and all of them together."""
+    watch, tallies = Watch(PLAN), [step(4, rng, users=1500), step(2, rng, users=1500)]
+    watch.add(tallies[0], 0.0)
+    found = watch.add(tallies[1], 1.0)
+    views = [_compared(*(Estimates.from_tally(PLAN, tally) for tally in tallies), view) for view in VIEWS]
+    single = min(change.chance for compared in views for change in _named(compared, 0.0))
+    assert found[0].chance == pytest.approx(sum(len(compared) + 1 for compared in views) * single)
+    assert found[0].chance > 10 * single
+    assert str(replace(found[0], chance=1.3e-4)).endswith("by chance in 1 of 7,700 steps)")
+    assert str(replace(found[0], chance=1e-20)).endswith("by chance in fewer than 1 of 1,000,000 steps)")
 
 
 def test_nothing_is_named_while_it_warms_up(rng: np.random.Generator) -> None:

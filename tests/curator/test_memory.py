@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -73,10 +74,11 @@ def test_a_change_is_named_once_and_what_was_before_is_forgotten(rng: np.random.
 
 def test_what_is_remembered_is_as_large_after_many_steps(rng: np.random.Generator) -> None:
     memory, tally = Memory(PLAN, 1.0), step(4, 50, rng)
+    sizes = []
     for number in range(60):
         memory.add(tally, float(number))
-    assert len(memory._sums) == len(memory.candidates)
-    assert len(memory._watch._recent) <= 16
+        sizes.append(len(pickle.dumps(memory)))
+    assert max(sizes[20:]) < min(sizes[20:]) + 200
 
 
 def test_a_memory_of_tallies_in_any_order(rng: np.random.Generator) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
+from ldptrace.models.fit import CONTINUED
 from ldptrace.models.space_time import TimedModel
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
@@ -78,3 +81,20 @@ def test_where_devices_report_on_arrival_long_trips_are_drawn_more_often(rng: np
     drawn = [now.travellers(2000, np.random.default_rng(1), 30.0, start) for start in (None, 300.0)]
     assert [len(each) for each in drawn] == [2000, 2000]
     assert drawn[1].sizes.mean() > 1.1 * drawn[0].sizes.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ldptrace.errors.FitWarning")
+def test_a_step_takes_bounded_work_and_leaves_a_bounded_state(rng: np.random.Generator) -> None:
+    """Answers that are precise and that no model of paths explains quite: a fit could go on for long."""
+    plan, trips = Plan.single_report(Grid(BOUNDS, 3), 6.0, questions=QUESTIONS), lines(20_000, rng)
+    now, tally = Now(plan, 600.0), tally_of_step(plan, trips, np.arange(20_000), rng)
+    rounds, sizes = [], []
+    for number in range(6):
+        now.add(tally, 600.0 * number)
+        assert now._refit.latest is not None
+        rounds.append(now._refit.latest.rounds)
+        sizes.append(len(pickle.dumps(now._refit)))
+    assert rounds[0] > CONTINUED
+    assert max(rounds[1:]) <= CONTINUED
+    assert max(sizes) < min(sizes) + 500

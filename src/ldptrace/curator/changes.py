@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -27,8 +27,10 @@ from ldptrace.protocol.plan import Plan
 
 # Largest number of steps that are compared since a change, and before it.
 AFTER, BEFORE = 8, 8
-# Chance of naming a change in one comparison where there is none.
+# Chance of naming a change in one comparison where there is none; some hundred comparisons are made after a step.
 ALARM = 1e-6
+# Chances below one in this many are not told apart: they are those of a tail that no noise follows so far.
+CERTAIN = 1_000_000
 # Before its answers are known, one step in 20 is believed to begin a change that moves quarters of the map by a third.
 RARE, LARGE = 1 / 20, 1 / 3
 
@@ -37,7 +39,8 @@ RARE, LARGE = 1 / 20, 1 / 3
 class Change:
     """Answers to a question that are not what they were: since when, where most, and how unlikely by chance.
 
-    `before` and `after` are answers per device; those before are scaled to as many trips as there are now.
+    `before` and `after` are answers per device; those before are scaled to as many trips as there are now. `chance` is
+    how likely noise alone shows as much in any of the comparisons of one step, at most: all of them are counted.
     """
 
     question: str
@@ -52,8 +55,18 @@ class Change:
         way = "more" if self.after > self.before else "fewer"
         return (
             f"{self.question} has changed since {moment_words(self.since)}: {way} {self.where} "
-            f"({self.before:.3f} to {self.after:.3f} per device; by chance once in {1 / max(self.chance, 1e-99):.0e})"
+            f"({self.before:.3f} to {self.after:.3f} per device; {self.chance_words('steps')})"
         )
+
+    def chance_words(self, steps: str) -> str:
+        """How unlikely noise alone is to have it named.
+
+        >>> Change("start", 0.0, 0, "cell 0,0", 0.1, 0.2, 0.0123).chance_words("weeks")
+        'by chance in 1 of 81 weeks'
+        """
+        if self.chance * CERTAIN < 1:
+            return f"by chance in fewer than 1 of {CERTAIN:,} {steps}"
+        return f"by chance in 1 of {float(f'{1 / self.chance:.2g}'):,.0f} {steps}"
 
 
 def moment_words(time: float) -> str:
@@ -101,13 +114,16 @@ class Watch:
         if self._steps <= self._warm_up:
             return ()
         found: dict[str, tuple[int, Change]] = {}
-        odds = []
+        odds, tests = [], 0
         for count in range(1, min(AFTER, len(self._recent) - 1) + 1):
             since, before, after = self._sides(count)
             odds.append(math.log(RARE) + _evidence(before, after))
-            for change in _changed(before, after, since):
-                if change.question not in found or change.chance < found[change.question][1].chance:
-                    found[change.question] = count, change
+            for compared in (_compared(before, after, view) for view in VIEWS):
+                # Each question, and all of them together.
+                tests += len(compared) + 1
+                for change in _named(compared, since):
+                    if change.question not in found or change.chance < found[change.question][1].chance:
+                        found[change.question] = count, change
         if not found:
             self._chances = _shares(np.array([0.0, *odds]))
             return ()
@@ -116,7 +132,7 @@ class Watch:
         kept = list(self._recent)[-ordered[0][0] :]
         self._recent.clear()
         self._recent.extend(kept)
-        return tuple(change for _, change in ordered)
+        return tuple(replace(change, chance=min(tests * change.chance, 1.0)) for _, change in ordered)
 
     def copy(self) -> Watch:
         """The same steps, to which others are added."""
@@ -154,11 +170,6 @@ class Watch:
             for part in (earlier, later)
         )
         return earlier[-1].time, before, after
-
-
-def _changed(before: Estimates, after: Estimates, since: float) -> list[Change]:
-    """Questions whose answers are not those of before, in any view."""
-    return [change for view in VIEWS for change in _named(_compared(before, after, view), since)]
 
 
 def _evidence(before: Estimates, after: Estimates) -> float:
@@ -251,7 +262,8 @@ def _compared(before: Estimates, after: Estimates, view: View) -> list[_Compared
 
 
 def _named(compared: Sequence[_Compared], since: float) -> list[Change]:
-    """Questions whose answers changed; or, where only all of them together say so, the one that says most."""
+    """Questions whose answers changed, with the chance of that one comparison; or, where only all of them together say
+    so, the one that says most."""
     from scipy.special import chdtrc
 
     if not compared:

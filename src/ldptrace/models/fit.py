@@ -136,12 +136,14 @@ def _grown(basis: Any) -> Any:
     return csr_array(vstack([basis, csr_array((1, basis.shape[1]))]))
 
 
-ROUNDS = 10
-# Rounds in which the variances of the prior's components are learned, and where a fit goes on from a similar one.
-LEARNING, RELEARNING = 4, 2
-# The fit has settled when new derivatives move no expected answer by more than this many standard errors.
-TOLERANCE = 0.5
-# Later steps fall short on purpose: full ones swing around the fit.
+# Rounds at most, and in a stream, where the next fit goes on from this one.
+ROUNDS, CONTINUED = 10, 3
+# Rounds in which the variances of the prior's components are learned, where a fit goes on from one, and in a stream.
+LEARNING, RELEARNING, CONTINUED_LEARNING = 4, 2, 1
+# The fit has settled when new derivatives move no expected answer by more than this many standard errors; a fit is one
+# to go on from while it is this near.
+TOLERANCE, NEAR = 0.5, 10.0
+# Steps after the first two, in a stream after the first, fall short on purpose: full ones swing around the fit.
 _RELAXED = 0.6
 # Variance of potentials that are held at zero.
 _HELD = 1e-9
@@ -152,16 +154,26 @@ class Fit(Generic[Model]):
     """The fitted model of trips, the share of devices without one, and the variances of the prior's components.
 
     `with_trip` is the share of devices with a trip that it was fitted with: one, unless the answers to single questions
-    say clearly that it is less. `expected` are the answers of all devices to each question.
+    say clearly that it is less. `expected` are the answers of all devices to each question. The last round wanted to
+    move none of them by more than `change` standard errors.
     """
 
     model: Model
     expected: dict[str, Floats]
     variances: dict[str, float]
     rounds: int
-    converged: bool
+    change: float
     with_trip: float
     share: Share
+
+    @property
+    def converged(self) -> bool:
+        return self.change < TOLERANCE
+
+    @property
+    def near(self) -> bool:
+        """Whether it saw answers, and the next fit can go on from it."""
+        return bool(self.expected) and self.change < NEAR
 
     @property
     def scales(self) -> dict[str, float]:
@@ -175,12 +187,15 @@ def fit_potentials(
     observations: Sequence[Observation],
     progress: Callable[[int, int], None] | None = None,
     before: Fit[Any] | None = None,
+    *,
+    briefly: bool = False,
 ) -> Fit[Model]:
     """The most probable potentials given the answers, from a model whose potentials are zero.
 
     Or from one that is nearly fitted: with the potentials of a similar fit, `before`, whose variances are where the
     search for others begins. A model that offers products with its Jacobian instead of the Jacobian is fitted without
-    any large matrix. `progress` gets, before each round, its number and the largest possible number.
+    any large matrix. `progress` gets, before each round, its number and the largest possible number. A fit of a stream
+    goes on `briefly`: what a few rounds leave undone, the next fit does, so that the time of a step has a bound.
     """
     guess = first_guess(observations)
     with_trip = 1.0
@@ -193,8 +208,8 @@ def fit_potentials(
             travelling(here, with_trip),
             grown,
             observations,
+            _Rounds.of(before, briefly),
             progress,
-            None if before is None else before.variances,
         )
 
 
@@ -217,41 +232,56 @@ def solver_at(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) 
     return solver, np.log([fit.variances[part.name] for part in grown.components])
 
 
+@dataclass(frozen=True)
+class _Rounds:
+    """How many rounds a fit makes at most, in how many it learns variances, from which on, and how many steps are full."""
+
+    most: int
+    learning: int
+    full: int
+    variances: Mapping[str, float]
+
+    @staticmethod
+    def of(before: Fit[Any] | None, briefly: bool) -> _Rounds:
+        if before is None:
+            return _Rounds(ROUNDS, LEARNING, 2, {})
+        if briefly:
+            return _Rounds(CONTINUED, CONTINUED_LEARNING, 1, before.variances)
+        return _Rounds(ROUNDS, RELEARNING, 2, before.variances)
+
+
 def _fitted(
     here: Travelling[Model],
     prior: Prior,
     observations: Sequence[Observation],
+    rounds: _Rounds,
     progress: Callable[[int, int], None] | None,
-    found: Mapping[str, float] | None,
 ) -> Fit[Model]:
     names = [component.name for component in prior.components]
     logs = np.log(
         [
-            found[component.name] if found is not None and not component.fixed else component.variance
+            component.variance if component.fixed else rounds.variances.get(component.name, component.variance)
             for component in prior.components
         ]
     )
-    learning = LEARNING if found is None else RELEARNING
     if not observations:
         variances = dict(zip(names, np.exp(logs).tolist(), strict=True))
-        return Fit(here.trips, {}, variances, 0, True, 1.0, first_guess([]))
+        return Fit(here.trips, {}, variances, 0, 0.0, 1.0, first_guess([]))
     solver = _solver(here, prior, observations)
-    for number in range(1, ROUNDS + 1):
+    for number in range(1, rounds.most + 1):
         if progress is not None:
-            progress(number, ROUNDS)
+            progress(number, rounds.most)
         solver.linearise(here)
-        if number <= learning:
+        if number <= rounds.learning:
             learned = solver.likely(here, logs)
             # Half a step, later on: what is most likely near one fit is not quite so near the next.
             logs = learned if number <= 2 else (logs + learned) / 2
-        here, change = solver.descend(here, logs, 1.0 if number <= 2 else _RELAXED)
-        if number >= learning and change < TOLERANCE:
+        here, change = solver.descend(here, logs, 1.0 if number <= rounds.full else _RELAXED)
+        if number >= rounds.learning and change < TOLERANCE:
             break
     variances = {name: float(np.exp(log)) for name, log in zip(names, logs, strict=True)}
     share = _share(here, solver, logs)
-    return Fit(
-        here.trips, solver.expected(here), variances, number, change < TOLERANCE, here.with_trip, share
-    )
+    return Fit(here.trips, solver.expected(here), variances, number, change, here.with_trip, share)
 
 
 def _share(here: Travelling[Any], solver: Solver[Any], logs: Floats) -> Share:

@@ -16,7 +16,8 @@ from ldptrace.core.arrays import Floats
 from ldptrace.errors import InputError
 from ldptrace.models.observation import REPLICATES
 
-STEPS = 60
+# Steps of Gauss-Newton at most, and what one must still add to the logarithm of the probability for another to follow.
+STEPS, GAIN = 60, 1e-6
 # Directions in which a covariance bends less than this, as a standard deviation, are omitted: no answer can see them.
 STIFF = 1e-3
 # No city is closer to a public profile than this, as a standard deviation of logarithms: smaller bends may be the best
@@ -163,7 +164,7 @@ def _most_probable(
         else:
             break
         z, probabilities, gain, cost = z - share * step, moved, cost - lower, lower
-        if gain < 1e-8:
+        if gain < GAIN:
             break
     spread = root @ np.linalg.inv(np.linalg.cholesky(curvature)).T
     return probabilities, -cost - 0.5 * float(np.linalg.slogdet(curvature)[1]), spread

@@ -69,12 +69,12 @@ def change_words(change: Change) -> str:
     """What has changed, for people; the numbers are shares of the devices.
 
     >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-9))
-    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance once in 1e+09).'
+    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in fewer than 1 of 1,000,000 windows).'
     """
     way = "More" if change.after > change.before else "Less"
     return (
         f"{way} {change.where} since {day(round(change.since))} (question {change.question}: "
-        f"{change.before:.3f} before, {change.after:.3f} now; by chance once in {1 / max(change.chance, 1e-99):.0e})."
+        f"{change.before:.3f} before, {change.after:.3f} now; {change.chance_words('windows')})."
     )
 
 

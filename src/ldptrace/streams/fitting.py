@@ -66,14 +66,9 @@ class PathRefit(Refit):
 
     def fitted(self, estimates: Estimates, observations: Sequence[Observation]) -> tuple[PathFit, Prior]:
         """The fit of these answers, from the last one on, and the prior that it has."""
-        before = self._fit if self._settled else None
+        before = self._fit if self._fit is not None and self._fit.near else None
         self._fit, prior = fit_paths(estimates, observations, self.area, before)
         return self._fit, prior
-
-    @property
-    def _settled(self) -> bool:
-        """Whether the last fit is one to go on from: one that saw answers, and found its way."""
-        return self._fit is not None and bool(self._fit.expected) and self._fit.converged
 
 
 class RouteRefit(Refit):

@@ -213,7 +213,7 @@ def fit_paths(
 ) -> tuple[PathFit, Prior]:
     """The most probable potentials of the path model, and what was believed of them before any answer.
 
-    A fit goes on from a similar one, `before`.
+    A fit of a stream goes on from the one `before`, briefly.
     """
     graph, lengths = _graph(estimates.plan.grid, area), longest(estimates)
     layout = Layout(graph.cells, graph.moves, lengths)
@@ -221,7 +221,7 @@ def fit_paths(
     begin = np.zeros(layout.size) if before is None else before.model.potentials
     if layout.size <= DENSE:
         small = Expectation.at(graph, lengths, begin)
-        return fit_potentials(small, prior, observations, before=before), prior
+        return fit_potentials(small, prior, observations, before=before, briefly=True), prior
     progress = None
     if before is None:
         progress = partial(LOG.info, "fit: round %d of at most %d")
@@ -234,7 +234,7 @@ def fit_paths(
     from ldptrace.models.path.flow import Flow
 
     large = Flow.at(graph, lengths, begin)
-    return fit_potentials(large, prior, observations, progress, before), prior
+    return fit_potentials(large, prior, observations, progress, before, briefly=True), prior
 
 
 def longest(estimates: Estimates) -> int:

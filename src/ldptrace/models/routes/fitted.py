@@ -100,8 +100,8 @@ class Fitted:
         return Fitted(routes, cut.strides, fit, prior)
 
     def again(self, observations: Sequence[Observation]) -> Fitted:
-        """The same library, fitted to other answers to the same questions, from this fit on."""
-        fit = fit_potentials(self.fit.model, self.prior, observations, before=self.fit)
+        """The same library, fitted to other answers to the same questions, briefly, from this fit on."""
+        fit = fit_potentials(self.fit.model, self.prior, observations, before=self.fit, briefly=True)
         return replace(self, fit=fit)
 
     @property
