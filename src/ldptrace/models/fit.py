@@ -260,7 +260,9 @@ def _fitted(
     names = [component.name for component in prior.components]
     logs = np.log(
         [
-            component.variance if component.fixed else rounds.variances.get(component.name, component.variance)
+            component.variance
+            if component.fixed
+            else rounds.variances.get(component.name, component.variance)
             for component in prior.components
         ]
     )
