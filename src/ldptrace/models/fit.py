@@ -234,7 +234,7 @@ def solver_at(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) 
 
 @dataclass(frozen=True)
 class _Rounds:
-    """How many rounds a fit makes at most, in how many it learns variances, from which on, and how many steps are full."""
+    """How many rounds a fit makes at most, in how many it learns variances, from which on, and how many are full."""
 
     most: int
     learning: int

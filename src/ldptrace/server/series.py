@@ -68,8 +68,8 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
 def change_words(change: Change) -> str:
     """What has changed, for people; the numbers are shares of the devices.
 
-    >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-9))
-    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in fewer than 1 of 1,000,000 windows).'
+    >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-4))
+    'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in 1 of 10,000 windows).'
     """
     way = "More" if change.after > change.before else "Less"
     return (
