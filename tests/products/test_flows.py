@@ -129,9 +129,9 @@ def test_geojson_and_parquet_are_two_files(tmp_path: Path) -> None:
 
 
 def test_trips_of_another_place_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="of the way of the trips lies on its streets"):
+    with pytest.raises(InputError, match="of the length of the trips lies on its streets"):
         flows(trip((0, 100), (600, 100)), ROADS)
-    with pytest.raises(InputError, match="0% of the way"):
+    with pytest.raises(InputError, match="0% of the length"):
         flows(trip((5000, 100), (5600, 100)), ROADS)
     with pytest.raises(
         InputError, match="its coordinates are EPSG:32633, those of the trajectories EPSG:4326"

@@ -111,8 +111,8 @@ class Flows:
         followed = on / way if way else 0.0
         if followed < FOLLOWED:
             raise InputError(
-                f"{roads.name}: {followed:.0%} of the way of the trips lies on its streets; flows need trips that "
-                f"follow the streets for at least {FOLLOWED:.0%} of their way"
+                f"{roads.name}: only {followed:.0%} of the length of the trips lies on its streets; flows need trips "
+                f"with at least {FOLLOWED:.0%} of their length on streets"
             )
         passes = Passes.joined([Passes.of(part, index, streets) for part in found])
         slots = HOURS if by == "hour" else WHOLE_DAY
