@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldptrace.errors import InputError
-from ldptrace.products.files import checked_target, needed, write_table
+from ldptrace.products.files import checked_target, write_table
 
 TABLE = pa.table({"trips": [1, 2]})
 
@@ -30,8 +30,3 @@ def test_tables_hold_their_promise_or_have_it_beside(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a.csv.promise.json").read_text())["privacy"] == {"epsilon": "1"}
     write_table(TABLE, tmp_path / "a.csv", None)
     assert not (tmp_path / "a.csv.promise.json").exists()
-
-
-def test_a_missing_package_names_the_extra() -> None:
-    with pytest.raises(InputError, match=r"no_such_package is needed for this; install it with: .*planning"):
-        needed("no_such_package")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Bounds
 from ldptrace.protocol.units import GEOGRAPHIC
@@ -44,10 +45,7 @@ def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:
 
 def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
     """Coordinates of the system `source` in the system `target`; needs the extra `geo`."""
-    try:
-        import pyproj
-    except ImportError:
-        raise InputError("pyproj is needed for this; install it with: pip install 'ldptrace[geo]'") from None
+    pyproj = needed("pyproj")
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
     except pyproj.exceptions.ProjError as error:

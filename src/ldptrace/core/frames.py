@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,13 @@ import pyarrow as pa
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, LocalPlane
+from ldptrace.core.extras import needed
 from ldptrace.core.times import are_dates
 from ldptrace.errors import InputError
 
 # Where a frame says what was promised about it.
 PROMISE = "ldptrace"
 LINES = {"LineString", "MultiLineString", "LinearRing"}
-
-
-def module(name: str) -> Any:
-    """An optional module, or one sentence that says how to get it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise InputError(f"{name} is needed for this; install it with: pip install 'ldptrace[geo]'") from None
 
 
 def is_frame(data: object) -> str | None:
@@ -46,7 +38,7 @@ def is_frame(data: object) -> str | None:
 
 def table_of(frame: Any) -> pa.Table:
     """A pandas frame as a table; an index that has a name, or is of times, is a column like the others."""
-    pandas = module("pandas")
+    pandas = needed("pandas")
     if isinstance(frame.index, pandas.MultiIndex) or frame.index.name is not None:
         frame = frame.reset_index()
     elif isinstance(frame.index, pandas.DatetimeIndex):
@@ -58,7 +50,7 @@ def table_of(frame: Any) -> pa.Table:
 def points_table(frame: Any) -> pa.Table:
     """A geopandas frame of points as a table with x and y."""
     geometry = frame.geometry
-    plain = module("pandas").DataFrame(frame.drop(columns=geometry.name))
+    plain = needed("pandas").DataFrame(frame.drop(columns=geometry.name))
     known = ~(geometry.isna() | geometry.is_empty).to_numpy()
     x, y = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
     x[known], y[known] = geometry.x[known], geometry.y[known]
@@ -69,7 +61,7 @@ def points_table(frame: Any) -> pa.Table:
 
 def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table | None]:
     """x, y, offsets, t and the other columns of a geopandas frame of lines; each part of a line is one."""
-    shapely = module("shapely")
+    shapely = needed("shapely")
     kinds = set(frame.geom_type.dropna())
     if not kinds <= LINES | {"Point"}:
         raise InputError(
@@ -81,7 +73,7 @@ def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table 
     points, owner = shapely.get_coordinates(frame.geometry.to_numpy(), return_index=True)
     offsets = ragged.offsets_of(np.bincount(owner, minlength=len(frame)))
     t = _flat(frame["t"].to_list(), len(points)) if whole and "t" in frame.columns else None
-    plain = module("pandas").DataFrame(
+    plain = needed("pandas").DataFrame(
         frame.drop(columns=[frame.geometry.name, *(["t"] if "t" in frame else [])])
     )
     rest = table_of(plain) if len(plain.columns) else None
@@ -99,7 +91,7 @@ def label(crs: Any) -> str | None:
 
 def moments(t: Floats, date: str | None = None) -> Any:
     """Times as pandas takes them: moments in UTC; those of a day are moments of `date` (None: 1970)."""
-    pandas = module("pandas")
+    pandas = needed("pandas")
     start = 0.0
     if not are_dates(t) and date is not None:
         start = pandas.Timestamp(date, tz="UTC").timestamp()
@@ -108,7 +100,7 @@ def moments(t: Floats, date: str | None = None) -> Any:
 
 def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
     """A geopandas frame with one line per trajectory, a Point where it has one point, nothing where none."""
-    geopandas, shapely = module("geopandas"), module("shapely")
+    geopandas, shapely = needed("geopandas"), needed("shapely")
     points, sizes, starts = np.column_stack([x, y]), np.diff(offsets), offsets[:-1]
     geometry = np.full(len(sizes), None, dtype=object)
     single, line = sizes == 1, sizes >= 2

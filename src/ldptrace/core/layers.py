@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84
+from ldptrace.core.extras import needed
 from ldptrace.core.values import pc
-from ldptrace.errors import FormatError, InputError
+from ldptrace.errors import FormatError
 
 Bytes = NDArray[np.uint8]
 
@@ -196,7 +197,7 @@ def write_lines(
     path: Path, name: str, lines: Sequence[Floats], columns: Mapping[str, Any], crs: str | None
 ) -> None:
     """A GeoPackage with one layer of lines."""
-    pyogrio = _pyogrio(path)
+    pyogrio = needed("pyogrio", "roads")
     head = np.array([(1, 2, 0)], dtype=[("order", "u1"), ("kind", "<u4"), ("count", "<u4")])
     blobs = []
     for line in lines:
@@ -223,7 +224,7 @@ def _holds(kind: str, kinds: Sequence[str]) -> bool:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """The library, while it reads a file; its complaints are ours."""
-    pyogrio = _pyogrio(path)
+    pyogrio = needed("pyogrio", "roads")
     with warnings.catch_warnings():
         # What comes through a pipe has no name of its own.
         warnings.filterwarnings("ignore", ".*non conformant file extension", RuntimeWarning)
@@ -231,16 +232,6 @@ def _opened(path: Path) -> Iterator[Any]:
             yield pyogrio
         except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
             raise FormatError(f"cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _pyogrio(path: Path) -> Any:
-    try:
-        import pyogrio
-    except ImportError:
-        raise InputError(
-            f"pyogrio is needed for {path.suffix} files; install it with: pip install 'ldptrace[roads]'"
-        ) from None
-    return pyogrio
 
 
 def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, tuple[str, ...]]:

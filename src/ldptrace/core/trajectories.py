@@ -14,6 +14,7 @@ from ldptrace.core import frames, ragged
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.columns import Names
 from ldptrace.core.crs import is_geographic
+from ldptrace.core.extras import needed
 from ldptrace.core.tables import RaggedTable, read_table
 from ldptrace.core.times import are_dates, zone
 from ldptrace.core.values import column_of, pc
@@ -422,7 +423,7 @@ class Trajectories:
 
         Times are moments in UTC, or seconds where they are of a day.
         """
-        pandas = frames.module("pandas")
+        pandas = needed("pandas")
         axes = ("lon", "lat") if self.is_geographic else ("x", "y")
         columns: dict[str, Any] = {ID: np.repeat(self.numbers, self.sizes), axes[0]: self.x, axes[1]: self.y}
         if self.t is not None:
@@ -450,7 +451,7 @@ class Trajectories:
         """A TrajectoryCollection of movingpandas; times of a day are moments of `date` (None: 1970-01-01)."""
         if self.t is None:
             raise InputError("movingpandas needs times, and these trajectories have none")
-        moving, geopandas = frames.module("movingpandas"), frames.module("geopandas")
+        moving, geopandas = needed("movingpandas"), needed("geopandas")
         frame = self.to_pandas()
         x, y = ("lon", "lat") if self.is_geographic else ("x", "y")
         geometry = geopandas.points_from_xy(frame[x], frame[y], crs=self.crs)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ldptrace import pages
-from ldptrace.errors import InputError
+from ldptrace.core.extras import needed
 from ldptrace.evaluation.figures import Figures
 from ldptrace.evaluation.metrics import METRICS, Metric, Value
 from ldptrace.evaluation.results import SetResult, attack_table, attacks_document, value_document
@@ -173,11 +173,7 @@ class Scorecard:
 
     def to_frame(self) -> Any:
         """One row for each metric of each set, as a pandas DataFrame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError("a data frame needs pandas: pip install 'ldptrace[geo]'") from None
-        return pd.DataFrame(metric_rows(self.document()))
+        return needed("pandas").DataFrame(metric_rows(self.document()))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The rows of `to_frame` as CSV, also written to `path` if given."""

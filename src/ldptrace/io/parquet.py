@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ldptrace.core import frames
 from ldptrace.core.columns import Names, find_columns
 from ldptrace.core.crs import WGS84
+from ldptrace.core.extras import needed
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.core.values import is_list, pc
 from ldptrace.errors import FormatError
@@ -235,7 +235,7 @@ def _table(path: Path) -> pa.Table:
     if {"x", "y"} <= set(names):
         return _columns(path, names)
     if geo["columns"][geometry].get("encoding") != "linestring":
-        lines = Trajectories.from_geopandas(frames.module("geopandas").read_parquet(path))
+        lines = Trajectories.from_geopandas(needed("geopandas").read_parquet(path))
         return lines.to_arrow().replace_schema_metadata(schema.metadata)
     table = _columns(path)
     points = table[geometry].combine_chunks()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +36,3 @@ def write_table(table: pa.Table, target: Path, promise: Mapping[str, Any] | None
             pc.write_csv(table, temporary)
     if target.suffix != ".parquet":
         write_beside(target, promise)
-
-
-def needed(package: str) -> Any:
-    """A package of the extra `planning`."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise InputError(
-            f"{package} is needed for this; install it with: pip install 'ldptrace[planning]'"
-        ) from None

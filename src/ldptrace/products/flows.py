@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Flags, Floats, Ints
+from ldptrace.core.extras import needed
 from ldptrace.core.kernels import kernel
 from ldptrace.core.times import DAY, to_local
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import write_beside
 from ldptrace.products.departures import HOUR
-from ldptrace.products.files import checked_target, needed, write_table
+from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.roads.matching import Followed, StreetIndex
 from ldptrace.roads.network import RoadNetwork
@@ -66,7 +67,7 @@ class Streets:
 
     def lines(self) -> Any:
         """The line of each street, as shapes: one line, or several where pieces do not follow each other."""
-        shapely = needed("shapely")
+        shapely = needed("shapely", "planning")
         x, y, offsets = self.roads.lines(self.edges)
         parts = shapely.linestrings(
             np.c_[x, y], indices=np.repeat(np.arange(len(self.edges)), np.diff(offsets))
@@ -180,7 +181,7 @@ class Flows:
         target = checked_target(path, *WRITTEN)
         if target.suffix == ".parquet":
             return self._write_parquet(target)
-        geopandas = needed("geopandas")
+        geopandas = needed("geopandas", "planning")
         crs = self.streets.roads.crs
         lines = self.streets.lines()[self.used]
         streets = geopandas.GeoDataFrame(self.streets_table().to_pandas(), geometry=lines, crs=crs)
@@ -205,7 +206,7 @@ class Flows:
 
     def _write_parquet(self, target: Path) -> list[Path]:
         written = [target, _beside(target)]
-        lines = needed("shapely").to_wkb(self.streets.lines()[self.used])
+        lines = needed("shapely", "planning").to_wkb(self.streets.lines()[self.used])
         streets = self.streets_table().append_column("geometry", pa.array(lines, type=pa.binary()))
         for table, file in zip((streets, self.turns_table()), written, strict=True):
             write_table(table, file, self.promise)

@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from ldptrace.core.arrays import Floats
+from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
 from ldptrace.io.provenance import KEY, to_text
 from ldptrace.products.departures import By, Departures
-from ldptrace.products.files import checked_target, needed, write_table
+from ldptrace.products.files import checked_target, write_table
 from ldptrace.products.sample import Numbers, Sample
 from ldptrace.products.zones import NOWHERE, Zones
 
@@ -122,7 +123,7 @@ class Matrix:
         return [target]
 
     def _write_omx(self, path: Path, values: Floats) -> None:
-        openmatrix = needed("openmatrix")
+        openmatrix = needed("openmatrix", "planning")
         with atomic_path(path) as temporary, openmatrix.open_file(str(temporary), "w") as file:
             for slot, matrix in zip(self.slots, values, strict=True):
                 file.create_matrix(slot, obj=np.ascontiguousarray(matrix))

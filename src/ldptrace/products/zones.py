@@ -14,9 +14,9 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.crs import WGS84, is_geographic, transform
+from ldptrace.core.extras import needed
 from ldptrace.core.words import count
 from ldptrace.errors import DataWarning, FormatError, InputError
-from ldptrace.products.files import needed
 from ldptrace.protocol.grid import Bounds
 
 # Columns that name a zone, in the order in which they are looked for.
@@ -71,7 +71,7 @@ class Polygons(Zones):
         self._refuse_overlaps()
 
     def _refuse_overlaps(self) -> None:
-        shapely = needed("shapely")
+        shapely = needed("shapely", "planning")
         shapes = np.asarray(self.shapes, dtype=object)
         first, second = shapely.STRtree(shapes).query(shapes, predicate="intersects")
         first, second = first[first < second], second[first < second]
@@ -86,7 +86,7 @@ class Polygons(Zones):
             )
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
-        shapely = needed("shapely")
+        shapely = needed("shapely", "planning")
         if self.crs is not None and crs is not None:
             try:
                 x, y = transformed(x, y, crs, self.crs)
@@ -159,7 +159,7 @@ class H3(Zones):
         return f"h3:{self.resolution}"
 
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
-        h3 = needed("h3")
+        h3 = needed("h3", "planning")
         if crs is None:
             raise InputError(
                 f"{self.name}: hexagons of H3 need longitudes and latitudes, and the trips name no coordinate "
@@ -200,7 +200,7 @@ def read_zones(source: str | Path, column: str | None = None) -> Zones:
 
 def _frame(path: Path) -> Any:
     """The rows of a file of polygons."""
-    geopandas = needed("geopandas")
+    geopandas = needed("geopandas", "planning")
     try:
         with warnings.catch_warnings():
             # Of a file with several layers the first one is read.
@@ -224,7 +224,7 @@ def _frame(path: Path) -> Any:
 
 def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:
     """The shapes of zones, those that cross themselves repaired; each has to cover some ground."""
-    shapely = needed("shapely")
+    shapely = needed("shapely", "planning")
     if not np.isfinite(shapely.get_coordinates(shapes)).all():
         raise FormatError(f"{path}: some corners of the zones are not finite numbers")
     found = shapes.make_valid().to_numpy()

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from ldptrace.core.extras import needed
 from ldptrace.errors import InputError
 from ldptrace.io.atomic import atomic_path
-from ldptrace.products.files import needed
 from ldptrace.products.statement.croissant import croissant
 from ldptrace.products.statement.hazards import hazards
 from ldptrace.products.statement.promise import OPERATOR, Operator, Promise
@@ -26,7 +26,7 @@ def write_statement(
     target, who, made_with = Path(folder), operator or Operator(), version("ldptrace")
     if target.exists() and not target.is_dir():
         raise InputError(f"a statement is a folder of papers, and {target} is a file")
-    yaml = needed("yaml")
+    yaml = needed("yaml", "planning")
     entry = registry_entry(promise, who, made_with)
     texts = {
         "registry.yaml": yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110),

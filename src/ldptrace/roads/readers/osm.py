@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ldptrace.core.crs import WGS84
-from ldptrace.errors import FormatError, InputError
+from ldptrace.core.extras import needed
+from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.readers.lines import Lines
 from ldptrace.roads.readers.streets import Streets
@@ -23,12 +24,7 @@ USEFUL = (
 
 def read(path: Path, mode: Mode) -> Streets:
     """The streets of an extract: its ways with a `highway` tag, cut at the nodes that they share."""
-    try:
-        import osmium
-    except ImportError:
-        raise InputError(
-            "osmium is needed for OpenStreetMap extracts; install it with: pip install 'ldptrace[roads]'"
-        ) from None
+    osmium = needed("osmium", "roads")
     refs: list[int] = []
     lon: list[float] = []
     lat: list[float] = []
@@ -45,7 +41,7 @@ def read(path: Path, mode: Mode) -> Streets:
     try:
         for way in ways:
             own = {name: way.tags[name] for name in USEFUL if name in way.tags}
-            nodes: list[Any] = list(way.nodes)  # type: ignore[union-attr]  # the filter leaves ways only
+            nodes: list[Any] = list(way.nodes)  # the filter leaves ways only
             # Nodes outside of an extract have no place: there the way is interrupted.
             for placed, run in groupby(nodes, key=lambda node: node.location.valid()):
                 if not placed:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.crs import WGS84
-from ldptrace.errors import FormatError, InputError
+from ldptrace.core.extras import needed
+from ldptrace.errors import FormatError
 from ldptrace.roads.classes import Mode
 from ldptrace.roads.network import Offsets
 from ldptrace.roads.readers.streets import KMH, Streets
@@ -125,10 +126,7 @@ def _placed(x: Floats, y: Floats, location: dict[str, str]) -> tuple[Floats, Flo
     projection = location.get("projParameter", PLANAR)
     if projection == PLANAR:
         return x, y, None
-    try:
-        import pyproj
-    except ImportError:
-        raise InputError("pyproj is needed for this; install it with: pip install 'ldptrace[geo]'") from None
+    pyproj = needed("pyproj")
     dx, dy = (float(part) for part in location.get("netOffset", "0,0").split(","))
     try:
         lon, lat = pyproj.Proj(projection)(x - dx, y - dy, inverse=True)

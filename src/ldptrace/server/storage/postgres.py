@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ldptrace.errors import InputError
+from ldptrace.core.extras import needed
 from ldptrace.server.storage.base import Database, StorageUnavailable
 from ldptrace.server.storage.session import Row, Session
 
@@ -53,12 +53,8 @@ class PostgresDatabase(Database):
     """The database at an address such as `postgresql://user:password@host/name`."""
 
     def __init__(self, url: str) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise InputError('PostgreSQL needs the extra "server": pip install "ldptrace[server]"') from None
         super().__init__(url)
-        self._psycopg = psycopg
+        self._psycopg = needed("psycopg", "server")
         self.prepare()
 
     @contextmanager
