@@ -38,7 +38,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.data import CITY_SIDE, oldenburg
-from ldptrace.cli.reading import Engine, open_sets
+from ldptrace.cli.reading import open_sets
 from ldptrace.core.paths import CellPaths
 from ldptrace.curator import Estimates
 from ldptrace.curator.planning import choose_plan
@@ -175,9 +175,8 @@ def evaluated(engine: str, source: Path) -> None:
     made = source.with_name(f"{source.name}-local")
     if not made.exists():
         synthesized("local", source)
-    kind = Engine.spark if engine == "spark" else Engine.local
     with ExitStack() as resources:
-        sets = open_sets(kind, source, [made], Reading(), resources, memory=MEMORY[engine])
+        sets = open_sets(engine, source, [made], Reading(), resources, memory=MEMORY[engine])
         evaluate(*sets, bounds=BOUNDS, outside="clamp", seed=1)
 
 

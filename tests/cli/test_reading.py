@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,6 @@ import ldptrace as lt
 from evaluation_data import drifting_walks
 from ldptrace.cli.reading import (
     OPTIONS,
-    Engine,
     Outside,
     bytes_of,
     open_sets,
@@ -38,7 +38,7 @@ def test_a_command_takes_the_options_and_gets_one_value() -> None:
 
     assert list(inspect.signature(look).parameters) == ["source", "count", *list(OPTIONS)[:-1]]
     given = {name: default for name, (_, default) in OPTIONS.items() if name != "split_gap"}
-    look(source="a", count=2, **given | {"bounds": "0,0,1,1", "x": "east", "outside": Outside.drop})
+    look(source="a", count=2, **given | {"bounds": "0,0,1,1", "x": "east", "outside": "drop"})
     assert seen == [("aa", Reading(names=Names(x="east"), bounds=(0, 0, 1, 1), outside="drop"))]
     assert (look.__name__, look.__doc__) == ("look", "Look.")
 
@@ -46,7 +46,7 @@ def test_a_command_takes_the_options_and_gets_one_value() -> None:
 def test_the_options_are_those_of_reading() -> None:
     assert reading_of() == Reading()
     assert unnamed(reading_of(x="a", crs="EPSG:4326", split_gap=60)) == Reading(crs="EPSG:4326")
-    assert tuple(Outside) == POLICIES
+    assert get_args(Outside) == POLICIES
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def source(tmp_path: Path) -> Path:
 def test_what_fits_is_read_and_what_does_not_is_opened(source: Path) -> None:
     with ExitStack() as resources:
         kinds = [
-            open_sets(Engine.local, source, [source], Reading(), resources, memory=memory)
+            open_sets("local", source, [source], Reading(), resources, memory=memory)
             for memory in (1 << 30, 1000)
         ]
         assert [type(item) for item in (*kinds[0], *kinds[1])] == [Trajectories, Trajectories, Files, Files]

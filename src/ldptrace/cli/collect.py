@@ -20,7 +20,7 @@ from ldptrace.cli.common import (
     write_text,
 )
 from ldptrace.cli.own import default_ledger, moment, own_trips
-from ldptrace.cli.reading import CrsOption, Engine, EngineOption, FormatOption
+from ldptrace.cli.reading import CrsOption, EngineOption, FormatOption
 from ldptrace.cli.windows import AtOption, RememberOption, estimates_of
 from ldptrace.errors import InputError
 
@@ -152,7 +152,7 @@ def tally(
     window: Annotated[
         int | None, typer.Option(min=0, help="Count only this window of a standing plan.")
     ] = None,
-    engine: EngineOption = Engine.local,
+    engine: EngineOption = "local",
 ) -> None:
     """Count reports. A report that cannot be counted is omitted and its problem is reported.
 
@@ -167,7 +167,7 @@ def tally(
     number = len(chosen.rounds) - 1 if round_number is None else round_number - 1
     check_outputs([output, ids], [plan, *reports])
     known = None if ids is None else ids.read_bytes() if ids.exists() else b""
-    count_all = _tally_on_cluster if engine is Engine.spark else _tally_here
+    count_all = _tally_on_cluster if engine == "spark" else _tally_here
     counted, codes, seen = count_all(reports, chosen, number, known, window)
     if ids is not None:
         with atomic_path(ids) as temporary:

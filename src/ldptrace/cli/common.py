@@ -11,9 +11,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 import typer
 
@@ -69,15 +68,8 @@ RoutesOption = Annotated[
 ]
 
 
-class OffStreetsChoice(StrEnum):
-    """Whether trips may leave the streets."""
-
-    auto = "auto"
-    never = "never"
-
-
 OffStreetsOption = Annotated[
-    OffStreetsChoice,
+    Literal["auto", "never"],
     typer.Option(
         help="Whether trips may leave the streets: where the answers show that they do (auto), or never."
     ),

@@ -19,7 +19,7 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.reading import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, open_sets, with_reading
+from ldptrace.cli.reading import MEMORY, EngineOption, MemoryOption, bytes_of, open_sets, with_reading
 from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def evaluate(
     samples: Annotated[
         bool, typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page.")
     ] = True,
-    engine: EngineOption = Engine.local,
+    engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
@@ -152,7 +152,7 @@ def attack(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write the attacks as one self-contained page.")
     ] = None,
-    engine: EngineOption = Engine.local,
+    engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:

@@ -11,7 +11,6 @@ import typer
 from ldptrace.cli.common import (
     DateOption,
     IntervalOption,
-    OffStreetsChoice,
     OffStreetsOption,
     Progress,
     RoadsOption,
@@ -42,7 +41,7 @@ def fit(
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
-    off_streets: OffStreetsOption = OffStreetsChoice.auto,
+    off_streets: OffStreetsOption = "auto",
     plan: Annotated[Path | None, typer.Option(help="Plan of the tallies.")] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
@@ -57,7 +56,7 @@ def fit(
     check_outputs([output], sources)
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
         raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
-    if off_streets is OffStreetsChoice.never and roads is None and routes is None:
+    if off_streets == "never" and roads is None and routes is None:
         raise InputError("--off-streets never needs a map: give --roads or --routes")
     with Progress() as stages:
         with stages("read"):
@@ -71,7 +70,7 @@ def fit(
                 found,
                 public.area,
                 public.ways,
-                streets=None if public.ways is None else StreetOptions(off_streets=off_streets.value),
+                streets=None if public.ways is None else StreetOptions(off_streets=off_streets),
                 progress=stages.tell,
             )
         with stages("write"):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,14 +41,6 @@ if TYPE_CHECKING:
     from ldptrace.protocol.plan import Plan
 
 
-class Kind(StrEnum):
-    """Collections that have a plan."""
-
-    single_report = "single-report"
-    paper = "paper"
-    paper_unpadded = "paper-unpadded"
-
-
 def plan(
     users: Annotated[int, typer.Option(min=1, help="Expected number of users.")],
     epsilon: Annotated[float, typer.Option(help="Privacy budget of each user.")],
@@ -58,7 +49,9 @@ def plan(
     mean_trip: Annotated[
         float | None, typer.Option(help="Publicly known mean trip length, in units of the bounds.")
     ] = None,
-    method: Annotated[Kind, typer.Option(help="Method of the collection.")] = Kind.single_report,
+    method: Annotated[
+        Literal["single-report", "paper", "paper-unpadded"], typer.Option(help="Method of the collection.")
+    ] = "single-report",
     for_map: Annotated[
         bool, typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`).")
     ] = False,
@@ -104,16 +97,16 @@ def plan(
     trip = TRIP if mean_trip is None else mean_trip / side
     n = choose_grid(users, float(budget), trip, for_map) if grid == "auto" else whole_number("--grid", grid)
     view = None
-    if method is Kind.single_report:
+    if method == "single-report":
         named = questions_of(questions)
         wanted = Wanted(time=time, week=week, centre=parse_centre(centre), for_map=for_map, questions=named)
         chosen, view = choose_plan(users, budget, box, n=n, trip=trip, wanted=wanted, crs=crs)
     elif time or week or centre is not None:
-        raise InputError(f"method {method.value} asks nothing about time")
+        raise InputError(f"method {method} asks nothing about time")
     elif questions is not None or every is not None:
-        raise InputError(f"method {method.value} has its own questions and no windows")
+        raise InputError(f"method {method} has its own questions and no windows")
     else:
-        chosen = Collection.paper(Grid(box, n), budget, method=method.value)
+        chosen = Collection.paper(Grid(box, n), budget, method=method)
     standing = standing_of(budget, every, recent, start, lifetime)
     chosen = chosen.changed(
         standing=standing, campaign=None if campaign is None else CampaignName.fresh(campaign)

@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -22,15 +21,9 @@ if TYPE_CHECKING:
     from ldptrace.engines.base import Crowd
     from ldptrace.io.reading import Reading
 
-
-class Outside(StrEnum):
-    """What happens to a trip that leaves the bounds."""
-
-    cut = "cut"
-    drop = "drop"
-    clamp = "clamp"
-
-
+# What happens to a trip that leaves the bounds, and where the work runs.
+Outside = Literal["cut", "drop", "clamp"]
+Engine = Literal["local", "spark"]
 BoundsOption = Annotated[
     str | None, typer.Option(metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units.")
 ]
@@ -60,7 +53,7 @@ SplitOption = Annotated[
 ]
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "bounds": (BoundsOption, None),
-    "outside": (OutsideOption, Outside.cut),
+    "outside": (OutsideOption, "cut"),
     "format": (FormatOption, None),
     "crs": (CrsOption, None),
     "x": (XOption, None),
@@ -108,7 +101,7 @@ def with_reading(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., No
 def reading_of(
     *,
     bounds: str | None = None,
-    outside: Outside = Outside.cut,
+    outside: Outside = "cut",
     x: str | None = None,
     y: str | None = None,
     t: str | None = None,
@@ -121,7 +114,7 @@ def reading_of(
     from ldptrace.io.reading import Reading
 
     names = Names(x, y, t, id, user)
-    return Reading(names=names, bounds=parse_bounds(bounds), outside=outside.value, **others)
+    return Reading(names=names, bounds=parse_bounds(bounds), outside=outside, **others)
 
 
 def parse_bounds(text: str | None) -> Bounds | None:
@@ -158,13 +151,6 @@ def unnamed(reading: Reading) -> Reading:
     return replace(reading, names=Names(), split_gap=None)
 
 
-class Engine(StrEnum):
-    """Where the work runs."""
-
-    local = "local"
-    spark = "spark"
-
-
 EngineOption = Annotated[
     Engine, typer.Option(help="Where the work runs: on this machine, or on a Spark cluster.")
 ]
@@ -186,7 +172,7 @@ def open_sets(
 
     reading = replace(reading, bounds=None)
     wanted = [(real, reading), *((path, unnamed(reading)) for path in synthetic)]
-    if engine is Engine.spark:
+    if engine == "spark":
         if reading.split_gap is not None:
             raise InputError(
                 "--split-gap needs the trips in memory: convert them first, or use --engine local"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TextIO
 
 import typer
 
 from ldptrace.cli.common import (
     ForceOption,
     InputArgument,
-    OffStreetsChoice,
     OffStreetsOption,
     Progress,
     RoadsOption,
@@ -29,13 +27,6 @@ from ldptrace.protocol.grid import checked_cells
 
 if TYPE_CHECKING:
     from ldptrace.io.reading import Reading
-
-
-class PresenceChoice(StrEnum):
-    """Whether the moment of a report shows that there was a trip."""
-
-    hidden = "hidden"
-    shown = "shown"
 
 
 def method_names() -> list[str]:
@@ -67,15 +58,15 @@ def stream(
         ),
     ] = "auto",
     presence: Annotated[
-        PresenceChoice,
+        Literal["hidden", "shown"],
         typer.Option(
             help="When devices answer: at random moments, or after each trip, which is not private."
         ),
-    ] = PresenceChoice.hidden,
+    ] = "hidden",
     area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
-    off_streets: OffStreetsOption = OffStreetsChoice.auto,
+    off_streets: OffStreetsOption = "auto",
     grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
     method: Annotated[
         str,
@@ -124,12 +115,12 @@ def stream(
         None if step is None else float(seconds_of(step)),
         None if every is None else float(seconds_of(every)),
         remembered(remember),
-        presence.value,
+        presence,
         "auto" if grid == "auto" else checked_cells(whole_number("--grid", grid)),
         method,
         seed,
         parse_options(option or []),
-        off_streets.value,
+        off_streets,
     )
     refuse_same_file(source, roads=roads, routes=routes)
     with Progress() as stages:
@@ -152,7 +143,7 @@ def stream(
     for said in found.notes:
         note(said)
     ours = settings.other is None
-    how = f", presence {presence.value}" if ours else ""
+    how = f", presence {presence}" if ours else ""
     steps = f" in {count(len(found.steps), 'step')}" if ours else ""
     note(
         f"{count(found.count, 'synthetic trip')}{steps}, method {method}{how}, epsilon {epsilon:g}: {output}"

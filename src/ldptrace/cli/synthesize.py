@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +15,6 @@ from ldptrace.cli.common import (
     InputArgument,
     IntervalOption,
     JsonOption,
-    OffStreetsChoice,
     OffStreetsOption,
     Progress,
     RoadsOption,
@@ -30,33 +28,12 @@ from ldptrace.cli.common import (
     typed_path,
     write_text,
 )
-from ldptrace.cli.reading import MEMORY, Engine, EngineOption, MemoryOption, bytes_of, with_reading
+from ldptrace.cli.reading import MEMORY, EngineOption, MemoryOption, bytes_of, with_reading
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
     from ldptrace.io.reading import Reading
     from ldptrace.synthesis import Run
-
-
-class Simulation(StrEnum):
-    """How simulated devices are drawn."""
-
-    counts = "counts"
-    devices = "devices"
-
-
-class UnitChoice(StrEnum):
-    """The unit of privacy."""
-
-    user = "user"
-    trip = "trip"
-
-
-class TimeChoice(StrEnum):
-    """Whether devices are asked about time."""
-
-    auto = "auto"
-    off = "off"
 
 
 def method_names() -> list[str]:
@@ -102,7 +79,7 @@ AreaOption = Annotated[
     Path | None, typer.Option(help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge.")
 ]
 TimeOption = Annotated[
-    TimeChoice,
+    Literal["auto", "off"],
     typer.Option(help="Ask for departures and speeds if the input has times (auto), or never (off)."),
 ]
 PilotOption = Annotated[
@@ -112,7 +89,7 @@ PilotOption = Annotated[
     ),
 ]
 SimulationOption = Annotated[
-    Simulation, typer.Option(help="Draw the tallies directly, or make every single report.")
+    Literal["counts", "devices"], typer.Option(help="Draw the tallies directly, or make every single report.")
 ]
 ModelOption = Annotated[
     Path | None,
@@ -123,7 +100,8 @@ SeedOption = Annotated[
     typer.Option(min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."),
 ]
 UnitOption = Annotated[
-    UnitChoice, typer.Option(help="What epsilon protects if a column names users: a user, or only a trip.")
+    Literal["user", "trip"],
+    typer.Option(help="What epsilon protects if a column names users: a user, or only a trip."),
 ]
 
 
@@ -143,18 +121,18 @@ def synthesize(
     routes: RoutesOption = None,
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
-    off_streets: OffStreetsOption = OffStreetsChoice.auto,
-    time: TimeOption = TimeChoice.auto,
+    off_streets: OffStreetsOption = "auto",
+    time: TimeOption = "auto",
     week: WeekOption = False,
     centre: CentreOption = None,
     date: DateOption = None,
     pilot: PilotOption = None,
-    simulation: SimulationOption = Simulation.counts,
+    simulation: SimulationOption = "counts",
     model: ModelOption = None,
-    engine: EngineOption = Engine.local,
+    engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
-    unit: UnitOption = UnitChoice.user,
+    unit: UnitOption = "user",
     to: ToOption = None,
     json_file: JsonOption = None,
     force: ForceOption = False,
@@ -176,24 +154,24 @@ def synthesize(
         pilot=pilot,
         count=count,
         seed=seed,
-        simulation=simulation.value,
-        unit=unit.value,
-        time=time.value,
+        simulation=simulation,
+        unit=unit,
+        time=time,
         date=date,
         area=area,
         roads=roads,
         routes=routes,
         spacing=spacing,
         interval=interval,
-        off_streets=None if off_streets is OffStreetsChoice.auto else off_streets.value,
+        off_streets=None if off_streets == "auto" else off_streets,
         week=week or None,
         centre=parse_centre(centre),
         options=parse_options(option or []),
     )
     if model is not None and not settings.recipe.has_model:
         raise InputError(f"method {method} makes no model that could be saved")
-    where = Where(engine.value, bytes_of("--memory", memory))
-    folder = engine is Engine.spark or is_folder(output)
+    where = Where(engine, bytes_of("--memory", memory))
+    folder = engine == "spark" or is_folder(output)
     check_outputs([None if folder else output, model, json_file], [source], force=force)
     with Progress() as stages:
         done = run(source, settings, output, to=to, where=where, stages=stages)

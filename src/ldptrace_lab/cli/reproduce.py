@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,7 +13,6 @@ from ldptrace.cli.reading import (
     BoundsOption,
     CrsOption,
     FormatOption,
-    Outside,
     OutsideOption,
     read_input,
     reading_of,
@@ -25,38 +23,13 @@ if TYPE_CHECKING:
     from ldptrace_lab.reproduce import DataSet, Report, Setup
 
 
-class Name(StrEnum):
-    """An experiment."""
-
-    utility = "utility"
-    efficiency = "efficiency"
-    variants = "variants"
-    granularity = "granularity"
-    lambda_ = "lambda"
-    query_size = "query-size"
-    runtime = "runtime"
-    quantile = "quantile"
-    scalability = "scalability"
-    unmodified_ngram = "unmodified-ngram"
-    attacks = "attacks"
-    all_ = "all"
-
-
-class ScaleName(StrEnum):
-    """How large."""
-
-    quick = "quick"
-    paper = "paper"
-
-
-class Beside(StrEnum):
-    """A data set of the paper."""
-
-    oldenburg = "oldenburg"
-    porto = "porto"
-    hangzhou = "hangzhou"
-    campus = "campus"
-    nothing = "none"
+Name = Literal[
+    "utility", "efficiency", "variants", "granularity", "lambda", "query-size", "runtime", "quantile",
+    "scalability", "unmodified-ngram", "attacks", "all",
+]  # fmt: skip
+ScaleName = Literal["quick", "paper"]
+# A data set of the paper.
+Beside = Literal["oldenburg", "porto", "hangzhou", "campus", "none"]
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +44,7 @@ def reproduce(
     scale: Annotated[
         ScaleName,
         typer.Option("--scale", help="Small sets for a quick look, or the paper's sizes and repeats."),
-    ] = ScaleName.quick,
+    ] = "quick",
     out: Annotated[
         Path, typer.Option("-o", "--out", help="Folder of results; what it holds is not measured again.")
     ] = Path("reproduce"),
@@ -102,30 +75,29 @@ def reproduce(
     format: FormatOption = None,
     crs: CrsOption = None,
     # As the published numbers were measured.
-    outside: OutsideOption = Outside.drop,
+    outside: OutsideOption = "drop",
 ) -> None:
     """Measure a table or figure of the paper again; write CSV, JSON and a plot with the published values beside."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
     from ldptrace_lab.reproduce.page import write_page
     from ldptrace_lab.reproduce.published import SETS
 
-    chosen = SCALES[scale.value]
+    chosen = SCALES[scale]
     sets: tuple[DataSet, ...]
     if data is None:
         sizes = {
-            key: users or (QUICK_USERS if scale is ScaleName.quick else SETS[key].trajectories)
-            for key in GENERATED
+            key: users or (QUICK_USERS if scale == "quick" else SETS[key].trajectories) for key in GENERATED
         }
         sets = tuple(generated(key, size, seed, grid) for key, size in sizes.items())
     else:
         reading = reading_of(bounds=bounds, format=format, crs=crs, outside=outside, min_points=1)
         sets = (_own(data, reading, places, beside, grid, users, seed),)
     setup = Setup(sets, chosen, repeats or chosen.repeats, seed)
-    names = list(EXPERIMENTS) if name is Name.all_ else [name.value]
+    names = list(EXPERIMENTS) if name == "all" else [name]
     reports = [_run(each, setup, out) for each in names]
-    page = out / ("index.html" if name is Name.all_ else f"{name.value}.html")
+    page = out / ("index.html" if name == "all" else f"{name}.html")
     write_page(reports, page)
-    note(f"{'all experiments on one' if name is Name.all_ else 'to look at, the'} page: {page}")
+    note(f"{'all experiments on one' if name == 'all' else 'to look at, the'} page: {page}")
 
 
 def _run(name: str, setup: Setup, out: Path) -> Report:
@@ -192,5 +164,5 @@ def _own(
         bounds=reading.bounds,
         grid=grid,
         pois=None if table is None else read_places(table),
-        beside=None if beside is None else beside.value,
+        beside=beside,
     )
