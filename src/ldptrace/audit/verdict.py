@@ -7,6 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,15 @@ class Audit:
             "tried": self.tried,
             "not_tried": self.not_tried,
             "confidence": 1 - ALPHA,
-            "exact": [_exact_document(finding) for finding in self.exact],
+            "exact": [
+                asdict(finding)
+                | {
+                    "ratio": _parts(finding.ratio),
+                    "claimed": _parts(finding.claimed),
+                    "stands": finding.stands,
+                }
+                for finding in self.exact
+            ],
             "marginals": [asdict(finding) for finding in self.marginals],
             "structure": [asdict(finding) for finding in self.structure],
             "source": [asdict(finding) for finding in self.source],
@@ -240,16 +249,6 @@ def _client_audit(plan: Plan, trials: int, progress: Callable[[str], None], devi
     return Audit(plan, [], [], found, attacks, [], ledger, device.name, [*outside, *UNSEEN])
 
 
-def _exact_document(finding: ExactFinding) -> dict[str, Any]:
-    ratio = None if finding.ratio is None else [str(finding.ratio.numerator), str(finding.ratio.denominator)]
-    return {
-        "round": finding.round,
-        "question": finding.question,
-        "kind": finding.kind,
-        "inputs": finding.inputs,
-        "outputs": finding.outputs,
-        "ratio": ratio,
-        "claimed": [str(finding.claimed.numerator), str(finding.claimed.denominator)],
-        "formulas_hold": finding.formulas_hold,
-        "stands": finding.stands,
-    }
+def _parts(ratio: Fraction | None) -> list[str] | None:
+    """Numerator and denominator, which JSON numbers might round."""
+    return None if ratio is None else [str(ratio.numerator), str(ratio.denominator)]

@@ -173,7 +173,11 @@ class Layer:
 def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> Layer:
     """The first layer of a file that holds geometries of some kinds (`Point`, `LineString`), or the preferred one."""
     with _opened(path) as pyogrio:
-        layers = [str(name) for name, kind in pyogrio.list_layers(path) if _holds(str(kind), kinds)]
+        # A layer of any geometries says that its kind is unknown.
+        held = ("Unknown", *kinds)
+        layers = [
+            str(name) for name, kind in pyogrio.list_layers(path) if any(one in str(kind) for one in held)
+        ]
         if not layers:
             wanted = " or ".join({"Point": "points", "LineString": "lines"}[kind] for kind in kinds)
             raise FormatError(f"there is no layer of {wanted} in it")
@@ -214,11 +218,6 @@ def write_lines(
             geometry_type="LineString",
             crs=crs,
         )
-
-
-def _holds(kind: str, kinds: Sequence[str]) -> bool:
-    """Whether a layer may hold such geometries; one of any kind says it is of unknown kind."""
-    return kind == "Unknown" or any(wanted in kind for wanted in kinds)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation.divergence import RARE
+from ldptrace.evaluation.divergence import RARE, quantile
 from ldptrace.evaluation.line_metrics import class_edges, grouped, log_classes, per_hour
 from ldptrace.evaluation.measured import Measured
 from ldptrace.evaluation.summary import Summary
@@ -113,7 +113,7 @@ def blocks(grid: Grid, most: int) -> Ints:
 
 def cell_edges(real: Summary) -> Floats:
     """Buckets of one number of cells each, from one to the largest real one that is not a rare exception."""
-    return np.arange(1.0, max(real.size_quantile(1 - RARE), 4.0) + 2.0)
+    return np.arange(1.0, max(quantile(real.cell_lengths, 1 - RARE), 4.0) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:

@@ -83,16 +83,8 @@ def value_document(metric: Metric, value: Value) -> dict[str, Any]:
     return {
         "value": value.mean,
         "goal": metric.goal,
-        "std": value.std,
-        "floor": value.floor,
-        "floor_std": value.floor_std,
-        "uniform": value.uniform,
-        "title": metric.title,
-        "level": metric.level,
-        "range": list(metric.range),
-        "unit": metric.unit,
-        "section": metric.section,
-        "meaning": metric.meaning,
+        **{name: getattr(value, name) for name in ("std", "floor", "floor_std", "uniform")},
+        **{name: getattr(metric, name) for name in ("title", "level", "range", "unit", "section", "meaning")},
         **({"seeds": list(value.seeds)} if value.seeds else {}),
         **({"controls": controls} if controls else {}),
         **({"corrects": metric.corrects} if metric.corrects else {}),
@@ -101,22 +93,13 @@ def value_document(metric: Metric, value: Value) -> dict[str, Any]:
 
 def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:
     """Both attacks as plain data."""
-    return {name: _attack_document(attack) for name, attack in attacks.items()}
-
-
-def _attack_document(attack: Attack) -> dict[str, Any]:
-    return {
-        "kappa": list(KAPPAS),
-        "threshold": attack.threshold,
-        **{
-            name: {"attacked": found.attacked, "resilience": list(found.ratios)}
-            for name, found in (
-                ("synthetic", attack.synthetic),
-                ("fresh_real", attack.fresh_real),
-                ("uniform", attack.uniform),
-            )
-        },
-    }
+    found: dict[str, Any] = {}
+    for name, attack in attacks.items():
+        found[name] = {"kappa": list(KAPPAS), "threshold": attack.threshold}
+        for whom in ("synthetic", "fresh_real", "uniform"):
+            hidden: Resilience = getattr(attack, whom)
+            found[name][whom] = {"attacked": hidden.attacked, "resilience": list(hidden.ratios)}
+    return found
 
 
 def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:

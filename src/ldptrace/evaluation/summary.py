@@ -23,7 +23,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.engines.base import Aside, Held, T, cuts
 from ldptrace.errors import InputError
 from ldptrace.evaluation import distances
-from ldptrace.evaluation.divergence import Scale, Spread, padded_sum, quantile
+from ldptrace.evaluation.divergence import Scale, Spread, padded_sum
 from ldptrace.evaluation.patterns import Patterns, mine_passes, support
 from ldptrace.protocol.grid import Grid
 
@@ -280,10 +280,6 @@ class Summary:
     def path_sizes(self) -> Ints:
         """Numbers of cells of all paths, shortest first, in memory."""
         return np.repeat(np.arange(len(self.cell_lengths)), self.cell_lengths)
-
-    def size_quantile(self, share: float) -> float:
-        """Number of cells that a share of the paths does not exceed."""
-        return quantile(self.cell_lengths, share)
 
     def _over_paths(self, work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:
         return self.parts.add_up(lambda part, number: work(part.paths, number), nothing)

@@ -145,12 +145,13 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
         promises = [_promise(part.schema.metadata or {}) for part in tables]
         parsed = of_table(table, reading)
     trajectories, notes = unique_ids(parsed.trajectories, len(paths))
-    named = own.get("user")
+    named, extra = own.get("user"), trajectories.extra
+    has_users = extra is not None and named in extra.column_names
     trajectories = replace(
         trajectories,
         crs=crs or trajectories.crs,
         timezone=reading.timezone or own.get("timezone"),
-        user=trajectories.user if reading.names.user or not _has(trajectories.extra, named) else named,
+        user=named if has_users and not reading.names.user else trajectories.user,
         provenance=promises[0] if all(promise == promises[0] for promise in promises) else None,
     )
     return replace(parsed, trajectories=trajectories, notes=(*parsed.notes, *notes))
@@ -287,10 +288,6 @@ def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
     # A data frame's own words about itself, as pandas writes them.
     attrs = _metadata(metadata, "PANDAS_ATTRS")
     return from_document(attrs.get(KEY))
-
-
-def _has(extra: pa.Table | None, name: object) -> bool:
-    return extra is not None and name in extra.column_names
 
 
 def _metadata(metadata: Mapping[bytes, bytes], key: str) -> dict[str, Any]:

@@ -219,21 +219,6 @@ class RoadNetwork:
             x[place], y[place] = self.shape_x[point], self.shape_y[point]
         return x, y, offsets
 
-    def polyline(self, edges: ArrayLike) -> tuple[Floats, Floats]:
-        """The line along edges that follow each other, or along one edge; a shared node comes once.
-
-        >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], [0, 1], [1, 2])
-        >>> [column.tolist() for column in corner.polyline([0, 1])]
-        [[0.0, 100.0, 100.0], [0.0, 0.0, 50.0]]
-        """
-        picked = np.atleast_1d(np.asarray(edges, dtype=np.int64))
-        if np.any(self.target[picked[:-1]] != self.source[picked[1:]]):
-            raise InputError("these edges do not follow each other")
-        x, y, offsets = self.lines(picked)
-        once = np.ones(len(x), dtype=bool)
-        once[offsets[1:-1]] = False
-        return x[once], y[once]
-
     @cached_property
     def headings(self) -> tuple[Floats, Floats]:
         """Direction in which every edge leaves its source and arrives at its target, in radians from east."""

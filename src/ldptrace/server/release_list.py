@@ -40,30 +40,39 @@ def published(session: Session, name: str) -> list[Published]:
 
 def list_page(campaign: Campaign, releases: list[Published]) -> str:
     """The page as text."""
-    about, title = campaign.about, escape(campaign.about.title)
-    who = [f"Run by {about.organiser}."] if about.organiser else []
-    who += [f"Questions: {about.contact}"] if about.contact else []
     rows = "".join(
         f'<tr><td><a href="/c/{campaign.name}/release/{one.round}">{_time(one)}</a></td>'
         f"<td class=n>{one.reports:,}</td></tr>"
         for one in releases
     )
     table = f"<table><tr><th>answers due</th><th class=n>answers</th></tr>{rows}</table>"
+    return page_of(
+        campaign,
+        "releases",
+        f"""<p>Devices answer once in every window of time, each with a randomised report. Each window with enough
+answers is published by itself: a model, synthetic trips that nobody made, and how well they fit.</p>
+{table if releases else "<p>No window has been published yet.</p>"}
+<p><a href="/c/{campaign.name}">Take part, or see what is asked</a></p>""",
+    )
+
+
+def page_of(campaign: Campaign, what: str, body: str, *said: str) -> str:
+    """A page about a campaign: its title, who runs it and further sentences, then the body."""
+    about, title = campaign.about, escape(campaign.about.title)
+    who = [f"Run by {about.organiser}."] if about.organiser else []
+    who += [*said, *([f"Questions: {about.contact}"] if about.contact else [])]
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · releases</title>
+<title>{title} · {what}</title>
 <style>{STYLE}</style>
 </head>
 <body>
 <h1>{title}</h1>
 <p class="soft">{escape(" ".join(who))}</p>
-<p>Devices answer once in every window of time, each with a randomised report. Each window with enough answers is
-published by itself: a model, synthetic trips that nobody made, and how well they fit.</p>
-{table if releases else "<p>No window has been published yet.</p>"}
-<p><a href="/c/{campaign.name}">Take part, or see what is asked</a></p>
+{body}
 </body>
 </html>
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldptrace.server.readme import FILES, PROFILE, window_lines
 from ldptrace.server.registry import Campaign, shown
-from ldptrace.server.release_list import STYLE
+from ldptrace.server.release_list import page_of
 from ldptrace.server.streets import STEPS
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def release_page(
     campaign: Campaign, card: dict[str, Any], files: list[str], trips: Trajectories, streets: bytes
 ) -> str:
     """The page as text; `trips` are some of the synthetic ones, `streets` the drawing of the campaign's map."""
-    title = escape(campaign.about.title)
     # The questions one by one are for those who want to know; what holds for a person is for everybody.
     lines = card["promise"]["explanation"]
     asked = _paragraphs([line for line in lines if line.startswith(NUMBERS)])
@@ -37,18 +36,8 @@ def release_page(
         for name in files
     )
     noticed = "".join(f"<li>{escape(text)}</li>" for text in (*card["warnings"], *card["findings"]))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · release</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p class="soft">{_who(campaign)}</p>
-{_paragraphs(window_lines(card))}
+    until = campaign.schedule.until
+    body = f"""{_paragraphs(window_lines(card))}
 <p>{card["reports"]:,} devices answered, each with a randomised report. From their counts a model was fitted, and
 {card["trips"]:,} synthetic trips were drawn from it. Nobody made any of these trips.</p>
 {_paragraphs(card["people"])}
@@ -62,10 +51,8 @@ def release_page(
 {_fit(card)}
 {f"<h2>What was noticed</h2><ul>{noticed}</ul>" if noticed else ""}
 <h2>Files</h2>
-<div class="scroll"><table class="files"><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>
-</body>
-</html>
-"""
+<div class="scroll"><table class="files"><tr><th>file</th><th>what it is</th></tr>{rows}</table></div>"""
+    return page_of(campaign, "release", body, *([f"Open until {shown(until)}."] if until else []))
 
 
 def _profile(files: list[str]) -> str:
@@ -76,14 +63,6 @@ def _profile(files: list[str]) -> str:
 
 def _paragraphs(lines: list[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
-
-
-def _who(campaign: Campaign) -> str:
-    about = campaign.about
-    parts = [f"Run by {about.organiser}."] if about.organiser else []
-    parts += [f"Open until {shown(campaign.schedule.until)}."] if campaign.schedule.until else []
-    parts += [f"Questions: {about.contact}"] if about.contact else []
-    return escape(" ".join(parts))
 
 
 def _fit(card: dict[str, Any]) -> str:

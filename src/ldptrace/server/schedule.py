@@ -102,10 +102,6 @@ class TrialClock:
         """What it shows when the system's clock shows this."""
         return self.start + (real - self.since) * self.rate
 
-    def real_seconds(self, seconds: float) -> float:
-        """How long some of its seconds take."""
-        return seconds / self.rate
-
     @staticmethod
     def of(text: str) -> TrialClock:
         """A clock as an option says it: START,RATE or START,RATE,SINCE; now where SINCE is absent.

@@ -55,7 +55,7 @@ def test_a_projected_graph_with_lines_limits_and_lists(tmp_path: Path) -> None:
     assert roads.seconds is not None
     assert roads.seconds.tolist()[:2] == pytest.approx([100.5 / (50 / 3.6), 9])
     assert roads.length.tolist()[2] == pytest.approx(2 * np.hypot(50, 50))
-    assert roads.polyline(2)[0].tolist() == [100, 150, 100]
+    assert roads.lines([2])[0].tolist() == [100, 150, 100]
     assert [roads.classes[code] for code in roads.road_class] == [
         "residential",
         "residential",

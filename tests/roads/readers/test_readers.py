@@ -67,7 +67,7 @@ def test_all_formats_give_the_same_network(files: dict[str, Path]) -> None:
 def test_the_bend_of_a_street_is_kept(files: dict[str, Path]) -> None:
     roads = read_roads(files["pbf"])
     one_way = int(np.flatnonzero(roads.opposite < 0)[0])
-    x, y = roads.polyline(one_way)
+    x, y, _ = roads.lines([one_way])
     assert (x.tolist(), y.tolist()) == ([13.40075, 13.4008, 13.40075], [52.5, 52.5005, 52.501])
     assert roads.classes[roads.road_class[one_way]] == "living_street"
 

@@ -88,8 +88,8 @@ def test_bends_are_turned_on_the_way_back() -> None:
     roads = line(shape=shape).network("car", "a")
     there = int(np.flatnonzero((roads.source == 0) & (roads.target == 1))[0])
     back = int(np.flatnonzero((roads.source == 1) & (roads.target == 0))[0])
-    assert roads.polyline(there)[1].tolist() == [0, 5, 9, 0]
-    assert roads.polyline(back)[1].tolist() == [0, 9, 5, 0]
+    assert roads.lines([there])[1].tolist() == [0, 5, 9, 0]
+    assert roads.lines([back])[1].tolist() == [0, 9, 5, 0]
 
 
 def test_nodes_and_classes_that_nobody_uses_are_left_away() -> None:

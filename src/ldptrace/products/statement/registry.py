@@ -28,7 +28,9 @@ def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[s
                 "variant_name": "Custom" if promise.weaker else "Pure DP",
                 "data_domain": "Any set of trips of a person, none included; public bounds, cut into a "
                 "public grid of cells.",
-                "unprotected_quantities": _unprotected(promise),
+                "unprotected_quantities": " ".join(
+                    ("That a device takes part, and the number of devices.", *promise.weaker)
+                ),
             },
             "privacy_loss": _loss(promise),
             "deployment_model": _model(promise),
@@ -71,11 +73,6 @@ def _slug(basic: dict[str, Any]) -> str:
     """
     parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"][:4])
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
-
-
-def _unprotected(promise: Promise) -> str:
-    always = "That a device takes part, and the number of devices."
-    return " ".join((always, *promise.weaker))
 
 
 def _loss(promise: Promise) -> dict[str, Any]:
