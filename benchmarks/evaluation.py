@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.data import oldenburg
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.trajectories import Trajectories
-from ldptrace.evaluation import Reference, evaluate, resilience, score
+from ldptrace.evaluation import Reference, evaluate, resilience
 from ldptrace.evaluation.controls import map_alone, plain_routing
 from ldptrace.evaluation.queries import resample
 from ldptrace.evaluation.streets import MATCHED, StreetMap
@@ -84,7 +84,7 @@ def main() -> None:
     print(f"  {'':<34}{'seconds':>9}{'spread':>9}{'best':>9}")
     reference = Reference.of(real, grid, rng)
     repeats = arguments.repeats
-    measured("nine metrics, both sides", lambda: score(real, synthetic, grid, rng), repeats, 6.0)
+    measured("nine metrics, both sides", lambda: Reference.of(real, grid, rng).score(synthetic), repeats, 6.0)
     measured("  the real side alone", lambda: Reference.of(real, grid, rng), repeats)
     measured("  one more synthetic set", lambda: reference.score(synthetic), repeats)
     measured("lines of the real set", lambda: Traces.of(real, grid), repeats)

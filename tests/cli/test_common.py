@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from ldptrace import plugins
 from ldptrace.cli import AREAS, application, common, main
-from ldptrace.cli.common import Progress, random_source
+from ldptrace.cli.common import Progress
 from ldptrace.server import campaigns, registry
 from ldptrace.server.storage import open_database
 from server_kit import SINGLE
@@ -21,11 +21,6 @@ def test_progress_is_silent_away_from_a_terminal(capsys: pytest.CaptureFixture[s
     with Progress() as stages, stages("read"):
         pass
     assert capsys.readouterr().err == ""
-
-
-def test_the_same_seed_is_the_same_source() -> None:
-    assert random_source(5).random() == random_source(5).random()
-    assert random_source(None).random() != random_source(None).random()
 
 
 def test_a_command_loads_its_own_area_and_nothing_else() -> None:

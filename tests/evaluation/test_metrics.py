@@ -16,7 +16,7 @@ from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import InputError
-from ldptrace.evaluation.metrics import CORRECTED, METRICS, Pair, Reference, score
+from ldptrace.evaluation.metrics import CORRECTED, METRICS, Pair, Reference
 from ldptrace.evaluation.queries import average_relative_error
 from ldptrace.evaluation.summary import Summary
 from ldptrace.protocol.grid import Grid
@@ -81,6 +81,13 @@ def test_values_are_those_of_the_reference(case: tuple[int, int, int, int, int])
         else:
             assert {values[name] for values in found} == {found[0][name]}
             assert found[0][name] == pytest.approx(expected, abs=1e-9)
+
+
+def score(
+    real: Trajectories, synthetic: Trajectories, grid: Grid, rng: np.random.Generator
+) -> dict[str, float]:
+    """The nine metrics of one pair of sets."""
+    return Reference.of(real, grid, rng).score(synthetic)
 
 
 def literal_query_error(real: Trajectories, synthetic: Trajectories, grid: Grid, seed: int) -> float:

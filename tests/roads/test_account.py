@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from ldptrace.roads.account import RoadAccount
 
@@ -26,4 +27,4 @@ def test_one_line_names_every_reason() -> None:
 
 def test_the_account_is_plain() -> None:
     account = RoadAccount("a", "lines", 1, 2, {"x": 1})
-    assert json.loads(json.dumps(account.to_dict()))["dropped_streets"] == {"x": 1}
+    assert json.loads(json.dumps(asdict(account)))["dropped_streets"] == {"x": 1}

@@ -20,7 +20,6 @@ from ldptrace.core.stages import Stages
 from ldptrace.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    import numpy as np
     from rich.console import Console
     from rich.progress import Progress as Bars
 
@@ -167,13 +166,6 @@ def table_console(*outputs: Path | None) -> Console:
             raise BrokenPipeError
 
     return Pipe(stderr=any(str(path) == "-" for path in outputs), highlight=False)
-
-
-def random_source(seed: int | None) -> np.random.Generator:
-    """The random source of a simulation: the same for the same seed, fresh without one."""
-    import numpy as np
-
-    return np.random.default_rng(seed)
 
 
 def console() -> Console:

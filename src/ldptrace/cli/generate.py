@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import Progress, SeedOption, note, random_source
+from ldptrace.cli.common import Progress, SeedOption, note
 from ldptrace.errors import InputError
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ def _generate(
     pois: Path | None = None,
     roads_out: Path | None = None,
 ) -> None:
+    import numpy as np
+
     from ldptrace.generators.picture import check_picture, draw
     from ldptrace.io import write
     from ldptrace.io.atomic import atomic_path
@@ -150,7 +152,7 @@ def _generate(
         check_folder(roads_out)
     if picture is not None:
         check_picture(picture, trajectories)
-    world, day = random_source(seed).spawn(2)
+    world, day = np.random.default_rng(seed).spawn(2)
     with Progress() as stages:
         with stages("lay out the place"):
             place = build(world)

@@ -2,7 +2,7 @@
 
 from ldptrace.evaluation.evaluator import Published, evaluate, judge, resilience
 from ldptrace.evaluation.measured import Measured
-from ldptrace.evaluation.metrics import METRICS, Metric, Pair, Reference, score
+from ldptrace.evaluation.metrics import METRICS, Metric, Pair, Reference
 from ldptrace.evaluation.scorecard import Scorecard
 from ldptrace.evaluation.values import References
 
@@ -18,5 +18,4 @@ __all__ = [
     "evaluate",
     "judge",
     "resilience",
-    "score",
 ]

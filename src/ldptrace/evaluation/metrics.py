@@ -154,21 +154,6 @@ class Value:
     seeds: tuple[float, ...] = ()
 
 
-def density_error(pair: Pair) -> float:
-    """Divergence of the visited cells."""
-    return count_divergence(pair.real.density, pair.synthetic.density)
-
-
-def query_error(pair: Pair) -> float:
-    """Mean relative error of 200 squares; both sets are resampled from their cells, counts are not scaled."""
-    return average_relative_error(pair.reference.answers, pair.answers, pair.reference.points)
-
-
-def trip_error(pair: Pair) -> float:
-    """Divergence of the pairs (first cell, last cell)."""
-    return table_divergence(pair.real.trips, pair.synthetic.trips)
-
-
 def pattern_f1(pair: Pair) -> float:
     """Share of the hundred most frequent patterns that both sets have; NaN when the real set has none.
 
@@ -198,11 +183,14 @@ METRICS: dict[str, Metric] = {
     metric.name: replace(metric, section="6.2")
     for metric in (
         Metric(
-            "density_error", "Density error", "global", "nats (JSD)", density_error,
+            "density_error", "Density error", "global", "nats (JSD)",
+            lambda pair: count_divergence(pair.real.density, pair.synthetic.density),
             "how differently visits are spread over the cells",
         ),
         Metric(
-            "query_error", "Query error", "global", "relative error", query_error,
+            "query_error", "Query error", "global", "relative error",
+            # Both sets are resampled from their cells, and counts are not scaled.
+            lambda pair: average_relative_error(pair.reference.answers, pair.answers, pair.reference.points),
             "how wrong counts of points in random squares are", range=RELATIVE,
         ),
         Metric(
@@ -216,7 +204,8 @@ METRICS: dict[str, Metric] = {
             "whether cells keep their order by popularity", "max", (-1.0, 1.0),
         ),
         Metric(
-            "trip_error", "Trip error", "trajectory", "nats (JSD)", trip_error,
+            "trip_error", "Trip error", "trajectory", "nats (JSD)",
+            lambda pair: table_divergence(pair.real.trips, pair.synthetic.trips),
             "how differently origins and destinations are paired",
         ),
         Metric(
@@ -239,18 +228,6 @@ METRICS: dict[str, Metric] = {
         ),
     )
 }  # fmt: skip
-
-
-def score(
-    real: Trajectories, synthetic: Trajectories, grid: Grid, rng: np.random.Generator
-) -> dict[str, float]:
-    """The nine metrics of one pair of sets; for many synthetic sets keep a `Reference`.
-
-    >>> city = Trajectories.from_lists([[(0.5, 0.5), (1.5, 0.5)], [(2.5, 2.5), (1.5, 1.5)]])
-    >>> score(city, city, Grid((0, 0, 3, 3), 3), np.random.default_rng(1))["density_error"]
-    0.0
-    """
-    return Reference.of(real, grid, rng).score(synthetic)
 
 
 def query_error_scaled(pair: Pair) -> float:

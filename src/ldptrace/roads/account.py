@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from ldptrace.core.words import by_reason, count, total
 
@@ -63,10 +63,6 @@ class RoadAccount:
             *self.notes,
         ]
         return f"{self.source}: {'; '.join(parts)}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def _listed(parts: list[str]) -> str:

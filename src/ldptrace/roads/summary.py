@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def facts(roads: RoadNetwork) -> dict[str, Any]:
         "lines": roads.shape_x is not None and len(roads.shape_x) > 0,
         "speed_kmh": None if speeds is None else float(np.average(speeds, weights=length)),
         "classes": classes,
-        "account": roads.account.to_dict(),
+        "account": asdict(roads.account),
     }
 
 

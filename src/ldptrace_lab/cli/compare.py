@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldptrace.cli.common import console, note, random_source
+from ldptrace.cli.common import console, note
 from ldptrace.cli.reading import read_input, with_reading
 from ldptrace.errors import InputError
 
@@ -94,7 +94,9 @@ def compare(
         trips = read_input(path, replace(reading, min_points=1))
         trips = trips.take(trips.sizes > 0)
         if users is not None and users < len(trips):
-            trips = trips.take(random_source(0).permutation(len(trips))[:users])
+            import numpy as np
+
+            trips = trips.take(np.random.default_rng(0).permutation(len(trips))[:users])
         if reading.bounds is None:
             note(
                 f"the bounds of {path.name} are those of the data, as in the literature; a real plan has public ones"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ldptrace.cli.common import console, note, random_source
+from ldptrace.cli.common import console, note
 from ldptrace.cli.reading import (
     BoundsOption,
     CrsOption,
@@ -149,12 +149,14 @@ def _own(
     users: int | None,
     seed: int,
 ) -> DataSet:
+    import numpy as np
+
     from ldptrace_lab.ngram.recipes import places as read_places
     from ldptrace_lab.reproduce import own
 
     trajectories = read_input(path, reading)
     if users is not None and users < len(trajectories):
-        trajectories = trajectories.take(random_source(seed).permutation(len(trajectories))[:users])
+        trajectories = trajectories.take(np.random.default_rng(seed).permutation(len(trajectories))[:users])
     if reading.bounds is None:
         note("the bounds are those of the data, as in the paper; in a real collection they must be public")
     table = places if places is not None else path if reading.format == "checkins" else None
