@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldptrace.models.evidence import likely_variances
+from ldptrace.models.evidence import allowed_variances, likely_variances
 from ldptrace.models.prior import Prior, PriorComponent
 
 POTENTIALS = 200
@@ -66,3 +66,18 @@ def test_more_answers_than_potentials_say_the_same_condensed(rng: np.random.Gene
     shuffled = rng.permutation(50)
     again = learned(prior, jacobian[shuffled], target[shuffled], rounds=1)["own"]
     assert abs(repeated / again - 1) < 1e-6
+
+
+def test_variances_that_are_drawn_are_as_unsure_as_the_answers(rng: np.random.Generator) -> None:
+    """Many answers tell one variance to a third; of the other they say nothing, so its first guess and spread stay."""
+    own, unseen = np.eye(220)[:, :200], np.eye(220)[:, 200:]
+    fixed = PriorComponent("fixed", np.eye(220), 1e-6, fixed=True)
+    prior = Prior([PriorComponent("own", own), PriorComponent("unseen", unseen, 0.1, spread=1.0), fixed])
+    jacobian = 5.0 * own.T
+    target = jacobian @ (0.5 * rng.normal(size=220)) + rng.normal(size=200)
+    logs = np.log([0.25, 0.1, 1e-6])
+    drawn = allowed_variances(prior, logs, jacobian, target, 100, rng)
+    mean, deviation = drawn.mean(axis=0), drawn.std(axis=0)
+    assert np.abs(mean - logs).max() < 0.5
+    assert deviation[0] < 0.3 < 0.6 < deviation[1] < 1.5
+    assert deviation[2] < 1e-9

@@ -65,3 +65,16 @@ def test_a_basis_without_its_zeros_is_seen_alike(rng: np.random.Generator) -> No
         assert (sorted(columns.alone.tolist()), columns.rows.tolist()) == ([0, 2], [0, 2])
         view = columns.seen_by(jacobian)
         np.testing.assert_allclose(view @ view.T, jacobian @ basis @ basis.T @ jacobian.T)
+
+
+def test_single_potentials_stand_out_by_students_law(rng: np.random.Generator) -> None:
+    """Of three degrees of freedom, given one normal: 4 over chi-squared of 4; the mean of its inverse is one."""
+    heavy = PriorComponent("heavy", np.eye(4000), freedom=3.0)
+    belief = Prior([heavy, PriorComponent("normal", np.eye(4000))])
+    widths = belief.widths(rng)
+    assert abs((1 / widths[0]).mean() - 1) < 0.06
+    assert widths[0].max() > 10
+    assert np.all(widths[1] == 1)
+    one = Prior([PriorComponent("one", np.eye(2))])
+    root = one.root(np.array([2.0]), np.array([[1.0, 3.0]]))
+    np.testing.assert_allclose(root.precision(), np.diag([1 / 2, 1 / 6]))

@@ -52,7 +52,7 @@ def test_weighted_trips_are_those_of_the_other_model(fitted: PathModel, rng: np.
     place = (np.floor(trips.x[first]) * 4 + np.floor(trips.y[first])).astype(np.int64)
     found = np.bincount(place, ratios[0], cells) / 100_000
     target, before = (np.bincount(cell, minlength=cells) / 100_000 for cell in (wanted, own))
-    assert np.abs(found - target).sum() < 0.02 < np.abs(before - target).sum()
+    assert np.abs(found - target).sum() < 0.03 < np.abs(before - target).sum()
 
 
 def test_replicates_are_in_the_file(fitted: PathModel, tmp_path: Path, rng: np.random.Generator) -> None:

@@ -69,7 +69,18 @@ def test_draws_vary_as_noise_and_prior_allow(rng: np.random.Generator, few: bool
         solver.jacobian, solver._square = solver.jacobian[:2], None
     wanted = np.linalg.inv(np.eye(3) / np.exp(0.3) + solver.jacobian.T @ solver.jacobian)
     drawn = solver.draws(np.array([0.3]), 40_000, rng)
-    assert drawn is not None
     # A standard error of a covariance is about a hundred-and-fortieth of the variances.
     scale = np.sqrt(np.outer(np.diag(wanted), np.diag(wanted)))
     assert np.abs((np.cov(drawn.T) - wanted) / scale).max() < 0.04
+
+
+def test_changes_lead_from_one_fit_to_others_that_the_answers_allow(rng: np.random.Generator) -> None:
+    """From potentials that are not the most probable ones, too: answers as precise as these leave little open."""
+    truth = Line.drawn(rng)
+    solver = DenseSolver(prior(), observations(truth, rng))
+    here = truth.moved(np.array([0.3, -0.2, 0.1]))
+    solver.linearise(here)
+    there = here.potentials + solver.changes(here, np.array([0.3]), 40, rng)
+    error = np.sqrt(np.diag(np.linalg.inv(solver.jacobian.T @ solver.jacobian)))
+    assert there.shape == (40, 3)
+    assert np.all(np.abs(there.mean(axis=0) - truth.potentials) < 5 * error)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldptrace.core.arrays import Floats, Ints
+from ldptrace.core.arrays import Flags, Floats, Ints
 from ldptrace.core.parallel import map_chunks
 from ldptrace.models.linear import Root
 from ldptrace.models.prior import Prior
@@ -26,6 +26,11 @@ _TOLD = 0.01
 _ANSWERS = 600
 # Entries of a triangle from which on threads share the work.
 _MANY = 100_000
+# A walk over variances: steps between two draws, how many logarithms each moves and how far, as a standard deviation.
+STEPS, MOVED, STEP = 50, 3, 2.0
+# Directions of the answers that a walk looks at: those that variances this much larger, as a logarithm, move by this
+# part of their noise, squared.
+WIDER, FAINT = 4.0, 0.3
 
 
 def likely_variances(prior: Prior, logs: Floats, jacobian: Floats, target: Floats) -> Floats:
@@ -77,11 +82,7 @@ class Spread:
 
 def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Floats:
     """As `likely_variances`, from what each component adds to the covariance of the target."""
-    parts = prior.components
-    free = np.array([not part.fixed for part in parts])
-    first = np.log([part.variance for part in parts])
-    # How much is believed of each logarithm before: one over its variance.
-    belief = np.where(free, [part.spread**-2 for part in parts], 0.0)
+    free, first, belief = _before(prior)
 
     def evidence(at: Floats) -> tuple[float, Floats, Root]:
         value, weighted, root = _evidence(spread, at, target)
@@ -113,6 +114,44 @@ def climbed(prior: Prior, logs: Floats, spread: Spread, target: Floats) -> Float
         if gain < 0.1:
             break
     return logs
+
+
+def allowed_variances(
+    prior: Prior, logs: Floats, jacobian: Floats, target: Floats, count: int, rng: np.random.Generator
+) -> Floats:
+    """Logarithms of variances that the target allows as well, a row for each draw: Metropolis' walk from `logs` on."""
+    free, first, belief = _before(prior)
+    views = [component.columns.seen_by(jacobian) for component in prior.components]
+    # What the answers say only if variances are far larger would cost time and tell next to nothing.
+    sizes, directions = np.linalg.eigh(Spread.of(views).total(np.where(free, logs + WIDER, logs)))
+    seen = directions[:, np.append(sizes[:-1] > FAINT, True)].T
+    spread, target = Spread.of([seen @ view for view in views]), seen @ target
+
+    def chance(at: Floats) -> float:
+        return _evidence(spread, at, target)[0] - 0.5 * float(belief @ (at - first) ** 2)
+
+    at, value, drawn = logs, chance(logs), []
+    for _ in range(count):
+        for _ in range(STEPS):
+            there = at.copy()
+            moved = rng.permutation(np.flatnonzero(free))[:MOVED]
+            there[moved] += STEP * rng.standard_normal(len(moved))
+            new = chance(there)
+            if np.log(rng.random()) < new - value:
+                at, value = there, new
+        drawn.append(at)
+    return np.array(drawn)
+
+
+def _before(prior: Prior) -> tuple[Flags, Floats, Floats]:
+    """Which variances are estimated, and what is believed of their logarithms: a mean, and one over a variance."""
+    parts = prior.components
+    free = np.array([not part.fixed for part in parts])
+    return (
+        free,
+        np.log([part.variance for part in parts]),
+        np.where(free, [part.spread**-2 for part in parts], 0.0),
+    )
 
 
 def _evidence(spread: Spread, logs: Floats, target: Floats) -> tuple[float, Floats, Root]:

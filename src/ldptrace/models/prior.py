@@ -26,7 +26,8 @@ class PriorComponent:
 
     `variance` is a first guess, and `spread` says how far it may be off: the standard deviation of its logarithm. With
     `fixed` it stays. A component that `needs` a question is held at zero where nobody was asked it, because it would
-    only fit the noise of other answers.
+    only fit the noise of other answers. With `freedom` single potentials may stand out: the normals of columns with one
+    entry are those of Student's law of that many degrees of freedom, whose widths are part of the basis.
     """
 
     name: str
@@ -35,6 +36,7 @@ class PriorComponent:
     spread: float = 4.0
     fixed: bool = False
     needs: str | None = None
+    freedom: float | None = None
 
     @cached_property
     def columns(self) -> Columns:
@@ -147,9 +149,20 @@ class Prior:
             found.append((np.hstack(parts), np.array(owners, dtype=np.int64)))
         return found
 
-    def root(self, variances: Floats) -> PriorRoot:
+    def widths(self, rng: np.random.Generator) -> Floats:
+        """Drawn variances of single potentials over those of the bases: what Student's law leaves open of them."""
+        found = np.ones_like(self._alone)
+        for row, part in zip(found, self.components, strict=True):
+            if part.freedom is not None:
+                row[:] = (part.freedom + 1) / rng.chisquare(part.freedom + 1, self.size)
+        return found
+
+    def root(self, variances: Floats, widths: Floats | None = None) -> PriorRoot:
         """Roots of the prior covariance, block by block. It has one: each potential has a component of its own."""
-        alone, sizes = variances @ self._alone, np.sqrt(variances)
+        alone, sizes = (
+            variances @ (self._alone if widths is None else widths * self._alone),
+            np.sqrt(variances),
+        )
         roots = []
         for block, (columns, owner) in zip(self.blocks, self._together, strict=True):
             scaled = columns * sizes[owner]

@@ -1,8 +1,10 @@
 """How a fitted model would differ if the noise of the reports had been drawn once more.
 
 Near the fit the potentials are Gaussian: with J the Jacobian of the answers in standard errors and K the prior's
-covariance, their covariance is (K^-1 + J^T J)^-1. A replicate is a draw from it. Trips that are drawn from the fitted
-model stand for those of a replicate when each counts with the ratio of its two probabilities.
+covariance, their covariance is (K^-1 + J^T J)^-1. A replicate is a draw from it, with variances of the prior that are
+drawn too: the answers hardly tell them, and a fit with the most likely ones is too sure of what it believed before.
+Trips that are drawn from the fitted model stand for those of a replicate when each counts with the ratio of its two
+probabilities.
 
 On large grids single potentials are hardly known, only what the answers say of many together. A draw is then far from
 the fit, where the Gaussian no longer holds, and few trips would carry all the weight. There a number is taken as linear
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from ldptrace.core.arrays import Floats
 from ldptrace.core.paths import CellPaths
-from ldptrace.models.fit import Fit, solver_at
+from ldptrace.models.fit import Fit, solver_at, travelling
 from ldptrace.models.linear import one_thread
 from ldptrace.models.observation import REPLICATES, Observation
 from ldptrace.models.prior import Prior
@@ -39,8 +41,8 @@ def redrawn(fit: Fit[Any], prior: Prior, observations: Sequence[Observation]) ->
     with one_thread():
         # On large grids each draw takes about as long as a step of the fit.
         count = REPLICATES if isinstance(solver, DenseSolver) else REPLICATES // 2
-        drawn = solver.draws(logs, count, np.random.default_rng(0))
-    return None if drawn is None else drawn[:, :-1]
+        drawn = solver.changes(travelling(fit.model, fit.with_trip), logs, count, np.random.default_rng(0))
+    return drawn[:, :-1]
 
 
 def path_ratios(paths: CellPaths, length: Floats, draws: Floats, *, linear: bool = False) -> Ratios:

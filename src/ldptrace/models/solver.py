@@ -14,7 +14,7 @@ from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 
 from ldptrace.core.arrays import Floats, Ints
-from ldptrace.models.evidence import condensed, likely_variances
+from ldptrace.models.evidence import allowed_variances, condensed, likely_variances
 from ldptrace.models.linear import Root
 from ldptrace.models.observation import Observation
 from ldptrace.models.prior import Prior, PriorRoot
@@ -23,6 +23,8 @@ from ldptrace.models.prior import Prior, PriorRoot
 CHORDS, SMALL = 3, 0.1
 # Steps of single potentials, and how far a step is shortened that leads to worse.
 LONGEST_STEP, SHORTEST_SHARE = 1.0, 0.03
+# Draws of potentials for each draw of the prior's variances: the latter take the time.
+TOGETHER = 2
 
 
 class Predictor(Protocol):
@@ -103,9 +105,13 @@ class Solver(ABC, Generic[Model]):
     def freedom(self, logs: Floats) -> float:
         """The effective number of parameters at these potentials: tr (K^-1 + J^T J)^-1 J^T J."""
 
-    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats | None:
+    @abstractmethod
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
         """Draws of potentials around these ones, with covariance (K^-1 + J^T J)^-1: one in each row."""
-        return None
+
+    def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
+        """Draws of what potentials that the answers allow as well differ by from these: one in each row."""
+        return self.draws(logs, count, rng)
 
     @abstractmethod
     def beyond(self, direction: Floats, logs: Floats) -> tuple[Floats, float]:
@@ -199,16 +205,29 @@ class DenseSolver(Solver[Model]):
         others = self._solver(self.prior.root(np.exp(logs)))(change @ self.jacobian)
         return change, float(change @ (change - self.jacobian @ others))
 
-    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats | None:
-        root = self.prior.root(np.exp(logs))
+    def draws(self, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
+        return self._draws(logs, count, rng, np.zeros(len(self.jacobian)))
+
+    def changes(self, here: Model, logs: Floats, count: int, rng: np.random.Generator) -> Floats:
+        """As of every solver; variances of the prior are drawn too, as few answers tell how large they are."""
+        target = self.misfit(here) + self.jacobian @ here.potentials
+        seen = condensed(self.jacobian, target, self._square)
+        allowed = allowed_variances(self.prior, logs, *seen, count // TOGETHER, rng)
+        drawn = [self._draws(each, TOGETHER, rng, target) for each in allowed]
+        return np.concatenate(drawn) - here.potentials
+
+    def _draws(self, logs: Floats, count: int, rng: np.random.Generator, target: Floats) -> Floats:
+        """Draws of potentials, given that J times them is the target plus noise."""
+        root = self.prior.root(np.exp(logs), self.prior.widths(rng))
         chances = rng.standard_normal((self.jacobian.shape[1], count))
         if self._square is not None:
-            return (Root(root.precision() + self._square).inverted.T @ chances).T
+            known = Root(root.precision() + self._square)
+            return (known.inverted.T @ chances).T + known.solve(target @ self.jacobian)
         # Potentials of the prior, moved to agree with answers that it draws for them, as far as noise allows.
         solved = self._solver(root)
         before = root.drawn(chances)
         noise = rng.standard_normal((len(self.jacobian), count))
-        gap = noise - self.jacobian @ before
+        gap = target[:, None] + noise - self.jacobian @ before
         moved = [solved(self.jacobian.T @ gap[:, number]) for number in range(count)]
         return before.T + np.array(moved)
 

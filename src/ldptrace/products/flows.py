@@ -31,7 +31,7 @@ WRITTEN = "flows are", (".gpkg", ".geojson", ".parquet")
 FOLLOWED = 0.5
 # No answer says which of several streets of a cell a trip takes. A street is known up to this part of its number, as a
 # standard error: chosen on generated cities 1 to 4 (benchmarks/intervals.py).
-UNTOLD = 0.45
+UNTOLD = 0.4
 WHOLE_DAY = ("vehicles",)
 HOURS = tuple(f"hour_{hour:02d}" for hour in range(24))
 

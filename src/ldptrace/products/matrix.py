@@ -25,7 +25,7 @@ WRITTEN = "a matrix is", (".omx", ".parquet", ".csv")
 # Answers are added up cell by cell: none says which origins belong to which destinations. A pair of zones is known to
 # this part, as a standard error, of what it would be if the two were independent: chosen on generated cities 1 to 4
 # (benchmarks/intervals.py).
-UNTOLD = 0.1
+UNTOLD = 0.2
 # The largest number that a lookup of an OMX file can hold.
 _LARGEST = 2**32 - 1
 # Numbers of a matrix, those of all slots together, at most: 1,000 zones by hour.

@@ -141,7 +141,9 @@ def end_components(density: Floats, grid: Grid, scales: Floats | None = None) ->
     within = hstack([csr_array(near), diags_array(own)])
     return (
         PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.002),
-        PriorComponent(WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 0.008),
+        PriorComponent(
+            WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 0.008, freedom=FREEDOM
+        ),
         PriorComponent("ends by kind of street", _kinds(places.cells), 1.0, fixed=True),
         *_distances(places.cells),
     )
