@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def tables(page: str) -> list[Table]:
     """
     found = []
     text = (ROOT / page).read_text(encoding="utf-8")
-    for head, body in re.findall(r"^(\|.*\|)\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.M):
+    for head, body in re.findall(r"^(\|.*\|)\n\|[-|:]+\|\n((?:\|.*\|\n)+)", text, re.M):
         columns = [cell.strip(" ↓↑") for cell in head.strip("|").split("|")]
         table: Table = {}
         data = ""
@@ -83,13 +84,17 @@ SAME += [
         ("docs/explanation/published-numbers.md", "Table 3 of the paper"),
     ),
 ]
+SAME += [
+    (("docs/how-to/stream.md", name), ("docs/lab/streams.md", name))
+    for name in ("hidden, cells, from tick 250", "hidden, with the map", "the map alone")
+]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), SAME, ids=lambda place: place[1])
 def test_a_row_has_the_same_values_wherever_it_stands(ours: tuple[str, str], theirs: tuple[str, str]) -> None:
     here, there = row(*ours), row(*theirs)
     shared = here.keys() & there.keys() - {""}
-    assert len(shared) >= (3 if ours[0] in ("README.md", OWN_DATA) else 8)
+    assert len(shared) >= {"README.md": 3, OWN_DATA: 3, "docs/how-to/stream.md": 4}.get(ours[0], 8)
     different = {name: (here[name], there[name]) for name in shared if not agree(here[name], there[name])}
     assert not different, f"{ours[0]} and {theirs[0]} differ"
 
@@ -103,3 +108,51 @@ def test_the_trip_errors_of_the_front_page_are_those_of_the_explanation(city: st
         ("map and reports", "with the map"),
     ):
         assert agree(shown[name], row(STREETS, f"{city}, 150,000: {kind}")["trip"]), name
+
+
+def test_beliefs_follow_from_epsilon() -> None:
+    promised = next(table for table in tables("docs/explanation/epsilon.md") if "0.1" in table)
+    assert {"1", "5"} < promised.keys()
+    for epsilon, beliefs in promised.items():
+        factor = math.exp(float(epsilon))
+        for before, column in ((0.5, "from 50 % to at most"), (0.01, "from 1 % to at most")):
+            after = 100 * factor * before / (factor * before + 1 - before)
+            assert agree(f"{after:.6f}", beliefs[column].strip("% ")), epsilon
+
+
+COMPARED = "docs/explanation/local-and-central.md"
+SETS = ["Oldenburg", "City 77", "City 93", "T-Drive", "GeoLife", "San Francisco"]
+METHODS = ("adatrace", "privtrace", "dpt", "single-report", "single-report+map")
+
+
+@pytest.mark.parametrize("place", SETS)
+def test_the_comparison_shows_what_the_lab_notes_have(place: str) -> None:
+    notes = (ROOT / "docs/lab/local-and-central.md").read_text(encoding="utf-8")
+    section = notes.partition(f"## {place}, ")[2].partition("\n## ")[0]
+    heads = [
+        cell.strip(" ↓↑") for cell in re.findall(r"^\| method .*$", section, re.M)[0].strip("|").split("|")
+    ]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "|" in line
+    ]
+    found = {row[0]: dict(zip(heads, row, strict=True)) for row in rows if row[1] == "1"}
+    shown = [table for table in tables(COMPARED) if place in next(iter(table.values()))]
+    for table, metric in zip(shown, ("density", "trip", "d96"), strict=True):
+        for method in METHODS:
+            name = next(name for name in table if name.split(" ")[0] == f"`{method}`")
+            if table[name][place]:
+                assert agree(table[name][place], found[method][metric].partition(" ")[0]), (metric, method)
+
+
+def test_the_example_of_epsilon_is_that_of_the_lab_notes() -> None:
+    notes = (ROOT / "docs/lab/local-and-central.md").read_text(encoding="utf-8")
+    section = notes.partition("## City 77, ")[2].partition("\n## ")[0]
+    text = (ROOT / "docs/explanation/epsilon.md").read_text(encoding="utf-8")
+    for line, value in (
+        (r"\| single-report \| 1 ", ".074"),
+        (r"\| single-report\+map \| 0\.5 ", ".027"),
+        (r"\| map-alone ", ".089"),
+    ):
+        cells = re.findall(f"^{line}.*$", section, re.M)[0].strip("|").split("|")
+        assert agree(cells[7].split()[0], value), line
+        assert value in text
