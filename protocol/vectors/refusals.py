@@ -105,6 +105,7 @@ EVERYONE = three("everyone", (SHARES,) * 3)
 
 def _canonical(vectors: _Vectors) -> None:
     text = three().to_json()
+    other = text.replace('"version":1', '"version":2')
     for name, document in {
         "nothing": "",
         "not JSON": "plan",
@@ -126,6 +127,13 @@ def _canonical(vectors: _Vectors) -> None:
         "deep": "[" * 1000 + "]" * 1000,
         "two documents": text + text,
         "another format": text.replace("ldptrace-plan", "ldptrace-tally"),
+        # That a document is canonical comes before its version.
+        "another version and an escape": other.replace("vectors", "\\n"),
+        "another version and an escape beyond ASCII": other.replace("vectors", "\\u00e9"),
+        "another version and a delete character": other.replace("vectors", "\x7f"),
+        "a version of 2^53": other.replace('"version":2', '"version":9007199254740992'),
+        "a version of -2^53": other.replace('"version":2', '"version":-9007199254740992'),
+        "a version with a fraction": other.replace('"version":2', '"version":2.5'),
     }.items():
         vectors.add(name, document)
     vectors.add("as large as allowed, with spaces", text, MALFORMED, spaces=MAX_DOCUMENT - len(text))

@@ -15,9 +15,13 @@ export function canonical(value) {
 
 /** The value of a canonical document, or undefined if it is none. */
 export function parse(text) {
-  if (depth(text) > DEPTH) return undefined;
+  // Strings are printable ASCII without escapes.
+  if (/[^ -~]|\\/.test(text) || depth(text) > DEPTH) return undefined;
   try {
-    const value = JSON.parse(text);
+    const value = JSON.parse(text, (_, one) => {
+      if (typeof one === "number" && !Number.isSafeInteger(one)) throw new Error("not an integer below 2^53");
+      return one;
+    });
     return canonical(value) === text ? value : undefined;
   } catch {
     return undefined;

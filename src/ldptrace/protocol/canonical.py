@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from ldptrace.errors import PlanError
 from ldptrace.protocol.limits import MAX_DECIMAL, MAX_DEPTH
 
+MAX_INTEGER = 2**53 - 1
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 
 
@@ -34,8 +35,12 @@ def loads(text: bytes) -> Any:
     """The document in these bytes; an error if they are not canonical."""
     if _depth(text) > MAX_DEPTH:
         raise PlanError(f"the document is nested more than {MAX_DEPTH} deep")
+    if b"\\" in text:
+        raise PlanError("the document has an escape: strings are plain ASCII")
     try:
-        data = json.loads(text.decode("ascii"), parse_float=_no_float, parse_constant=_no_float)
+        data = json.loads(
+            text.decode("ascii"), parse_float=_no_float, parse_constant=_no_float, parse_int=_integer
+        )
     except ValueError as error:
         raise PlanError(f"this is not a JSON document of the protocol: {error}") from None
     if dumps(data) != text:
@@ -107,6 +112,14 @@ def _depth(text: bytes) -> int:
 
 def _no_float(text: str) -> NoReturn:
     raise ValueError(f"the number {text[:20]} is not an integer")
+
+
+def _integer(text: str) -> int:
+    # Of at most 16 digits: reading many thousands of them would take long.
+    number = int(text[:18])
+    if abs(number) > MAX_INTEGER:
+        raise ValueError(f"the number {text[:20]} is beyond 2^53 - 1")
+    return number
 
 
 def _short(value: object) -> str:

@@ -51,8 +51,8 @@ public final class Json {
     /** The value in these bytes; refused unless they are canonical. */
     public static Object parseCanonical(byte[] bytes) throws Malformed {
         String text = Bytes.ascii(bytes);
-        if (text == null || depth(text) > MOST_DEPTH) {
-            throw new Malformed("the document is not ASCII or nested more than " + MOST_DEPTH + " deep");
+        if (text == null || text.indexOf('\\') >= 0 || depth(text) > MOST_DEPTH) {
+            throw new Malformed("the document is not ASCII, has an escape or is nested more than " + MOST_DEPTH + " deep");
         }
         Object value = parse(text);
         if (!write(value).equals(text)) {
