@@ -4,9 +4,9 @@
 
 Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
 other half, the same fixes moved to the nearest street, the lines between the same fixes at the pace of a model that
-knows no speeds, and quickest ways between the real ends. Then the map alone, the fit without the map, and the fit on
-streets for each number of cells, with noise and with hardly any (epsilon 10). The first line says how much of a trip's
-time each tenth of its way takes.
+knows no speeds, without and with the duration of each trip, and quickest ways between the real ends. Then the map
+alone, the fit without the map, and the fit on streets for each number of cells, with noise and with hardly any
+(epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import ldptrace as lt
-from benchmarks.streets import SHORT, Judge, Town, answered, map_alone, without_map
+from benchmarks.streets import SHORT, Judge, Town, answered, map_alone, paced, without_map
 from benchmarks.tables import save
 from ldptrace.core.placement import running
 from ldptrace.core.trajectories import Trajectories
@@ -57,6 +57,16 @@ def halves(town: Town, seed: int) -> tuple[Town, Trajectories]:
     order = np.random.default_rng(seed).permutation(len(town.trips))
     middle = len(order) // 2
     return replace(town, trips=town.trips.take(order[:middle])), town.trips.take(order[middle:])
+
+
+def lasting(town: Town) -> Trajectories:
+    """The lines between the fixes, each trip with its own duration, at the pace of a model within it."""
+    trips = paced(replace(town.trips, t=None), town.roads)
+    assert trips.t is not None
+    assert town.trips.t is not None
+    first, last = trips.offsets[:-1], trips.offsets[1:] - 1
+    own = (town.trips.t[last] - town.trips.t[first]) / np.maximum(trips.t[last] - trips.t[first], 1e-9)
+    return replace(trips, t=trips.t * np.repeat(own, trips.sizes))
 
 
 def between_ends(town: Town, many: int, seed: int) -> Trajectories:
@@ -163,6 +173,8 @@ def table(
     )
     lines = replace(town.trips, t=None)
     found.add("the lines between the same fixes", lambda seed: shown(judge.scores(lines, seed)), 1)
+    if town.trips.t is not None:
+        found.add("... each with its own duration", lambda seed: shown(judge.scores(lasting(town), seed)), 1)
     ways = between_ends(town, WAYS, 1)
     found.add("quickest ways between the real ends", lambda seed: shown(judge.scores(ways, seed)), 1)
     found.add("the map alone", lambda seed: shown(judge.scores(map_alone(town)(seed), seed)), repeats)
