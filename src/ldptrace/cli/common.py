@@ -74,7 +74,10 @@ OffStreetsOption = Annotated[
     ),
 ]
 SpacingOption = Annotated[
-    float | None, typer.Option(help="Distance between points along the route, in units of the bounds.")
+    float | None,
+    typer.Option(
+        help="Distance between points along the route, in metres, or units of bounds that are not degrees."
+    ),
 ]
 DateOption = Annotated[
     str | None,

@@ -83,7 +83,12 @@ class Area:
 
     @cached_property
     def _strips(self) -> tuple[float, float, Ints, Ints, Floats, Ints]:
-        """Edges by horizontal strip: where strips begin and how high they are, edges of each, their ends, polygon."""
+        """Edges by horizontal strip, so that a point is compared with the edges of its own strip only.
+
+        The bottom of the lowest strip, the height of all, and `begins` and `listed`: the edges that cross strip r are
+        `listed[begins[r]:begins[r + 1]]`, those of one polygon side by side. Then the ends of each edge (x, y, x, y)
+        and its polygon.
+        """
         after = np.arange(1, len(self.x) + 1)
         after[self.offsets[1:] - 1] = self.offsets[:-1]
         owner = np.repeat(self.polygon, np.diff(self.offsets))

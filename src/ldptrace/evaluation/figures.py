@@ -144,11 +144,14 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
-    n, size = summary.grid.n, int(block.max()) + 1
-    codes = np.flatnonzero(summary.tables.moves)
-    steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
-    start, end = block[codes // 8], block[codes // 8 + steps[codes % 8]]
-    counts = np.bincount(start * size + end, weights=summary.tables.moves[codes], minlength=size * size)
+    """Moves from one block to another, as shares of all such moves; moves within a block do not count."""
+    size = int(block.max()) + 1
+    used = np.flatnonzero(summary.tables.moves)
+    # A move is numbered by its cell and one of eight directions.
+    cell, direction = np.divmod(used, 8)
+    steps = np.array(lattice.DIRECTION_DI) * summary.grid.n + np.array(lattice.DIRECTION_DJ)
+    start, end = block[cell], block[cell + steps[direction]]
+    counts = np.bincount(start * size + end, weights=summary.tables.moves[used], minlength=size * size)
     counts[:: size + 1] = 0
     total = max(int(counts.sum()), 1)
     return [
@@ -157,6 +160,7 @@ def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
 
 
 def _trips(summary: Summary, block: Ints) -> Floats:
+    """Shares of the trips by their first block (rows) and their last one (columns)."""
     size = int(block.max()) + 1
     codes, counts = summary.trips
     start, end = block[codes // summary.grid.cells], block[codes % summary.grid.cells]
@@ -231,7 +235,7 @@ def bends_of(x: Floats, y: Floats, least: float) -> Ints:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and lists as lists: shares with seven digits, places on the map with four."""
+    """Arrays and lists as lists, with few digits: a flow (three numbers) and shares have seven, a place has four."""
     if isinstance(value, np.ndarray):
         return value.round(7).tolist()
     if isinstance(value, tuple):

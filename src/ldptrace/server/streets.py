@@ -117,7 +117,7 @@ def drawing(plan: Plan, files: dict[str, bytes]) -> bytes:
 
 
 def drawn(plan: Plan, path: Path) -> bytes:
-    """The same for a network in a file or folder."""
+    """The drawing, as `drawing` describes it, of a network in a file or folder."""
     from ldptrace.roads import read_roads
 
     roads = read_roads(path)

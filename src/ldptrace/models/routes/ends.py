@@ -166,7 +166,11 @@ def _distances(places: int) -> tuple[PriorComponent, ...]:
 
 
 def _kinds(places: int) -> csr_array:
-    """A column for each kind; the ends of large roads may stand out further, and what leads from one to another."""
+    """The prior's basis of the marks of kinds: a column for each, and rows of zeros for all other marks.
+
+    Trips that begin or end where a large road leaves the map, or that lead from one such place to another, may be
+    `GATES` times as far from the map's own share as other kinds.
+    """
     width = np.ones(APART)
     width[[GATE, THROUGH]] = GATES
     return csr_array(vstack([csr_array((places, APART)), diags_array(width), csr_array((CLASSES, APART))]))

@@ -148,6 +148,7 @@ def searched(
     until = parts_of(drawing.routes)
 
     def draw(number: int, lean: Lean) -> tuple[Pool, Cut]:
+        """The part of the library of that number, its ends drawn as `lean` says; and its cell paths."""
         done, goal = until[number : number + 2]
         progress = _part(tell, done / until[-1], goal / until[-1])
         pool = replace(drawing, routes=int(goal - done)).pool(roads, rng, lean, progress)
