@@ -100,6 +100,33 @@ def test_trips_of_a_file_are_those_of_the_time_that_is_asked_for(
         assert [window_of(report) for report in tab.sent()] == [row["window"] + 1]
 
 
+def test_a_kept_answer_is_not_sent_as_one_of_a_later_window(
+    browser: Browser, server: Server, database: Database
+) -> None:
+    """The later window is asked about its own trips: nothing is drawn for it before."""
+    standing = Standing.of(3600, epsilon=1)
+    opened(database, "kept", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
+    with visit(browser, server) as tab:
+        tab.page.clock.install()
+        page = tab.go("/c/kept")
+        page.click("#accept")
+        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
+        page.clock.fast_forward(3_700_000)
+        page.reload()
+        page.click("#none")
+        page.check("#consent")
+        tab.context.set_offline(True)
+        page.click("#send")
+        expect(page.locator("#outcome")).to_contain_text("could not be reached")
+        tab.context.set_offline(False)
+        page.clock.fast_forward(3_700_000)
+        page.click("#again")
+        expect(page.locator("#due")).to_contain_text("An answer is due now")
+        expect(page.locator("#trip")).to_be_visible()
+        [row] = ledger(page)["standing"]
+        assert row["answers"] == 1
+
+
 def test_a_standing_campaign_goes_on_with_another_plan(
     browser: Browser, server: Server, database: Database
 ) -> None:

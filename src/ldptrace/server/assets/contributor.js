@@ -281,6 +281,12 @@ async function send() {
   await post(report);
 }
 
+/** Send what was kept. If a later window has ended meanwhile, its answer is due, about its own trips. */
+async function resend() {
+  if (state.plan.standing && (await standingState(state.ledger, state.plan)).window !== null) location.reload();
+  else await send();
+}
+
 async function post(report) {
   const wait = state.reporter.delay(LONGEST_WAIT);
   if (wait > 0) at("outcome").textContent = say("waits", { count: number(LONGEST_WAIT) });
@@ -372,7 +378,7 @@ function draw(map, question, item) {
 }
 
 fillIn(document, at("language"));
-at("again").addEventListener("click", send);
+at("again").addEventListener("click", resend);
 at("stop").addEventListener("click", stop);
 at("accept").addEventListener("click", accept);
 start().catch((error) => tell(error.message, "bad"));
