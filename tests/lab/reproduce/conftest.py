@@ -29,6 +29,7 @@ def setup() -> Setup:
     return Setup((streets, campus), TINY, 2, seed=1)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of all tests: nothing is measured twice."""
     return tmp_path_factory.mktemp("results")
