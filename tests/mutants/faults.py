@@ -159,6 +159,8 @@ PLANS = [
     Fault("plan: ratios of one", f"{PROTOCOL}/randomizers/base.py", "if self.ratio <= 1:", "if self.ratio < 1:", VECTORS),
     Fault("plan: any denominator", f"{PROTOCOL}/randomizers/__init__.py", " or (1 << RATIO_BITS) % denominator", "", VECTORS),
     Fault("plan: a ratio above its budget", f"{PROTOCOL}/exact.py", "int(scaled * (1 - Decimal(10) ** (20 - _DIGITS)))", "int(scaled) + 1", "tests/protocol/test_plan.py " + VECTORS),
+    Fault("canonical: escapes are read", f"{PROTOCOL}/canonical.py", 'if b"\\\\" in text:', "if False:", VECTORS),
+    Fault("canonical: integers of any size", f"{PROTOCOL}/canonical.py", "if abs(number) > MAX_INTEGER:", "if False:", VECTORS),
     Fault("canonical: other spellings are read", f"{PROTOCOL}/canonical.py", "if dumps(data) != text:", "if False:", VECTORS),
 ]  # fmt: skip
 
@@ -320,7 +322,7 @@ CLIENT = [
     Fault("js: always the first of several trips", f"{JS}/grid.js", "trips[source.index(trips.length)]", "trips[0]"),
     Fault("js: all points are kept", f"{JS}/grid.js", "if (points.length <= MOST_POINTS) return points;", "if (points) return points;"),
     Fault("js: the nonce may be anything", f"{JS}/plan.js", 'if (!matches(data.nonce, /^[0-9a-f]{32}$/)) malformed("nonce");', ""),
-    Fault("js: any window is counted", f"{JS}/reports.js", 'if (wanted !== null && view(report).getUint32(WINDOW) !== wanted) throw new ReportRejected("wrong-window");', ""),
+    Fault("js: any window is counted", f"{JS}/reports.js", 'if (wanted !== null && windowOf(report) !== wanted) throw new ReportRejected("wrong-window");', ""),
     Fault("js: sent means the round of any plan", f"{JS}/ledger.js", "entry.plan === plan.id && entry.round === round;", "entry.round === round;"),
     Fault("js: every tab has a ledger of its own", f"{JS}/storage.js", "indexedDB.open(this.name, 1)", "indexedDB.open(this.name + Math.random(), 1)", TABS),
     Fault("js: a report is told before it is kept", f"{JS}/storage.js", "if (text !== undefined) texts.put(text, key);", "if (text !== undefined) setTimeout(() => { globalThis.indexedDB.open(this.name, 1).onsuccess = (opened) => opened.target.result.transaction(STORE, 'readwrite').objectStore(STORE).put(text, key); });", TABS),
@@ -335,6 +337,8 @@ CLIENT = [
     Fault("js: any version", f"{JS}/plan.js", "if (data.version !== 1)", "if (data.version != 1)"),
     Fault("js: shares need not add up", f"{JS}/plan.js", "asks.some((ask) => ask.share !== SHARES) : shares !== SHARES", "asks.some((ask) => ask.share !== SHARES) : false"),
     Fault("js: everyone may have shares", f"{JS}/plan.js", "everyone ? asks.some((ask) => ask.share !== SHARES) :", "everyone ? false :"),
+    Fault("js: escapes are read", f"{JS}/canonical.js", "if (/[^ -~]|\\\\/.test(text) || depth(text) > DEPTH)", "if (depth(text) > DEPTH)"),
+    Fault("js: integers of any size", f"{JS}/canonical.js", "!Number.isSafeInteger(one)", "false"),
     Fault("js: other spellings are read", f"{JS}/canonical.js", "canonical(value) === text ? value : undefined", "value"),
     Fault("js: longer decimals are read", f"{JS}/canonical.js", "plain(value) === text ? value : NaN", "value"),
     Fault("js: any padding", f"{JS}/reports.js", "if (report.subarray(used).some((byte) => byte !== 0))", "if (false)"),

@@ -49,6 +49,7 @@ JAVA_FAULTS = [
     Fault("java: budgets are not added up", _PLAN, "        if (Exact.exceeds(spent, epsilon)) {", "        if (false) {", VECTORS),
     Fault("java: extends names any earlier plan", _PLAN, "if (!extended.equals(earlier.get(\"extends\"))) {", "if (!ids.contains(extended)) {", CHAINS),
     Fault("java: any amount of work", _PLAN, "        if (work > MOST_WORK) {", "        if (false) {", VECTORS),
+    Fault("java: escapes are read", f"{JAVA}/Json.java", "text.indexOf('\\\\') >= 0 || ", "", VECTORS),
     Fault("java: other spellings are read", f"{JAVA}/Json.java", "        if (!write(value).equals(text)) {", "        if (false) {", VECTORS),
     Fault("java: decimals need not be the shortest", f"{JAVA}/Json.java", "Decimals.rounded(exact, digits).compareTo(given) == 0", "true", CHECKS),
     Fault("java: forks are answered", _LEDGER, "            forked |= !plan.chain.contains(entry.plan);\n", "", VECTORS),
