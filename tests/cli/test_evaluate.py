@@ -108,7 +108,7 @@ def test_a_road_network_adds_its_metrics_and_controls(
     entry = document["metrics"]["street_share"]
     assert set(entry["controls"]) == {"map_alone", "plain_routing"}
     assert entry["controls"]["map_alone"] > 0.99
-    assert "Way on streets" in result.stderr
+    assert "Share on streets" in result.stderr
     with pytest.raises(InputError, match="no file or folder"):
         CliRunner().invoke(
             app, ["evaluate", *files[:2], "--roads", str(tmp_path / "none")], catch_exceptions=False

@@ -40,7 +40,7 @@ def test_methods_of_the_paper_are_private_and_stay_in_bounds(name: str, real: Tr
 
 
 def test_the_published_report_count_warns(real: Trajectories) -> None:
-    with pytest.warns(PrivacyWarning, match="tells the length"):
+    with pytest.warns(PrivacyWarning, match="reveals the length"):
         run = run_method(real, 1.0, bounds=BOUNDS, grid=4, method="paper-unpadded", seed=1)
     assert run.privacy()["leaks"]
 

@@ -44,7 +44,7 @@ def test_a_user_with_several_trips_answers_about_one(rng: np.random.Generator) -
 def test_every_trip_counts_when_asked_and_the_weaker_promise_is_stated(rng: np.random.Generator) -> None:
     drawn, unit = play_devices(OWNED, "trip", rng)
     assert drawn is OWNED
-    assert "k times as much" in unit.sentence
+    assert "k epsilon only" in unit.sentence
     assert play_devices(TRIPS, "user", rng)[1].name == "trajectory"
     with pytest.raises(InputError, match="the unit is user or trip, got 'car'"):
         play_devices(OWNED, "car", rng)

@@ -65,9 +65,7 @@ def _equal(number: int, what: str, values: dict[str, list[str]]) -> StructuralFi
         detail = f"the same for {len(names)} extreme trajectories, {len(first)} draws each"
         return StructuralFinding(number, what, True, detail)
     seen, instead = next((a, b) for a, b in zip(first, values[other], strict=True) if a != b)
-    detail = (
-        f"{seen} for {names[0]!r}, {instead} for {other!r}: one look tells them apart, epsilon is infinite"
-    )
+    detail = f"{seen} for {names[0]!r}, {instead} for {other!r}: one message distinguishes them, so epsilon is infinite"
     return StructuralFinding(number, what, False, detail)
 
 

@@ -153,8 +153,8 @@ class Audit:
             f"several worst-case trajectories, trips with {FIXES:,} dated fixes and {TRIPS} trips per person among "
             f"them, could prove no more than {best.epsilon_at_least:.3f} for one message, with a confidence of "
             f"{100 * (1 - ALPHA):.4f} %. The ledger gave the same bytes to every retry, after restarts too, and kept "
-            "to chains, limits and windows. In words: whatever is read in a participant's messages is at most "
-            f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as it would be had the participant "
+            "to chains, limits and windows. In words: any messages of a participant are at most "
+            f"{math.exp(float(self.plan.epsilon)):.3g} times as likely as if the participant had "
             "travelled anywhere else. The promise does not cover that somebody took part, network addresses "
             f"and times, or what a person says in other collections. {self._not_tried_words()}"
         )

@@ -99,7 +99,7 @@ def flows(
             written = found.write(output)
     note(
         f"{found.vehicles.sum():,.0f} passes of {len(found.used):,} streets, {found.followed:.0%} of the "
-        "way on them: "
+        "length of the trips on them: "
         f"{', '.join(map(str, written))}"
     )
     note_scaling(population)

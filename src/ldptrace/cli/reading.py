@@ -165,7 +165,7 @@ def open_sets(
 ) -> list[Crowd | Trajectories]:
     """The real set, with the columns that were named and cut at gaps, and the synthetic ones: in memory if they fit.
 
-    The memory is divided between the sets. They are read as they are, whatever the bounds of the comparison.
+    The memory is divided between the sets. They are not cut at the bounds of the comparison.
     """
     from ldptrace.engines.local import Files
     from ldptrace.io.batches import open_batches

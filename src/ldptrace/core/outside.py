@@ -82,7 +82,7 @@ def leak_of(outside: Outside) -> str | None:
     """How a policy weakens the promise; None where it does not. It depends on the policy, never on the data."""
     if outside != "drop":
         return None
-    return "devices whose trip leaves the bounds stay silent (outside: drop), so the number of users tells about trips"
+    return "devices whose trip leaves the bounds stay silent (outside: drop), so the number of users depends on trips"
 
 
 def checked_outside(outside: str) -> Outside:

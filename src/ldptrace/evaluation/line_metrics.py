@@ -189,7 +189,7 @@ _STREET = [
     Metric(
         f"fine_density_error_{side}", f"Fine density error, {side} × {side}", "street", "nats (JSD)",
         partial(density_divergence, lambda pair: (pair.real.along, pair.synthetic.along), side),
-        "how differently the way is spread over the cells of a fine lattice",
+        "how differently the length of the trips is spread over small cells",
     )
     for side in SIDES
 ] + [
@@ -212,8 +212,8 @@ _STREET = [
         "how differently origins and destinations are paired, in 144 zones",
     ),
     Metric(
-        "street_share", "Way on streets", "street", "share", street_share,
-        "how much of the way lies on streets; the real trips' share is perfect", "max", (0.0, 1.0),
+        "street_share", "Share on streets", "street", "share", street_share,
+        "share of the length of the trips that lies on streets; perfect is that of real trips", "max", (0.0, 1.0),
     ),
     Metric(
         "turn_error", "Turn error", "street", "nats (JSD)", with_streets(turn_divergence),

@@ -300,7 +300,7 @@ class StreamReference:
         return np.unique(np.linspace(clock.start, clock.ticks - clock.window, MOMENTS).astype(int)).tolist()
 
     def course(self, side: StreamTables) -> Course:
-        """A stream over time: people on the way and errors by tick, hotspots and patterns window by window.
+        """A stream over time: travellers and errors by tick, hotspots and patterns window by window.
 
         `maps` are the shares of the positions in each block of the map, at the moments.
         """

@@ -45,7 +45,7 @@ class StreetUse:
 
     @property
     def on_streets(self) -> float:
-        """Share of the way on streets; of the points where nothing moves."""
+        """Share of the length on streets; share of the points if nothing moves."""
         if self.way > 0:
             return self.on / self.way
         return self.fixes_on / self.fixes if self.fixes else math.nan

@@ -37,7 +37,7 @@ METHODS = (
     _method(
         "paper-unpadded",
         "the paper's mechanism as printed and coded",
-        leaks="the number of reports a user sends tells the length of the trajectory",
+        leaks="the number of reports a user sends reveals the length of the trajectory",
     ),
     _method("randsyn", "variant RandSyn: no beginning and terminated transitions"),
     _method("combtran", "variant CombTran: beginnings and ends reported together with the moves"),

@@ -66,7 +66,7 @@ class Polygons(Zones):
             if times > 1:
                 raise InputError(
                     f"{self.name}: {times} polygons are named {zone!r}; every zone needs a name of its own: merge its "
-                    "polygons, or name a column that tells zones apart with --zone-id"
+                    "polygons, or name a column that distinguishes zones with --zone-id"
                 )
         self._refuse_overlaps()
 

@@ -75,7 +75,7 @@ class Round(Record):
 
     asks: tuple[Ask, ...]
     assignment: Literal["everyone", "partition"]
-    # False reproduces the published code: empty slots are not sent, so the size of a report tells the length.
+    # False reproduces the published code: empty slots are not sent, so the size of a report reveals the length.
     padded: bool = True
 
     def __post_init__(self) -> None:

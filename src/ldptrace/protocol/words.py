@@ -42,7 +42,7 @@ def explain(plan: Plan, users: int | None = None) -> list[str]:
         )
     else:
         lines.append(
-            "NOT PRIVATE: empty answers are not sent, so the number of reports tells the length of the "
+            "NOT PRIVATE: empty answers are not sent, so the number of reports reveals the length of the "
             "trajectory. This plan exists to reproduce published results."
         )
     lines.append(
@@ -101,7 +101,7 @@ def promise(plan: Plan) -> dict[str, Any]:
         "lifetime": None if plan.standing is None else decimal_text(plan.standing.lifetime),
         "leaks": None
         if plan.is_private
-        else "empty answers are not sent, so a report's size tells the length",
+        else "empty answers are not sent, so the size of a report reveals the length",
         "explanation": explain(plan),
         "plan": plan.document(),
         "plan_id": plan.id,

@@ -306,7 +306,7 @@ class Fleet:
             if answer.status not in AGAIN:
                 outcome.refused[_code(answer)] += 1
                 return False
-            outcome.events["told to come back"] += 1
+            outcome.events["asked to send later"] += 1
             await asyncio.sleep(pause)
         if again:
             outcome.events["duplicates"] += 1

@@ -50,7 +50,7 @@ def list_page(campaign: Campaign, releases: list[Published]) -> str:
         campaign,
         "releases",
         f"""<p>Devices answer once in every window of time, each with a randomised report. Each window with enough
-answers is published by itself: a model, synthetic trips that nobody made, and how well they fit.</p>
+answers is published separately: a model, synthetic trips that nobody made, and how well they fit.</p>
 {table if releases else "<p>No window has been published yet.</p>"}
 <p><a href="/c/{campaign.name}">Take part, or see what is asked</a></p>""",
     )

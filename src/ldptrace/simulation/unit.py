@@ -70,12 +70,12 @@ def unit_of(unit: str, user: str | None) -> Unit:
     if unit not in UNITS:
         raise InputError(f"the unit is user or trip, got {unit!r}")
     if user is None:
-        return Unit("trajectory", "Every trajectory is taken to be all that one user has.")
+        return Unit("trajectory", "No column names users, so each trajectory counts as one user.")
     if unit == "trip":
         return Unit(
             "trip",
-            "The unit is the trip, not the person: epsilon holds for each trip, and a user with k trips gives "
-            "away up to k times as much.",
+            "The unit is the trip, not the person: epsilon holds for each trip, and a user with k trips is "
+            "protected with k epsilon only.",
         )
     return Unit("user", f"The unit is the user (column {user}): one trajectory of each, drawn at random.")
 

@@ -32,7 +32,7 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, public: Publ
         return notes + public.notes
     return [
         *notes,
-        "The unit is the trip: a person with several trips gives away epsilon for each.",
+        "The unit is the trip: a person with k trips is protected with k epsilon only.",
         *public.notes,
     ]
 

@@ -35,7 +35,7 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
         (
             "Contributions without a bound",
             "A person with many records counts many times.",
-            "Every device sends the same number of reports, whatever its trips: one drawn at random is "
+            "Every device sends the same number of reports for any trips: one trip drawn at random is "
             "reported."
             if promise.unit != "trip"
             else "Every trip sends one report, so a person with many trips gives many.",
