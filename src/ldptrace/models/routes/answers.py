@@ -131,10 +131,6 @@ def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints, In
     return order[another], order, np.cumsum(another) - 1
 
 
-def _length(tables: PathTables, _: int) -> csr_array:
-    return _table(tables, tables.every, tables.length_items, tables.lengths)
-
-
 def _start(tables: PathTables, _: int) -> csr_array:
     return _table(tables, tables.every, tables.paths.starts(), tables.paths.grid.cells)
 
@@ -165,20 +161,18 @@ def _links(tables: PathTables, most: int) -> csr_array:
     return _named(counts, tables.paths.sizes - 1, most)
 
 
-def _turns(tables: PathTables, _: int) -> csr_array:
-    return _named(_table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1)
-
-
 # The questions that the route model uses: what the devices of paths answer when they may name a few items only.
 ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
-    "length": _length,
+    "length": lambda tables, _: _table(tables, tables.every, tables.length_items, tables.lengths),
     "start": _start,
     "end": _end,
     "terminals": _terminals,
     "visits": _visits,
     "moves": _moves,
     "links": _links,
-    "turns": _turns,
+    "turns": lambda tables, _: _named(
+        _table(tables, tables.bend_rows, tables.bends, TURNS), tables.paths.sizes - 2, most=1
+    ),
 }
 
 
