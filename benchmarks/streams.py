@@ -1,15 +1,17 @@
 """Streams: RetraSyn's Oldenburg and generated cities, played by standing plans, and demand that changes.
 
-    python -m benchmarks.streams {oldenburg,side,middle,city,day} [--data FOLDER] [--map] [--presence hidden|shown]
+    python -m benchmarks.streams SCENE [--data FOLDER] [--map] [--presence hidden|shown]
                                  [--seeds 1 2 3] [--from TICK ...] [--step TICKS] [--every TICKS] [--remember auto]
                                  [--method NAME]
-    python -m benchmarks.streams {oldenburg,side,middle,city,day} --named     # only what is named as a change
-    python -m benchmarks.streams {oldenburg,side,middle,city,day} --held STEPS # memory and time of many steps
+    python -m benchmarks.streams SCENE --named                                # only what is named as a change
+    python -m benchmarks.streams SCENE --held STEPS                           # memory and time of many steps
     python -m benchmarks.streams day --draw FILES --out PICTURE               # results of several runs over time
 
 oldenburg: 10,000 trips begin at tick 0 and 500 at each of 500 ticks of 15.6 s, a point every tick, cut at tick 500.
 side: four of five trips begin in the west until tick 250, and in the east after it.
 middle: four of five trips begin in the middle of the map until tick 250, and around it after that.
+quarter: from tick 250 on twice as many trips begin in the north-east quarter of the map.
+closed: from tick 250 on no trip passes a tenth by a fifth of the map, north of its middle; a third of all did before.
 city: trips of a generated city, whose demand is odd, on the clock of Oldenburg, 100,000 of them.
 day: a day of the same city with its rush hours, ticks of 60 s.
 Every seed has arrivals and noise of its own. Without the experiment files a generated city takes Oldenburg's place.
@@ -45,16 +47,16 @@ from ldptrace.methods.public import Public
 from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Bounds, Grid
 from ldptrace.protocol.plan import Plan
-from ldptrace.protocol.shares import Wanted
 from ldptrace.roads import RoadNetwork
 from ldptrace.streams import Settings, stream
 from ldptrace.streams.now import Now
 from ldptrace.streams.occasions import Occasions, tally_of_step
-from ldptrace.streams.run import QUESTIONS
+from ldptrace.streams.run import asked
 from ldptrace.streams.settings import WARM_UP
 
 TICK, TICKS, FIRST, EACH = 15.6, 500, 10_000, 500
 CELLS = 6
+CHANGES = ("side", "middle", "quarter", "closed")
 NAMES = [name.removeprefix("stream_") for name in STREAM_METRICS]
 # The generated city: its number, trips, and the seconds of a tick of its day.
 CITY, CITY_TRIPS, DAY_TICK = 7, 100_000, 60.0
@@ -108,26 +110,33 @@ class Scene:
         self, order: NDArray[np.int64], begin: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The trip that begins at each place of the stream."""
-        if self.name not in ("side", "middle"):
+        if self.name not in CHANGES:
             return order[np.arange(len(begin)) % len(order)]
-        early = self._early[order]
-        wanted = (begin < TICKS / 2) == (rng.random(len(begin)) < 0.8)
+        special, before, after = self._special
+        wanted = rng.random(len(begin)) < np.where(begin < TICKS / 2, before, after)
         chosen = np.empty(len(begin), dtype=np.int64)
         for kind in (True, False):
-            here, pool = np.flatnonzero(wanted == kind), order[early == kind]
+            here, pool = np.flatnonzero(wanted == kind), order[special[order] == kind]
             chosen[here] = pool[np.arange(len(here)) % len(pool)]
         return chosen
 
     @cached_property
-    def _early(self) -> NDArray[np.bool_]:
-        """Whether a trip is of the kind that prevails in the first half."""
+    def _special(self) -> tuple[NDArray[np.bool_], float, float]:
+        """The trips whose share changes, and their share before and after."""
         x0, y0, x1, y1 = self.bounds
+        x, y = (self.trips.x - x0) / (x1 - x0), (self.trips.y - y0) / (y1 - y0)
         first = self.trips.offsets[:-1]
-        x = (self.trips.x[first] - x0) / (x1 - x0)
         if self.name == "side":
-            return x < 0.5
-        y = (self.trips.y[first] - y0) / (y1 - y0)
-        return np.maximum(np.abs(x - 0.5), np.abs(y - 0.5)) < 0.25
+            return x[first] < 0.5, 0.8, 0.2
+        if self.name == "middle":
+            return np.maximum(np.abs(x - 0.5), np.abs(y - 0.5))[first] < 0.25, 0.8, 0.2
+        if self.name == "quarter":
+            there = (x[first] > 0.5) & (y[first] > 0.5)
+            share = float(there.mean())
+            return there, share, 2 * share / (1 + share)
+        closed = (np.abs(x - 0.5) < 0.05) & (y > 0.5) & (y < 0.7)
+        passing = np.logical_or.reduceat(closed, first)
+        return passing, float(passing.mean()), 0.0
 
 
 def reported(
@@ -137,8 +146,7 @@ def reported(
     trips, rng = scene.played(seed), np.random.default_rng(seed)
     assert trips.t is not None
     start, end, length = float(trips.t.min()), float(trips.t.max()), options.step * scene.tick
-    wanted = Wanted(for_map=options.map, questions=QUESTIONS)
-    plan, _ = choose_plan(len(trips), epsilon_fraction(1.0), scene.bounds, n=CELLS, wanted=wanted)
+    plan, _ = choose_plan(len(trips), epsilon_fraction(1.0), scene.bounds, n=CELLS, wanted=asked(options.map))
     if options.presence == "shown":
         occasions = Occasions.shown(trips)
     else:
@@ -289,7 +297,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("scene", choices=("oldenburg", "side", "middle", "city", "day"))
+    parser.add_argument("scene", choices=("oldenburg", *CHANGES, "city", "day"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--map", action="store_true")
     parser.add_argument("--presence", choices=("hidden", "shown"), default="hidden")

@@ -58,6 +58,8 @@ def test_what_is_wrong_is_said_and_nothing_written(trips: str, tmp_path: Path) -
     timeless = (*common[:1], str(tmp_path / "timeless.parquet"), *common[2:], *AREA)
     assert "these have none" in error_of(*timeless, "--live", str(tmp_path / "live.jsonl"))
     assert "only one output" in error_of(*common[:2], "-o", "-", *common[4:], *AREA, "--live", "-")
+    short = (*common[:-1], "0.0001", *AREA, "--step", "1h", "--live", str(tmp_path / "live.jsonl"))
+    assert "at most 100,000,000 are possible" in error_of(*short)
     assert not out.exists()
     assert not (tmp_path / "live.jsonl").exists()
 

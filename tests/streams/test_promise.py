@@ -28,7 +28,7 @@ def test_the_promise_says_whose_it_is_and_what_weakens_it(
         trips = replace(trips, extra=pa.table({"who": np.arange(40) % 10}), user="who")
     notes = notes_of(settings, trips, 600.0, Public())
     assert any("The unit is the trip" in note for note in notes) == (unit == "trip")
-    assert any("once in 600 s" in note for note in notes) == (settings.presence == "hidden")
+    assert any("once in 10 minutes" in note for note in notes) == (settings.presence == "hidden")
     about = promise_of(1.0, settings, trips, None, notes, 10)
     assert about["leaks"] == leak
     assert about["users"] == 10

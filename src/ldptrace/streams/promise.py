@@ -9,6 +9,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.methods.public import Public
 from ldptrace.protocol.exact import decimal_text, epsilon_fraction
 from ldptrace.protocol.plan import Plan
+from ldptrace.protocol.units import duration_words
 from ldptrace.protocol.words import explain
 from ldptrace.simulation.streams import EXPERIMENT
 from ldptrace.streams.occasions import arrivals
@@ -25,8 +26,8 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, public: Publ
         span = float(arrivals(trips)[trips.sizes > 0].max() - trips.t.min())
         answers = max(1, math.ceil(span / every))
         notes.append(
-            f"Every device answers once in {every:g} s, at a moment of its own that does not depend on its trips; "
-            f"epsilon holds for each answer, of which there are at most {answers} here."
+            f"Every device answers once in {duration_words(max(round(every), 1))}, at a moment of its own that does "
+            f"not depend on its trips; epsilon holds for each answer, of which there are at most {answers} here."
         )
     if _of_users(settings, trips):
         return notes + public.notes
