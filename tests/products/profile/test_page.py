@@ -60,7 +60,15 @@ def test_weaker_promises_are_on_the_page() -> None:
     assert privacy(profile(experiment="seeded"))[-1].endswith("seeded.")
     assert "If one trip had been" in privacy(profile(unit="trip"))[1]
     silent = replace(profile(), sample=Sample(replace(profile().sample.trips, provenance=None)))
-    assert privacy(silent) == ["These trips state no promise about the people behind them."]
+    assert "If they are real trips, this page must not be published." in privacy(silent)[0]
+
+
+def test_the_page_says_whether_people_or_trips_are_counted() -> None:
+    each, every = "One trip of each person was drawn at random", "Every trip counts once."
+    for unit, said, other in (("user", each, every), ("trip", every, each)):
+        page = profile_page(profile(unit=unit))
+        assert said in page
+        assert other not in page
 
 
 def test_the_page_names_the_publisher_who_holds_trips() -> None:

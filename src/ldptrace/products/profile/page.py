@@ -15,6 +15,12 @@ from ldptrace.products.statement.promise import Promise
 from ldptrace.products.zones import Squares
 
 HERE = Path(__file__).parent
+# What a number counts, by the unit of the promise.
+ONE_EACH = (
+    "One trip of each person was drawn at random, however many trips they made. So somebody who travels often counts "
+    "as much as somebody who travels seldom."
+)
+EVERY = "Every trip counts once. So somebody who travels often counts more than somebody who travels seldom."
 
 
 def profile_page(profile: Profile, title: str = "How people move here") -> str:
@@ -52,6 +58,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
         second=profile.lengths.names[1],
         has_ranges=profile.lengths.numbers.low is not None,
         privacy=privacy(profile),
+        counted=ONE_EACH if dict(profile.sample.promise or {}).get("unit") == "user" else EVERY,
     )
 
 
@@ -100,7 +107,10 @@ def privacy(profile: Profile) -> list[str]:
     """What the page says about the people behind it."""
     stated = profile.sample.promise
     if not stated or "epsilon" not in stated:
-        return ["These trips state no promise about the people behind them."]
+        return [
+            "These trips state no promise about the people behind them. If they are real trips, this page must not be "
+            "published."
+        ]
     promise = Promise.of_provenance(stated, "the trips")
     how = (
         "Every device changed its answer at random before it sent it, and the page was made from all answers."
