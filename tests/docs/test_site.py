@@ -16,21 +16,6 @@ TEXTS = ("*.md", "docs/**/*.md", "protocol/*.md", "clients/*/README.md")
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env=quiet,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return folder
-
-
 def test_every_link_leads_to_a_file_of_the_repository() -> None:
     """Pages are read on the site and in the repository: a page that only the site has is linked by its source."""
     for text in sorted(path for pattern in TEXTS for path in ROOT.glob(pattern)):
@@ -39,8 +24,7 @@ def test_every_link_leads_to_a_file_of_the_repository() -> None:
         assert [target for target in targets if not (text.parent / target).exists()] == [], text
 
 
-@pytest.mark.slow
-def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> None:
+def every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         made = site / page.relative_to(ROOT / "docs").with_suffix(".html")
         assert made.is_file(), made
@@ -54,19 +38,16 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
         assert not loaded, (made.name, loaded)
 
 
-@pytest.mark.slow
-def test_search_needs_no_server(site: Path) -> None:
+def search_needs_no_server(site: Path) -> None:
     assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = {")
     assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-def test_a_notebook_shows_its_outputs(site: Path) -> None:
+def a_notebook_shows_its_outputs(site: Path) -> None:
     assert "<svg" in (site / "notebooks" / "city.html").read_text(encoding="utf-8").split("</header>", 1)[1]
 
 
-@pytest.mark.slow
-def test_commands_and_names_are_in_the_reference(site: Path) -> None:
+def commands_and_names_are_in_the_reference(site: Path) -> None:
     import ldptrace
 
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
@@ -75,9 +56,27 @@ def test_commands_and_names_are_in_the_reference(site: Path) -> None:
     assert [name for name in ldptrace.__all__ if f"ldptrace.{name}" not in names] == []
 
 
-@pytest.mark.slow
-def test_every_block_of_code_is_shown_as_one(site: Path) -> None:
+def every_block_of_code_is_shown_as_one(site: Path) -> None:
     for made in site.rglob("*.html"):
         text = re.sub(r"<pre>.*?</pre>", "", made.read_text(encoding="utf-8"), flags=re.S)
         assert "```" not in text, made.name
         assert not re.search(r"<code>(sh|python|console|text|toml)\b[^<]*\n", text), made.name
+
+
+@pytest.mark.slow
+def test_the_site(tmp_path: Path) -> None:
+    """One test, so that the site is built once and not in every process of the tests."""
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        env=quiet,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    every_page_is_there_and_loads_nothing_from_elsewhere(tmp_path)
+    search_needs_no_server(tmp_path)
+    a_notebook_shows_its_outputs(tmp_path)
+    commands_and_names_are_in_the_reference(tmp_path)
+    every_block_of_code_is_shown_as_one(tmp_path)

@@ -26,8 +26,8 @@ from ldptrace.protocol.problems import Problem
 from ldptrace.protocol.reports import Report
 
 REPORTS_TYPE = "application/vnd.ldptrace.reports"
-# Seconds until a server is given up, and the longest wait before a report is sent.
-PATIENCE, WAIT = 30.0, 60
+# Seconds until a server is given up.
+PATIENCE = 30.0
 # Bytes of a server's reason that are read.
 REASON = 4096
 
@@ -85,8 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument(
         "--wait",
         type=_seconds,
-        default=WAIT,
-        help=f"wait a random time of at most this many seconds; {WAIT} if absent",
+        help="wait a random time of at most this many seconds; if absent, the plan's grace, or an hour",
     )
     lines = command("lines", _lines, "answer plans and trips that come as JSON lines")
     lines.add_argument("--ledgers", required=True, help="the folder of their ledgers")

@@ -28,7 +28,6 @@ public final class Main {
             + "    answers plans and trips that come as JSON lines, for `ldptrace audit --device`\n\n"
             + "A ledger is a file that remembers what you have said. One person has one; never delete or copy it.";
 
-    private static final int WAIT = 60;
 
     private Main() {}
 
@@ -101,7 +100,8 @@ public final class Main {
     private static int send(Options options) throws Options.Misuse, PlanRefused, IOException {
         byte[] report = Trips.bytesOf(new File(options.required("report")));
         Reporter reporter = reporter(options, null);
-        wait(reporter.delay(longest(options)));
+        String given = options.value("wait");
+        wait(given == null ? reporter.delay() : reporter.delay(seconds(given)));
         String refusal = Http.post(options.required("url"), report, options.value("admission"));
         if (refusal != null) {
             System.err.println("error: the report was not taken and is kept to be sent again: " + refusal);
@@ -112,12 +112,11 @@ public final class Main {
         return 0;
     }
 
-    private static int longest(Options options) throws Options.Misuse {
-        String given = options.value("wait");
-        if (given != null && !given.matches("[0-9]{1,6}")) {
+    private static int seconds(String given) throws Options.Misuse {
+        if (!given.matches("[0-9]{1,6}")) {
             throw new Options.Misuse("--wait is a number of seconds of at most six digits, got " + given);
         }
-        return given == null ? WAIT : Integer.parseInt(given);
+        return Integer.parseInt(given);
     }
 
     /** The moment of sending must not follow from the trip, nor from the end of a window. */
