@@ -124,7 +124,7 @@ def allowed_variances(
     views = [component.columns.seen_by(jacobian) for component in prior.components]
     # What the answers say only if variances are far larger would cost time and tell next to nothing.
     sizes, directions = np.linalg.eigh(Spread.of(views).total(np.where(free, logs + WIDER, logs)))
-    seen = directions[:, np.append(sizes[:-1] > FAINT, True)].T
+    seen = directions[:, (sizes > FAINT) | (sizes == sizes.max(initial=0.0))].T
     spread, target = Spread.of([seen @ view for view in views]), seen @ target
 
     def chance(at: Floats) -> float:
