@@ -7,7 +7,7 @@ import { LiveMap } from "./live.js";
 const KEY = "ldptrace-token";
 const EVERY = 2000;
 const at = (id) => document.getElementById(id);
-const state = { campaigns: [], chosen: null, estimates: null, seen: null, card: null };
+const state = { campaigns: [], chosen: null, estimates: null, seen: null, card: null, asked: 0, answered: 0 };
 
 class Failed extends Error {
   constructor(status, body) {
@@ -52,7 +52,11 @@ function leave(text = "") {
 
 async function refresh() {
   if (!sessionStorage.getItem(KEY)) return;
+  const turn = (state.asked += 1);
   const found = await (await ask("campaigns")).json();
+  // An answer that a later one has overtaken is out of date.
+  if (turn < state.answered) return;
+  state.answered = turn;
   state.campaigns = found.campaigns;
   state.manage = found.scope === "manage";
   at("enter").hidden = true;
