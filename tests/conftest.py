@@ -30,6 +30,8 @@ settings.register_profile("mutants", deadline=None, derandomize=True, phases=(Ph
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("ldptrace")
 
+# A cluster that loses a worker takes longer than all others.
+LONGEST = "test_spark.py"
 # Rooms that have parts which only slow tests walk through.
 COUNTED = {"cli", "engines", "server"}
 
@@ -41,10 +43,16 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no core waits for the last of them; a list is in the tree's order."""
+    """Files with slow tests come first, so that no core waits for the last of them; a list is in the tree's order.
+
+    Each process begins with its own part of the list, so the files are dealt out to as many parts.
+    """
     if not config.option.collectonly:
-        first = {item.path for item in items if slow(item)}
-        items.sort(key=lambda item: item.path not in first)
+        late = {item.path: True for item in items} | {item.path: False for item in items if slow(item)}
+        files = sorted(late, key=lambda path: (path.name != LONGEST, late[path]))
+        parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+        place = {path: (number % parts, number) for number, path in enumerate(files)}
+        items.sort(key=lambda item: place[item.path])
 
 
 @pytest.hookimpl(wrapper=True)

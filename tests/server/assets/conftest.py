@@ -1,21 +1,13 @@
-"""One browser and one server for all pages."""
+"""One server for all pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
 
 from ldptrace.server.storage import Database, open_database
-from programs_kit import chromium
 from server_kit import Server, running
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="package")
