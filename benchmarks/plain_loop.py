@@ -119,7 +119,8 @@ def plain(source: Path, target: Path, few: int) -> None:
                 break
             cell = (cell[0] + ways[chosen][0], cell[1] + ways[chosen][1])
             path.append(cell)
-        made.append(tuple([(c[k] + random.random()) * SIDE / N for c in path] for k in (0, 1)))  # type: ignore[arg-type]
+        x, y = ([(c[k] + random.random()) * SIDE / N for c in path] for k in (0, 1))
+        made.append((x, y))
     pq.write_table(pa.table({"x": [x for x, _ in made], "y": [y for _, y in made]}), target)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Document = TypeVar("Document")
 
 
+# Before Python 3.12 only the path class of the operating system can be extended, and its name differs.
 class Address(type(Path())):  # type: ignore[misc]
     """A name such as s3a://bucket/trips: as a path it loses one of its slashes, as an address it has both."""
 

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from time import localtime
@@ -62,7 +62,7 @@ def _recording(trips: Trajectories, number: int) -> Recording:
     return Recording(points, arrival)
 
 
-class _Points(Sequence[tuple[float, ...]]):
+class _Points:
     """The points of one trajectory, with their times on the device's own clock; made when they are asked for."""
 
     def __init__(self, trips: Trajectories, number: int) -> None:
@@ -71,9 +71,6 @@ class _Points(Sequence[tuple[float, ...]]):
 
     def __len__(self) -> int:
         return self.stop - self.start
-
-    def __getitem__(self, place: object) -> tuple[float, ...]:  # type: ignore[override]
-        raise TypeError("points are read in order")
 
     def __iter__(self) -> Iterator[tuple[float, ...]]:
         part = slice(self.start, self.stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ldptrace.device import Reporter
 from ldptrace.device.track import occasion_among
@@ -17,7 +17,7 @@ from ldptrace.server.campaigns import plan_from_facts
 from ldptrace.server.counting import Counter, Submission
 from ldptrace.server.storage import Database
 from server_kit import Server, opened
-from visit_kit import agree_and_send, choose, ledger, visit
+from visit_kit import Visit, agree_and_send, choose, ledger, visit
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +58,17 @@ def test_a_standing_campaign_is_answered_when_it_is_due(
     assert read_report(first, plan, 0, windows[0])
 
 
+def due(tab: Visit, name: str) -> Page:
+    """The page of a campaign with windows of an hour, accepted more than an hour ago."""
+    tab.page.clock.install()
+    page = tab.go(f"/c/{name}")
+    page.click("#accept")
+    expect(page.locator("#due")).to_contain_text("Your next answer is due on")
+    page.clock.fast_forward(3_700_000)
+    page.reload()
+    return page
+
+
 def test_trips_of_a_file_are_those_of_the_time_that_is_asked_for(
     browser: Browser, server: Server, database: Database
 ) -> None:
@@ -65,12 +76,7 @@ def test_trips_of_a_file_are_those_of_the_time_that_is_asked_for(
     standing = Standing.of(3600, epsilon=1)
     opened(database, "dated", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
     with visit(browser, server) as tab:
-        tab.page.clock.install()
-        page = tab.go("/c/dated")
-        page.click("#accept")
-        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
-        page.clock.fast_forward(3_700_000)
-        page.reload()
+        page = due(tab, "dated")
         expect(page.locator("#due")).to_contain_text("An answer is due now")
         [row] = ledger(page)["standing"]
         end = standing.end(row["window"] + 1, row["phase"])
@@ -107,12 +113,7 @@ def test_a_kept_answer_is_not_sent_as_one_of_a_later_window(
     standing = Standing.of(3600, epsilon=1)
     opened(database, "kept", plan_from_facts(1000, "1", 6, (0.0, 0.0, 6.0, 6.0), standing=standing))
     with visit(browser, server) as tab:
-        tab.page.clock.install()
-        page = tab.go("/c/kept")
-        page.click("#accept")
-        expect(page.locator("#due")).to_contain_text("Your next answer is due on")
-        page.clock.fast_forward(3_700_000)
-        page.reload()
+        page = due(tab, "kept")
         page.click("#none")
         page.check("#consent")
         tab.context.set_offline(True)
