@@ -27,19 +27,22 @@ def audit(
     ],
     json: Annotated[Path | None, typer.Option(help="Write all findings as JSON; - prints them.")] = None,
     trials: Annotated[
-        int, typer.Option(min=100, help="Number of reports of an attack for each input.")
+        int, typer.Option(min=100, help="Number of reports that an attack uses for each input.")
     ] = 4000,
-    epsilon: Annotated[float, typer.Option(help="Epsilon, if a method is named.")] = 1.0,
-    grid: Annotated[int, typer.Option(help="Cells per side, if a method is named.")] = 6,
+    epsilon: Annotated[float, typer.Option(help="Epsilon, if the audit is of a method.")] = 1.0,
+    grid: Annotated[
+        int, typer.Option(help="Number of cells per side of the grid, if the audit is of a method.")
+    ] = 6,
     device: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Audit the client that this command starts; {ledgers} in it stands for the folder of its ledgers.",
+            help="Audit the client that this command starts; {ledgers} in the command is the "
+            "folder of its ledgers.",
         ),
     ] = None,
 ) -> None:
-    """Try to break the privacy promise of a plan. Exit status 0: no attack succeeded; 1: one did."""
+    """Try to break the privacy promise of a plan. The exit status is 0 if no attack succeeds, 1 if one does."""
     check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
     with Progress() as stages, stages("audit"):

@@ -40,52 +40,70 @@ def create(
     context: typer.Context,
     name: NameArgument,
     plan: Annotated[
-        Path | None, typer.Option(help="Plan document. Without one, the options below make a plan.")
+        Path | None, typer.Option(help="File of the plan. Without this file, the options below make a plan.")
     ] = None,
     users: Annotated[int | None, typer.Option(min=1, help="Expected number of users.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Privacy budget of each user.")] = None,
-    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
+    epsilon: Annotated[
+        str | None, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+    ] = None,
+    grid: Annotated[
+        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+    ] = "auto",
     bounds: BoundsOption = None,
     crs: CrsOption = None,
     method: Annotated[
-        str, typer.Option(help="single-report, or one of the paper's two-round methods.")
+        str,
+        typer.Option(
+            help="single-report, or a two-round method of the paper: paper, randsyn, combtran, noadapt."
+        ),
     ] = SINGLE,
     time: TimeOption = False,
     week: WeekOption = False,
     centre: CentreOption = None,
-    title: Annotated[str, typer.Option(help="What contributors read above the page.")] = "",
-    organiser: Annotated[str, typer.Option(help="Who runs it, for contributors.")] = "",
-    contact: Annotated[str, typer.Option(help="Whom contributors can ask: a mail address.")] = "",
+    title: Annotated[str, typer.Option(help="Title of the page that contributors see.")] = "",
+    organiser: Annotated[
+        str, typer.Option(help="Name of the organisation that runs the campaign, for contributors.")
+    ] = "",
+    contact: Annotated[str, typer.Option(help="Mail address for questions of contributors.")] = "",
     notice: Annotated[
         Path | None, typer.Option(help="Text file with the privacy notice, or its web address.")
     ] = None,
     opens: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When the server opens it, such as 2027-03-01.")
+        str | None,
+        typer.Option(metavar="TIME", help="When the server opens the campaign, such as 2027-03-01."),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="When the server closes it; for a date, at the end of that day, UTC."
+            metavar="TIME", help="When the server closes the campaign; a date means the end of that day, UTC."
         ),
     ] = None,
     min_reports: Annotated[
-        int, typer.Option(min=1, help="With fewer reports, only counts are shown or released.")
+        int,
+        typer.Option(
+            min=1, help="Fewest reports for a release; with fewer, the server shows and releases only counts."
+        ),
     ] = 1_000,
     max_reports: Annotated[
-        int, typer.Option(min=1, help="Most reports that are counted in a round.")
+        int, typer.Option(min=1, help="Largest number of reports that are counted in a round.")
     ] = 100_000_000,
     every: EveryOption = None,
     recent: RecentOption = None,
     start: StartOption = None,
     lifetime: LifetimeOption = None,
     grace: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="How late a report may be; by default 1d.")
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="How late after its window a report may arrive; by default 1d."
+        ),
     ] = None,
-    roads: Annotated[Path | None, typer.Option(help="Road network that synthetic trips follow.")] = None,
+    roads: Annotated[
+        Path | None, typer.Option(help="Public road network; synthetic trips follow its streets.")
+    ] = None,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make a campaign, in draft: nobody can answer before it is opened."""
+    """Create a campaign as a draft. Devices can answer when it is opened."""
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.shares import Wanted
@@ -159,11 +177,11 @@ def _network_files(path: Path) -> dict[str, bytes]:
 
 
 def list_all(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """All campaigns."""
+    """List all campaigns."""
     from rich.console import Console
     from rich.table import Table
 
@@ -195,11 +213,11 @@ def list_all(
 
 def show(
     name: NameArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """One campaign: state, reports counted, reports rejected by problem, predicted errors."""
+    """Show one campaign: its state, counted reports, rejected reports by problem, predicted errors."""
     from ldptrace.server import registry, views
 
     with database_of(data, database).reading() as session:
@@ -274,7 +292,7 @@ def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
 
 
 def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Open the next round. From then on its plan cannot change."""
+    """Open the next round of a campaign. The plan of an open round cannot change."""
     from ldptrace.server import campaigns
 
     opened = campaigns.open_round(database_of(data, database), name, actor=actor())
@@ -285,7 +303,7 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round: later reports are refused. A standing campaign begins no further window."""
+    """Close the open round, so that later reports are refused. A standing campaign begins no further window."""
     from ldptrace.server import standing
 
     closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
@@ -303,11 +321,11 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
 
 def change(
     name: NameArgument,
-    plan: Annotated[Path, typer.Option(help="The plan to continue with.")],
+    plan: Annotated[Path, typer.Option(help="File of the plan to continue with.")],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Continue a standing campaign with another plan; the old plan runs out."""
+    """Continue a standing campaign with another plan. No new window of the old plan begins."""
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 
@@ -319,11 +337,11 @@ def change(
 
 
 def audit(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """List what operators did."""
+    """List the actions of operators."""
     from ldptrace.server import registry
 
     with database_of(data, database).reading() as session:
@@ -337,11 +355,11 @@ def audit(
 
 def delete(
     name: NameArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking for confirmation.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Delete a campaign and everything that was counted."""
+    """Delete a campaign and all its counts."""
     from ldptrace.server import campaigns
 
     store = database_of(data, database)
@@ -351,7 +369,10 @@ def delete(
     note(f"campaign {name} is deleted")
 
 
-campaign = typer.Typer(no_args_is_help=True, help="Real collections: make, open, close, publish, export.")
+campaign = typer.Typer(
+    no_args_is_help=True,
+    help="Manage campaigns: create, open, close, publish and export collections from real devices.",
+)
 for name, command in (
     ("create", create),
     ("list", list_all),

@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from ldptrace.device import Recording, Reporter
     from ldptrace.protocol.plan import Plan
 
-PlanOption = Annotated[Path, typer.Option(help="Plan document of the collection.")]
+PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collection.")]
 RoundOption = Annotated[
-    int | None, typer.Option("--round", min=1, help="Round of the plan, from 1; by default the newest.")
+    int | None,
+    typer.Option(
+        "--round", min=1, help="Number of the round of the plan, from 1; by default the newest round."
+    ),
 ]
 # Bytes of a report file that are read at a time.
 CHUNK = 1 << 24
@@ -45,9 +48,12 @@ def report(
     context: typer.Context,
     plan: PlanOption,
     trajectory: Annotated[
-        Path | None, typer.Option(help="The person's own trajectory; of several, one is drawn.")
+        Path | None,
+        typer.Option(help="File of the person's own trips; if there are several, one is drawn at random."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--out", help="Where the report's bytes go.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File for the bytes of the report.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print in words what leaves the device and how much it reveals.")
     ] = False,
@@ -55,34 +61,36 @@ def report(
         Path | None,
         typer.Option(
             envvar="LDPTRACE_LEDGER",
-            help="Ledger: what this person has answered so far; one file per person.",
+            help="Ledger file of the person: which plans were answered and what they cost.",
         ),
     ] = None,
     limit: Annotated[
-        str | None, typer.Option(help="Largest epsilon that this person allows, over all plans together.")
+        str | None, typer.Option(help="Largest epsilon that this person allows for all plans together.")
     ] = None,
     plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
     sent: Annotated[
-        bool, typer.Option("--sent", help="The report has arrived: never answer this round again.")
+        bool,
+        typer.Option("--sent", help="Say that the report has arrived: this round is never answered again."),
     ] = False,
     now: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Time to assume in a trial of a standing plan, with its zone or as Unix seconds. Needs --ledger.",
+            help="For trials of a standing plan: the time to assume, with its zone or as Unix "
+            "seconds. Needs --ledger.",
         ),
     ] = None,
     round_number: RoundOption = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Answer a plan for one person's trajectory: what a device does.
+    """Answer a plan for one person, as a device does.
 
-    The report is written to the ledger first. Asked again, the command gives the same bytes again, even for
-    another trajectory, until --sent says that they arrived. --explain alone shows what would be asked.
+    The report is first stored in the ledger. If the command runs again, it writes the same bytes again, even for
+    another trip, until --sent says that the report arrived. --explain alone shows what would be asked.
 
-    A standing plan is answered once in every window. The first call accepts it. Later calls answer the latest window
-    that has ended, about a trip that arrived in it, or say when the next answer is due and write nothing.
+    A standing plan is answered once in every window. The first call accepts the plan. Later calls answer the latest
+    window that has ended, about a trip of that window. If no answer is due, the command prints when the next is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
@@ -136,16 +144,18 @@ def _answered(reporter: Reporter, trips: list[Recording], number: int, now: floa
 
 def tally(
     reports: Annotated[
-        list[Path], typer.Argument(parser=typed_path, help="Files of reports, one or many in each.")
+        list[Path],
+        typer.Argument(parser=typed_path, help="Files of reports; each file has one or many reports."),
     ],
     plan: PlanOption,
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Where the tally goes; by default standard output.")
+        Path | None, typer.Option("-o", "--out", help="File for the tally; by default standard output.")
     ] = None,
     ids: Annotated[
         Path | None,
         typer.Option(
-            help="File of the ids of counted reports, so that none is counted twice; read, then updated."
+            help="File of the ids of counted reports, so that no report is counted twice. The "
+            "command updates it."
         ),
     ] = None,
     round_number: RoundOption = None,
@@ -154,7 +164,7 @@ def tally(
     ] = None,
     engine: EngineOption = "local",
 ) -> None:
-    """Count reports. A report that cannot be counted is omitted and its problem is reported.
+    """Count reports. A report that cannot be counted is omitted, and its problem is printed.
 
     On a cluster, REPORTS are files, folders or patterns that Spark can read.
     """
@@ -220,20 +230,25 @@ def _tally_on_cluster(
 
 
 def estimate(
-    tallies: Annotated[list[Path], typer.Argument(help="Tallies of the plan; those of one round are added.")],
+    tallies: Annotated[
+        list[Path], typer.Argument(help="Files of tallies of the plan; tallies of one round are added.")
+    ],
     plan: PlanOption,
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write all estimates here, as JSON.")
+        Path | None, typer.Option("-o", "--out", help="File for all estimates, as JSON.")
     ] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
     population: Annotated[
-        float | None, typer.Option(metavar="PEOPLE", help="Number of people to scale the number of trips to.")
+        float | None,
+        typer.Option(
+            metavar="PEOPLE", help="Number of people in the region; the number of trips is scaled to it."
+        ),
     ] = None,
 ) -> None:
-    """Estimate frequencies with standard errors from tallies.
+    """Estimate from tallies how frequent each item is, with standard errors.
 
-    With the times of the tallies (--at), older ones can count less, and changes larger than noise are listed.
+    With the times of the tallies (--at), older reports can count less, and changes larger than noise are listed.
     """
     from rich.table import Table
 

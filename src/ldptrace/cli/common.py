@@ -50,40 +50,49 @@ InputArgument = Annotated[
     Path,
     typer.Argument(
         parser=typed_path,
-        help="Trajectory file, a folder or archive of files of one format, or - for standard input.",
+        help="File of trajectories, folder or archive of files in one format, or - for standard input.",
     ),
 ]
 ToOption = Annotated[
-    str | None, typer.Option(metavar="FORMAT", help="Format of the output; by default that of its extension.")
+    str | None,
+    typer.Option(metavar="FORMAT", help="Format of the output; by default the file extension decides."),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - prints them.")
 ]
 RoadsOption = Annotated[
-    Path | None, typer.Option(metavar="NETWORK", help="Public road network; trips follow its streets.")
+    Path | None,
+    typer.Option(metavar="NETWORK", help="Public road network; synthetic trips follow its streets."),
 ]
 RoutesOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Public trajectories instead of a road network.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File of public trajectories that synthetic trips follow, instead of a road network.",
+    ),
 ]
 
 
 OffStreetsOption = Annotated[
     Literal["auto", "never"],
     typer.Option(
-        help="Whether trips may leave the streets: where the answers show that they do (auto), or never."
+        help="auto: some synthetic trips leave the streets if the answers show that real "
+        "trips do; never: none does."
     ),
 ]
 SpacingOption = Annotated[
     float | None,
     typer.Option(
-        help="Distance between points along the route, in metres, or units of bounds that are not degrees."
+        help="Distance between points of a synthetic trip, in metres if bounds are degrees, "
+        "otherwise in their units."
     ),
 ]
 DateOption = Annotated[
     str | None,
     typer.Option(
-        metavar="DATE", help="Day of the synthetic trips, such as 2026-03-01; by default they have none."
+        metavar="DATE",
+        help="Date of the synthetic trips, such as 2026-03-01; by default trips have a time of day only.",
     ),
 ]
 TimeOption = Annotated[
@@ -94,14 +103,18 @@ CentreOption = Annotated[
     str | None,
     typer.Option(
         metavar="X,Y",
-        help="Public centre of the city, for traffic into and out of it; by default the middle of the map.",
+        help="Public centre of the city, to ask who travels towards it or away from it; by "
+        "default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
-    float | None, typer.Option(help="Seconds between points, if trips have times or streets have speeds.")
+    float | None,
+    typer.Option(
+        help="Seconds between points of a synthetic trip, if trips have times or streets have speeds."
+    ),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(min=0, help="Seed of the simulation, to repeat a run exactly.")
+    int | None, typer.Option(min=0, help="Seed of the random numbers, to repeat a run exactly.")
 ]
 
 

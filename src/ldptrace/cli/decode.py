@@ -19,9 +19,11 @@ MOST = 1 << 26
 
 
 def decode(
-    file: Annotated[Path, typer.Argument(help="A plan, reports, a tally, estimates, a ledger or an audit.")],
+    file: Annotated[
+        Path, typer.Argument(help="File of a plan, reports, a tally, estimates, a ledger or an audit.")
+    ],
     plan: Annotated[
-        Path | None, typer.Option(help="The plan that reports or a tally belong to; shows more.")
+        Path | None, typer.Option(help="Plan of the reports or the tally; with it more is printed.")
     ] = None,
 ) -> None:
     """Print any file of the protocol in words."""

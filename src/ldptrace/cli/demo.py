@@ -30,11 +30,13 @@ def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the files of the demo.")] = Path(
         "demo"
     ),
-    users: Annotated[int, typer.Option(min=1, help="Number of devices.")] = 200_000,
-    epsilon: Annotated[float, typer.Option(help="Privacy budget of each user.")] = 1.0,
+    users: Annotated[int, typer.Option(min=1, help="Number of simulated devices.")] = 200_000,
+    epsilon: Annotated[
+        float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+    ] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
-    """Run everything on a generated city: reports, models, synthetic trips, a scorecard of three methods."""
+    """Run the whole pipeline on a generated city: reports, models, synthetic trips, a scorecard of three methods."""
     import numpy as np
     from rich.console import Console
 

@@ -40,12 +40,13 @@ SyntheticArgument = Annotated[
         help="Files or folders of synthetic trajectories, or NAME=FILE; equal names are runs of one method.",
     ),
 ]
-GridOption = Annotated[int, typer.Option(metavar="N", help="Cells per side.")]
+GridOption = Annotated[int, typer.Option(metavar="N", help="Number of cells per side of the grid.")]
 RoadsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="NETWORK",
-        help="Public road network: adds metrics on streets, and trips that use the network alone for comparison.",
+        help="Public road network: adds metrics on streets, and a comparison with trips from "
+        "the network alone.",
     ),
 ]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
@@ -71,17 +72,18 @@ def evaluate(
     tick: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Also compare as streams, tick by tick, with RetraSyn's metrics."
+            metavar="SECONDS",
+            help="Also compare the sets as streams, by RetraSyn's metrics; seconds of a tick.",
         ),
     ] = None,
     from_tick: Annotated[
         int,
         typer.Option(
-            "--from", metavar="TICK", min=0, help="First tick to compare; earlier ones are a warm-up."
+            "--from", metavar="TICK", min=0, help="First tick to compare; earlier ticks are a warm-up."
         ),
     ] = 0,
     repeat: Annotated[
-        int, typer.Option(min=1, help="How often to draw the random queries and the bootstrap.")
+        int, typer.Option(min=1, help="Number of draws of the random queries and of the bootstrap sample.")
     ] = 3,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Also run the two attacks.")] = True,
     corrected: Annotated[
@@ -96,8 +98,8 @@ def evaluate(
 ) -> None:
     """Compare synthetic trips with real ones: metrics, attacks, and a scorecard as a page.
 
-    Metrics are the paper's nine, those on streets, those of time if both sets have times, and with --tick those of
-    streams. The value of a perfect generator is shown beside each.
+    The metrics are the nine of the LDPTrace paper, metrics on streets, metrics of time (if both sets have times) and
+    metrics of streams (with --tick). The value of a perfect generator is shown beside each metric.
 
     Without --bounds the map is the smallest box around the real points.
     """
@@ -156,7 +158,7 @@ def attack(
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
-    """Attack synthetic sets by re-identification and by outliers; compare with a fresh real sample and random walks."""
+    """Run two attacks on synthetic trips, and compare with a fresh real sample and random walks."""
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.results import attack_table, attacks_document
     from ldptrace.evaluation.texts import json_text

@@ -32,7 +32,7 @@ BAR_WIDTH = 40
 
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
-    """Describe a trajectory file: counts, extent, sampling, lengths, and what cannot be used."""
+    """Describe a file of trips: counts, extent, sampling, lengths, and what cannot be used."""
     from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 
@@ -52,21 +52,26 @@ def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = Non
 def convert(
     source: InputArgument,
     output: Annotated[
-        Path, typer.Argument(help="File to write, in the format of its extension; - is standard output.")
+        Path,
+        typer.Argument(
+            help="File to write; by default its extension decides the format; - is standard output."
+        ),
     ],
     reading: Reading,
     to: ToOption = None,
     to_crs: Annotated[
         str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:3857".')
     ] = None,
-    min_points: Annotated[int, typer.Option(min=0, help="Omit trajectories with fewer points.")] = 0,
+    min_points: Annotated[
+        int, typer.Option(min=0, help="Omit trajectories with fewer points than this.")
+    ] = 0,
     roads: Annotated[
         Path | None,
-        typer.Option(metavar="NETWORK", help="The SUMO network (.net.xml) of --to sumo-routes, sumo-trips."),
+        typer.Option(metavar="NETWORK", help="SUMO network (.net.xml), for --to sumo-routes or sumo-trips."),
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Write a trajectory file in another format, or for a simulator (--to sumo-trips, sumo-routes, matsim)."""
+    """Convert a file of trips to another format, or for a simulator (--to sumo-trips, sumo-routes, matsim)."""
     from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.files import project

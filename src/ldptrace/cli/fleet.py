@@ -21,26 +21,32 @@ if TYPE_CHECKING:
 # Trips of a generated city that are drawn at most; a larger fleet repeats them.
 MOST_TRIPS = 20_000
 SeedOption = Annotated[
-    int | None, typer.Option(min=0, help="Seed of the trips and the faults, never of a report.")
+    int | None,
+    typer.Option(min=0, help="Seed of the trips and the simulated faults. Reports never depend on it."),
 ]
 
 
 def fleet(
-    url: Annotated[str, typer.Option(help="Where the server is.")],
-    campaign: Annotated[str, typer.Option(help="Campaign to take part in.")],
-    users: Annotated[int, typer.Option(min=1, help="Number of devices.")],
+    url: Annotated[str, typer.Option(help="Address of the server.")],
+    campaign: Annotated[str, typer.Option(help="Name of the campaign that the devices answer.")],
+    users: Annotated[int, typer.Option(min=1, help="Number of simulated devices.")],
     source: Annotated[
-        Path | None, typer.Option("--input", help="Trajectories of the devices; by default a generated city.")
+        Path | None,
+        typer.Option(
+            "--input", help="File of the trips of the devices; by default trips of a generated city."
+        ),
     ] = None,
-    duplicates: Annotated[float, typer.Option(help="Share of devices that send again.")] = 0.0,
+    duplicates: Annotated[float, typer.Option(help="Share of devices that send their report twice.")] = 0.0,
     drops: Annotated[
-        float, typer.Option(help="Share of devices that lose a request or an answer, and retry.")
+        float, typer.Option(help="Share of devices that lose a request or a response, and retry.")
     ] = 0.0,
-    garbage: Annotated[float, typer.Option(help="Share of devices that also send garbage.")] = 0.0,
+    garbage: Annotated[float, typer.Option(help="Share of devices that also send invalid bytes.")] = 0.0,
     seed: SeedOption = None,
-    concurrency: Annotated[int, typer.Option(min=1, max=2_000, help="Connections at once.")] = 64,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=2_000, help="Number of connections at the same time.")
+    ] = 64,
     patience: Annotated[
-        float, typer.Option(min=0, help="Give up after this many seconds without any answer.")
+        float, typer.Option(min=0, help="Give up after this many seconds without a response of the server.")
     ] = 600.0,
     admission: Annotated[
         Path | None, typer.Option(help="File of admission codes, one line for each device.")
@@ -50,14 +56,17 @@ def fleet(
         typer.Option(min=1, help="Number of windows of a standing campaign that the devices answer."),
     ] = None,
     trial_clock: Annotated[
-        str | None, typer.Option(metavar="START,RATE,SINCE", help="The trial clock of the server.")
+        str | None,
+        typer.Option(
+            metavar="START,RATE,SINCE", help="Trial clock of the server, as given to `serve --trial-clock`."
+        ),
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Simulate devices that answer a campaign over HTTP. Exit status 0 if the server acknowledged every device.
+    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged every device.
 
-    Devices send at once; only those of a standing campaign wait at random, as clients do.
+    Devices send immediately. In a standing campaign they first wait for a random time, as real devices do.
     """
     import asyncio
 

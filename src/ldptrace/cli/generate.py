@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from ldptrace.generators.traffic import Traffic
 
 OutputOption = Annotated[
-    Path, typer.Option("-o", "--out", help="File for the trajectories, in the format of its extension.")
+    Path, typer.Option("-o", "--out", help="File for the trips; its extension decides the format.")
 ]
-CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trajectories.")]
+CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trips.")]
 PresetOption = Annotated[
-    str | None, typer.Option(help="Lengths and sampling interval of one of the paper's data sets.")
+    str | None, typer.Option(help="Name of a data set of the paper; trips get similar lengths and intervals.")
 ]
-IntervalOption = Annotated[float | None, typer.Option(help="Seconds between points.")]
-NoiseOption = Annotated[float | None, typer.Option(help="GPS error in metres.")]
+IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]
+NoiseOption = Annotated[float | None, typer.Option(help="GPS error in metres (standard deviation).")]
 PictureOption = Annotated[
-    Path | None, typer.Option(help="Also draw a density map here (.png, .pdf or .svg).")
+    Path | None, typer.Option(help="Also draw a density map in this file (.png, .pdf or .svg).")
 ]
 
 RoadsOutOption = Annotated[
-    Path | None, typer.Option(help="Also write the road network here: a folder with nodes.csv and edges.csv.")
+    Path | None, typer.Option(help="Also write the road network into this folder: nodes.csv and edges.csv.")
 ]
 
 
@@ -40,14 +40,14 @@ def city(
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
     size: Annotated[float | None, typer.Option(help="Side of the city in metres.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip, in minutes.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Trips by car in a generated city: roads of all classes, a river, hubs, rush hours, GPS noise."""
+    """Generate trips by car in a generated city with roads of all classes, a river, hubs, rush hours and GPS noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
@@ -66,14 +66,14 @@ def network(
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip, in minutes.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """The same kind of trips on a road network of yours."""
+    """Generate trips by car on your own road network."""
     from ldptrace.generators import network_traffic
 
     if (roads is None) == (nodes is None and edges is None) or (nodes is None) != (edges is None):
@@ -95,23 +95,26 @@ def network(
 def campus(
     output: OutputOption,
     buildings: Annotated[
-        Path | None, typer.Option(help="GeoJSON or table of buildings; without one a campus is generated.")
+        Path | None,
+        typer.Option(help="File of buildings, GeoJSON or a table; by default a campus is generated."),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    pois: Annotated[Path | None, typer.Option(help="Also write the table of places here (.csv).")] = None,
+    pois: Annotated[
+        Path | None, typer.Option(help="Also write the table of places to this file (.csv).")
+    ] = None,
     visits: Annotated[
         tuple[int, int], typer.Option(help="Fewest and most buildings that one person visits.")
     ] = (3, 8),
     minutes: Annotated[
-        float | None, typer.Option(help="Mean duration of one walk between two buildings.")
+        float | None, typer.Option(help="Mean duration of a walk between two buildings, in minutes.")
     ] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
     picture: PictureOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Walks between the buildings of a campus, with the visits that they connect."""
+    """Generate walks between the buildings of a campus, with the visits that they connect."""
     from ldptrace.generators import campus_walks
 
     settings = _settings(preset, "campus", minutes=minutes, interval=interval, noise=noise)
@@ -178,6 +181,6 @@ def _generate(
     note(f"{len(trips):,} trajectories, {trips.points:,} points: {output} (public bounds: --bounds {bounds})")
 
 
-generate = typer.Typer(help="Make data sets for trials.", no_args_is_help=True)
+generate = typer.Typer(help="Generate trips for trials.", no_args_is_help=True)
 for command in (city, network, campus):
     generate.command()(command)

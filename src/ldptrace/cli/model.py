@@ -31,22 +31,22 @@ def fit(
         list[Path],
         typer.Argument(
             metavar="ESTIMATES",
-            help="Estimates, as `ldptrace estimate` writes them; or tallies, with --plan.",
+            help="File that `ldptrace estimate` wrote; or files of tallies, with --plan.",
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--out", help="Where the model goes.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="File for the model.")],
     area: Annotated[
         Path | None,
-        typer.Option(help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge."),
+        typer.Option(help="GeoJSON file of public polygons, such as land; synthetic trips stay in them."),
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = "auto",
-    plan: Annotated[Path | None, typer.Option(help="Plan of the tallies.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="File of the plan of the tallies.")] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
-    """Fit a mobility model to private estimates. The file holds everything that `ldptrace sample` needs."""
+    """Fit a mobility model to private estimates. The file of the model is all that `ldptrace sample` needs."""
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
@@ -80,20 +80,20 @@ def fit(
 
 
 def sample(
-    model: Annotated[Path, typer.Argument(help="A model, as `ldptrace fit` writes it.")],
-    output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trajectories go.")],
-    count: Annotated[int, typer.Option(min=0, help="Number of synthetic trajectories.")],
+    model: Annotated[Path, typer.Argument(help="File of the model, as `ldptrace fit` writes it.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
+    count: Annotated[int, typer.Option(min=0, help="Number of synthetic trips.")],
     spacing: SpacingOption = None,
     interval: IntervalOption = None,
     date: DateOption = None,
     timezone: ZoneOption = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Seed stated in the file of a release, to draw the same trips again."),
+        typer.Option(min=0, help="Seed that the file of a release states, to draw the same trips again."),
     ] = None,
     to: ToOption = None,
 ) -> None:
-    """Draw synthetic trajectories from a model: any number, at any time, at no further cost of privacy."""
+    """Draw any number of synthetic trips from a model. Drawing costs no epsilon."""
     import secrets
 
     import numpy as np

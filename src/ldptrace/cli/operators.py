@@ -48,7 +48,7 @@ def backup(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write everything about one campaign into one file, while the server runs."""
+    """Write everything about one campaign into one file. The server may keep running."""
     from ldptrace.server import backups
 
     reports = backups.backup(database_of(data, database), name, output, actor=actor())
@@ -72,20 +72,26 @@ def restore(
 def token(
     name: Annotated[
         str,
-        typer.Argument(help="Campaign the token is for; * for all of them.", autocompletion=campaign_names),
+        typer.Argument(
+            help="Name of the campaign that the token is for; * is all campaigns.",
+            autocompletion=campaign_names,
+        ),
     ] = "*",
-    scope: Annotated[str, typer.Option(help="read: look and download; manage: everything.")] = "manage",
-    label: Annotated[str, typer.Option(help="Who uses it, for the audit log.")] = "",
+    scope: Annotated[str, typer.Option(help="read: see and download only; manage: everything.")] = "manage",
+    label: Annotated[str, typer.Option(help="Who uses the token, for the audit log.")] = "",
     show_all: Annotated[bool, typer.Option("--list", help="List tokens, without their secrets.")] = False,
-    revoke: Annotated[str | None, typer.Option(metavar="ID", help="Revoke a token.")] = None,
+    revoke: Annotated[str | None, typer.Option(metavar="ID", help="Revoke the token with this id.")] = None,
     admission: Annotated[
-        int | None, typer.Option(min=1, help="Make this many lists of single-use codes, one list per device.")
+        int | None,
+        typer.Option(min=1, help="Make this many lists of admission codes, one list for each device."),
     ] = None,
-    codes: Annotated[int, typer.Option(min=1, max=1_000, help="Codes in a list, one for each window.")] = 1,
+    codes: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Number of codes in a list, one for each window.")
+    ] = 1,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make a token for an operator, printed once; list or revoke tokens; make admission tokens for devices."""
+    """Make, list or revoke tokens of operators, or make admission codes for devices. A new token is printed once."""
     from ldptrace.server import tokens
 
     store = database_of(data, database, new=revoke is None and not show_all)
@@ -118,10 +124,14 @@ def publish(
     count: Annotated[
         int,
         typer.Option(
-            min=0, max=10_000_000, help="Number of synthetic trips; 0 for the number that the reports show."
+            min=0,
+            max=10_000_000,
+            help="Number of synthetic trips; 0 means the number of trips estimated from the reports.",
         ),
     ] = 0,
-    again: Annotated[bool, typer.Option("--again", help="Replace an interrupted attempt.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Replace an interrupted attempt to publish.")
+    ] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -153,14 +163,19 @@ def publish(
 def export(
     name: NameArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder for all files; or a .parquet, .csv, .geojson file.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Folder for all files, or one file (.parquet, .csv, .geojson) for the synthetic trips.",
+        ),
     ],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write the files of a published campaign; before that, its plans and, with enough reports, its tallies.
+    """Write the files of a published campaign. Before it is published, write its plans and tallies.
 
-    Of a standing campaign, the files of each published window, in a folder named by its first day and number.
+    Tallies need enough reports. A standing campaign has a folder for each published window, named by its first day.
     """
     from ldptrace.server import registry
 

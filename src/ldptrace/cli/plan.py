@@ -43,17 +43,25 @@ if TYPE_CHECKING:
 
 def plan(
     users: Annotated[int, typer.Option(min=1, help="Expected number of users.")],
-    epsilon: Annotated[float, typer.Option(help="Privacy budget of each user.")],
+    epsilon: Annotated[
+        float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+    ],
     bounds: BoundsOption = None,
-    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
+    grid: Annotated[
+        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+    ] = "auto",
     mean_trip: Annotated[
-        float | None, typer.Option(help="Publicly known mean trip length, in units of the bounds.")
+        float | None, typer.Option(help="Publicly known mean length of a trip, in units of the bounds.")
     ] = None,
     method: Annotated[
         Literal["single-report", "paper", "paper-unpadded"], typer.Option(help="Method of the collection.")
     ] = "single-report",
     for_map: Annotated[
-        bool, typer.Option("--for-map", help="Shares for a curator who has a street map (`fit --roads`).")
+        bool,
+        typer.Option(
+            "--for-map",
+            help="Choose the shares of the questions for a curator who has a street map (`fit --roads`).",
+        ),
     ] = False,
     time: TimeOption = False,
     week: WeekOption = False,
@@ -66,18 +74,21 @@ def plan(
     lifetime: LifetimeOption = None,
     campaign: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the campaign. A random number makes its plan unique."),
+        typer.Option(
+            metavar="NAME",
+            help="Name of the campaign. The plan also gets a random number, which makes it unique.",
+        ),
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--out", help="Write the plan document here.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the plan.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Print in words what the plan does.")
     ] = True,
     json_file: JsonOption = None,
 ) -> None:
-    """Write the plan of a collection: choose the grid by the predicted error, from public facts only.
+    """Write the plan of a collection. The grid with the smallest predicted error is chosen, from public facts only.
 
-    With --every the plan repeats: each device answers once in every window, about a recent trip or about none, until
-    it has spent its lifetime.
+    With --every the plan is a standing plan. Each device answers once in every window, about a recent trip or about
+    none, until all its answers together have cost the lifetime.
     """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise

@@ -15,11 +15,15 @@ from ldptrace.errors import InputError
 
 SourceArgument = Annotated[
     Path,
-    typer.Argument(metavar="TRIPS|MODEL", help="Synthetic trips, or a model as `ldptrace fit` writes it."),
+    typer.Argument(
+        metavar="TRIPS|MODEL", help="File of synthetic trips, or of a model as `ldptrace fit` writes it."
+    ),
 ]
 PopulationOption = Annotated[
     float | None,
-    typer.Option(help="Number of people to scale to; by default trips are counted and not scaled."),
+    typer.Option(
+        help="Number of people in the region; counts are scaled to it. By default they are not scaled."
+    ),
 ]
 ZoneIdOption = Annotated[str | None, typer.Option(metavar="COL", help="Column that names the zones.")]
 
@@ -30,21 +34,22 @@ def matrix(
         str,
         typer.Option(
             metavar="FILE|h3:R",
-            help="Polygons (GeoJSON, GeoPackage, Shapefile), or cells of H3 such as h3:8.",
+            help="File of polygons (GeoJSON, GeoPackage, Shapefile), or cells of H3 such as h3:8.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--out", help="Where the matrix goes: .omx, .parquet or .csv.")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--out", help="File for the matrix: .omx, .parquet or .csv.")],
     by: Annotated[
-        str | None, typer.Option(metavar="hour|period|day", help="One matrix for each of these.")
+        str | None,
+        typer.Option(
+            metavar="hour|period|day", help="Write one matrix for each hour, period of the day, or day."
+        ),
     ] = None,
     zone_id: ZoneIdOption = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people travel from zone to zone. Each counts once, with one trip drawn at random."""
+    """Write how many people travel from zone to zone. Each person counts once, with one trip drawn at random."""
     from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
@@ -74,14 +79,16 @@ def matrix(
 
 def flows(
     source: SourceArgument,
-    roads: Annotated[Path, typer.Option(metavar="NETWORK", help="The road network the trips follow.")],
-    output: Annotated[Path, typer.Option("-o", "--out", help="Where they go: .gpkg, .geojson or .parquet.")],
+    roads: Annotated[Path, typer.Option(metavar="NETWORK", help="Road network that the trips follow.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet.")
+    ],
     by: Annotated[str | None, typer.Option(metavar="hour", help="Add a column for each hour.")] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people pass each street, and take each turn. Each counts once, with one trip drawn at random."""
+    """Write how many people pass each street and take each turn. Each person counts once, with a random trip."""
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
     from ldptrace.products.sample import open_source, sample_of
@@ -116,27 +123,36 @@ def note_scaling(population: float | None) -> None:
 
 def profile(
     source: SourceArgument,
-    page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="Where the page goes.")],
+    page: Annotated[Path, typer.Option("--html", metavar="PAGE", help="File for the page.")],
     json_file: JsonOption = None,
     zones: Annotated[
-        str | None, typer.Option(metavar="FILE|h3:R", help="Zones to compare; by default squares of the map.")
+        str | None,
+        typer.Option(
+            metavar="FILE|h3:R",
+            help="File of zones, or cells of H3 such as h3:8; by default squares of the map.",
+        ),
     ] = None,
     zone_id: ZoneIdOption = None,
     roads: Annotated[
-        Path | None, typer.Option(metavar="NETWORK", help="Show travellers on these streets too.")
+        Path | None,
+        typer.Option(
+            metavar="NETWORK", help="Road network; the page also shows the travellers on its streets."
+        ),
     ] = None,
     estimates: Annotated[
         Path | None,
-        typer.Option(help="Estimates that say how many trips people make, where they were asked."),
+        typer.Option(
+            help="File of estimates that include the number of trips per person; the page shows it."
+        ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write a page for the public: how many trips, when, from where to where, how long.
+    """Write a page for the public: how many trips there are, when, from where to where, and how long.
 
-    It is made from randomised reports only, so it may be published.
+    The page is made from randomised reports only, so it may be published.
     """
     from ldptrace.curator import Estimates
     from ldptrace.curator.trips import trips_per_person
@@ -169,26 +185,24 @@ def profile(
 def statement(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE|MODEL|PLAN", help="Synthetic trips, a model, or a plan of a collection."
-        ),
+        typer.Argument(metavar="FILE|MODEL|PLAN", help="File of synthetic trips, of a model, or of a plan."),
     ],
     output: Annotated[Path, typer.Option("-o", "--out", help="Folder for the documents.")],
     product: Annotated[str, typer.Option("--name", help="Name of the data product.")] = "Synthetic trips",
-    curator: Annotated[str | None, typer.Option(help="Who publishes it.")] = None,
-    purpose: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    curator: Annotated[str | None, typer.Option(help="Name of the publisher of the data.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="Purpose of the data.")] = None,
     region: Annotated[str | None, typer.Option(help="Region that the data describe.")] = None,
-    sector: Annotated[str, typer.Option(help="Sector, as the registry names it.")] = "Government",
+    sector: Annotated[str, typer.Option(help="Name of the sector in the registry.")] = "Government",
     published: Annotated[
         str | None,
         typer.Option(
-            "--date", metavar="DATE", help="Day of publication, such as 2026-03-01; by default today."
+            "--date", metavar="DATE", help="Date of publication, such as 2026-03-01; by default today."
         ),
     ] = None,
-    author: Annotated[str | None, typer.Option(help="Author of the registry's entry.")] = None,
-    url: Annotated[str | None, typer.Option(help="Where the data product is described.")] = None,
+    author: Annotated[str | None, typer.Option(help="Author of the entry in the registry.")] = None,
+    url: Annotated[str | None, typer.Option(help="Web address that describes the data product.")] = None,
     license_: Annotated[
-        str | None, typer.Option("--license", help="License of the data, best its address.")
+        str | None, typer.Option("--license", help="License of the data, preferably its web address.")
     ] = None,
 ) -> None:
     """Write the documents of a release: registry entry, NIST hazards, Croissant metadata, citation."""

@@ -25,31 +25,43 @@ if TYPE_CHECKING:
 Outside = Literal["cut", "drop", "clamp"]
 Engine = Literal["local", "spark"]
 BoundsOption = Annotated[
-    str | None, typer.Option(metavar="X0,Y0,X1,Y1", help="Public bounds of the map, in the input's units.")
+    str | None,
+    typer.Option(
+        metavar="X0,Y0,X1,Y1", help="Public bounds of the map: smallest x and y, then largest x and y."
+    ),
 ]
 FormatOption = Annotated[
-    str | None, typer.Option(help="Format of the input; by default that of its extension or its content.")
+    str | None,
+    typer.Option(help="Format of the input; by default the file extension decides, then the content."),
 ]
 CrsOption = Annotated[
-    str | None, typer.Option(help='Coordinate system of the input, for example "EPSG:4326".')
+    str | None, typer.Option(help='Coordinate system of the data and bounds, for example "EPSG:4326".')
 ]
 OutsideOption = Annotated[
     Outside,
-    typer.Option(help="Trips that leave the bounds: cut them there, omit them, or clamp their points."),
+    typer.Option(
+        help="Trips that leave the bounds: cut them at the border, omit them, or move their "
+        "points to the border."
+    ),
 ]
 XOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of x, or longitude.")]
 YOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of y, or latitude.")]
-TOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of the times.")]
-IdOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of the trajectories.")]
+TOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of times.")]
+IdOption = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column that names the trajectory of a point.")
+]
 UserOption = Annotated[
     str | None, typer.Option(metavar="COL", help="Column that names the user of a trajectory.")
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option(metavar="ZONE", help="Zone of the clocks, such as Europe/Berlin; by default UTC."),
+    typer.Option(metavar="ZONE", help="Time zone of local times, such as Europe/Berlin; by default UTC."),
 ]
 SplitOption = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Cut trajectories at gaps in time longer than this.")
+    float | None,
+    typer.Option(
+        metavar="SECONDS", help="Cut a trajectory where two points are more than this many seconds apart."
+    ),
 ]
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "bounds": (BoundsOption, None),
@@ -155,7 +167,7 @@ EngineOption = Annotated[
     Engine, typer.Option(help="Where the work runs: on this machine, or on a Spark cluster.")
 ]
 MemoryOption = Annotated[
-    str, typer.Option(help="Memory for points, such as 512M or 2G; files may be larger.")
+    str, typer.Option(help="Memory for the points of trips, such as 512M or 2G; files may be larger.")
 ]
 MEMORY = "512M"
 

@@ -26,19 +26,20 @@ def roads(
         typer.Option(
             "-o",
             "--out",
-            help="Lines (.geojson, .gpkg), a folder for nodes.csv and edges.csv, or a picture (.svg, .png, .pdf).",
+            help="File of lines (.geojson, .gpkg), folder for nodes.csv and edges.csv, or picture "
+            "(.svg, .png, .pdf).",
         ),
     ] = None,
-    mode: Annotated[str, typer.Option(help="Who travels: car, bicycle or foot.")] = "car",
+    mode: Annotated[str, typer.Option(help="Mode of travel: car, bicycle or foot.")] = "car",
     bounds: BoundsOption = None,
     to_crs: Annotated[
         str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:4326".')
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Describe a road network; draw or convert it.
+    """Describe, draw or convert a road network.
 
-    Only the largest part is used in which every place can be reached from every other; the rest is counted.
+    Only the largest part in which every place can be reached from every other is used. What is omitted is counted.
     """
     from ldptrace.io.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option(envvar="LDPTRACE_DATA", help="Folder of the database; by default ldptrace-data."),
+    typer.Option(envvar="LDPTRACE_DATA", help="Folder of the database; by default the folder ldptrace-data."),
 ]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
         envvar="LDPTRACE_DATABASE",
         show_envvar=True,
-        help="Address of a PostgreSQL database instead: postgresql://user:password@host/name.",
+        help="Address of a PostgreSQL database, instead of a folder: postgresql://user:password@host/name.",
     ),
 ]
 
@@ -51,29 +51,29 @@ def serve(
     data: DataOption = None,
     database: DatabaseOption = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; by default only this machine.")
+        str, typer.Option(help="Address to listen at; by default only this machine can connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at.")] = 8000,
     max_body: Annotated[int, typer.Option(min=1, help="Largest body of a request, in bytes.")] = 4 << 20,
     rate: Annotated[
-        float, typer.Option(min=0, help="Requests per second and address; 0 for no limit.")
+        float, typer.Option(min=0, help="Requests per second that one address may send; 0 means no limit.")
     ] = 50.0,
-    burst: Annotated[float, typer.Option(min=1, help="Requests that an address may send at once.")] = 500.0,
+    burst: Annotated[float, typer.Option(min=1, help="Requests that one address may send at once.")] = 500.0,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds within which a request must arrive.")
     ] = 20.0,
     trust_proxy: Annotated[
-        str, typer.Option(help="Addresses of reverse proxies whose X-Forwarded-For is believed.")
+        str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
     ] = "127.0.0.1",
     trial_clock: Annotated[
         str | None,
         typer.Option(
             metavar="START,RATE[,SINCE]",
-            help="For trials: a clock that began at START, at the Unix time SINCE, and runs RATE times as fast.",
+            help="For trials: a clock that showed START at the Unix time SINCE and runs RATE times as fast.",
         ),
     ] = None,
 ) -> None:
-    """Serve campaigns to devices, contributors and operators. Stop it with Ctrl-C: nothing accepted is lost."""
+    """Serve campaigns to devices, contributors and operators. Ctrl-C stops the server; no accepted report is lost."""
     store = database_of(data, database, new=True)
     try:
         from ldptrace.server.limits import Settings

@@ -37,42 +37,50 @@ def method_names() -> list[str]:
 @with_reading()
 def stream(
     source: InputArgument,
-    output: Annotated[Path, typer.Option("-o", "--out", help="Where the synthetic trips go.")],
-    epsilon: Annotated[float, typer.Option(help="Privacy budget of each answer of a device.")],
-    tick: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds between two positions.")],
+    output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
+    epsilon: Annotated[float, typer.Option(help="Epsilon, the privacy budget of each answer of a device.")],
+    tick: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds between two positions of a traveller.")
+    ],
     reading: Reading,
     every: Annotated[
         str | None,
         typer.Option(
-            metavar="DURATION", help="Time between two answers of a device; by default it answers once only."
+            metavar="DURATION",
+            help="Time between two answers of a device, such as 7d; by default each device answers once.",
         ),
     ] = None,
     step: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Time between two fits; by default 50 ticks.")
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Time between two fits of the model, such as 1h; by default 50 ticks."
+        ),
     ] = None,
     remember: Annotated[
         str,
         typer.Option(
             metavar="auto|forever|DURATION",
-            help="Half-life of a report's weight; auto chooses the one that predicts the next step best.",
+            help="Age at which a report counts half; auto chooses the age that predicts the next step best.",
         ),
     ] = "auto",
     presence: Annotated[
         Literal["hidden", "shown"],
         typer.Option(
-            help="When devices answer: at random moments, or after each trip, which is not private."
+            help="hidden: devices answer at random moments; shown: after each trip, which is not private."
         ),
     ] = "hidden",
     area: AreaOption = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = "auto",
-    grid: Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")] = "auto",
+    grid: Annotated[
+        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+    ] = "auto",
     method: Annotated[
         str,
         typer.Option(
             autocompletion=method_names,
-            help="single-report, or one of an installed package, such as retrasyn, lpd or lpa.",
+            help="single-report, or a method of an installed package, such as retrasyn, lpd or lpa.",
         ),
     ] = "single-report",
     option: MethodOptions = None,
@@ -80,21 +88,23 @@ def stream(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Log of positions, a JSON line for each tick as it comes; - is standard output.",
+            help="File for a log of positions, with one JSON line for each tick; - is standard output.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."
+            min=0,
+            help="Seed of all random numbers, to repeat an experiment exactly. Never publish a "
+            "result with a seed.",
         ),
     ] = None,
     to: ToOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Play trips with times in their own order, and publish synthetic travellers step by step.
+    """Simulate a stream: play real trips in the order of their times, and draw synthetic trips step by step.
 
-    Each step uses only reports that had arrived by then. The trips of the output have times on the clock of the input.
+    Each step uses only reports that have arrived before it. Synthetic trips have times on the clock of the input.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered

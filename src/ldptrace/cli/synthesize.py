@@ -50,19 +50,23 @@ OutputOption = Annotated[
         "--out",
         metavar="FILE",
         parser=typed_path,
-        help="Where the synthetic trajectories go; - is standard output.",
+        help="File for the synthetic trips; - is standard output.",
     ),
 ]
-EpsilonOption = Annotated[float, typer.Option(help="Privacy budget of each user.")]
+EpsilonOption = Annotated[
+    float, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
+]
 MethodOption = Annotated[
     str,
     typer.Option(
         autocompletion=method_names,
         help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, "
-        "privtrace, or one of an installed package.",
+        "privtrace, or a method of an installed package.",
     ),
 ]
-GridOption = Annotated[str, typer.Option(metavar="N|auto", help="Cells per side.")]
+GridOption = Annotated[
+    str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+]
 BoundsFromDataOption = Annotated[
     bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
 ]
@@ -73,35 +77,48 @@ CountOption = Annotated[
     ),
 ]
 MethodOptions = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the method; repeatable.")
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Option of the method; may be given several times."),
 ]
 AreaOption = Annotated[
-    Path | None, typer.Option(help="GeoJSON of polygons, such as land: trips stay in them. Public knowledge.")
+    Path | None,
+    typer.Option(help="GeoJSON file of public polygons, such as land; synthetic trips stay in them."),
 ]
 TimeOption = Annotated[
     Literal["auto", "off"],
-    typer.Option(help="Ask for departures and speeds if the input has times (auto), or never (off)."),
+    typer.Option(
+        help="auto: ask for departure times and speeds if the input has times; off: never ask for them."
+    ),
 ]
 PilotOption = Annotated[
     float | None,
     typer.Option(
-        help="Share of users who are asked first; their answers choose the grid and the size of sets."
+        help="Share of users who are asked first how far they travel; their answers help to choose the grid."
     ),
 ]
 SimulationOption = Annotated[
-    Literal["counts", "devices"], typer.Option(help="Draw the tallies directly, or make every single report.")
+    Literal["counts", "devices"],
+    typer.Option(help="counts: draw the tallies directly, which is fast; devices: make every single report."),
 ]
 ModelOption = Annotated[
     Path | None,
-    typer.Option(help="Also save the fitted model here (.npz); `sample` repeats the release from it."),
+    typer.Option(
+        help="Also save the fitted model in this file (.npz); `sample` can draw the same trips from it."
+    ),
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(min=0, help="Seed, to repeat an experiment exactly. Such a result must not be released."),
+    typer.Option(
+        min=0,
+        help="Seed of all random numbers, to repeat an experiment exactly. Never publish a "
+        "result with a seed.",
+    ),
 ]
 UnitOption = Annotated[
     Literal["user", "trip"],
-    typer.Option(help="What epsilon protects if a column names users: a user, or only a trip."),
+    typer.Option(
+        help="What epsilon protects if a column names users: a user with all trips, or a single trip."
+    ),
 ]
 
 
@@ -137,9 +154,9 @@ def synthesize(
     json_file: JsonOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Make a private synthetic copy of a data set: each trajectory plays one device.
+    """Make synthetic trips from real ones, under local differential privacy. Each trajectory plays one device.
 
-    If a column names the user, one trajectory of each user is drawn at random and plays the device.
+    If a column names the user, one trajectory of each user is drawn at random and plays the user's device.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder

@@ -22,13 +22,14 @@ EveryOption = Annotated[
     str | None,
     typer.Option(
         metavar="DURATION",
-        help="A standing plan: one answer in every window of this length, such as 7d or 12h.",
+        help="Make a standing plan: each device answers once in every window of this length, "
+        "such as 7d or 12h.",
     ),
 ]
 RecentOption = Annotated[
     str | None,
     typer.Option(
-        metavar="DURATION", help="How old a trip in an answer may be; by default as long as --every."
+        metavar="DURATION", help="Largest age of a trip when its window ends; by default as long as --every."
     ),
 ]
 StartOption = Annotated[
@@ -38,7 +39,9 @@ StartOption = Annotated[
 LifetimeOption = Annotated[
     str | None,
     typer.Option(
-        metavar="E", help="Largest epsilon of all answers of a device; by default that of ten answers."
+        metavar="E",
+        help="Largest epsilon that all answers of a device together may cost; by default that "
+        "of ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
@@ -84,13 +87,15 @@ def questions_of(text: str | None) -> list[str] | None:
 
 
 AtOption = Annotated[
-    list[str] | None, typer.Option(metavar="TIME", help="Time of each tally, in the order of the tallies.")
+    list[str] | None,
+    typer.Option(metavar="TIME", help="Time of each tally; give one for each tally, in the same order."),
 ]
 RememberOption = Annotated[
     str,
     typer.Option(
         metavar="auto|forever|DURATION",
-        help="With --at: half-life of a report's weight; auto chooses the one that predicts the next tally best.",
+        help="With --at: age at which a report counts half; auto chooses the age that "
+        "predicts the next tally best.",
     ),
 ]
 
