@@ -240,32 +240,32 @@ def synthesize(
     sample_seed: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Trajectories:
-    """Synthetic trajectories that behave like `real`, under eps-local differential privacy.
+    """Make synthetic trips that resemble the trips of `real`, under epsilon-local differential privacy.
 
     `real` is anything that `ldptrace.read` accepts: trajectories, a data frame, an Arrow table, the name of a file.
-    Each trajectory plays the device of one user; if a column names the users, one trajectory of each user does
-    (`unit="trip"`: all do, and the promise holds for each trip only).
+    Each trajectory plays the device of one user. If a column names the users, one trajectory of each user is drawn
+    at random. With `unit="trip"` every trip takes part, and the promise holds for each trip only.
 
-    An empty trajectory is a device without a trip: it answers null, and the model estimates how many there are. By
-    default there are as many synthetic trips as the estimated number of devices with a trip; `count` sets another
-    number.
+    An empty trajectory is a device without a trip. It sends a null answer, and the model estimates the number of
+    such devices. `count` is the number of synthetic trips; by default it is the estimated number of devices with a
+    trip.
 
-    `bounds` are public knowledge about the area. `bounds_from_data` takes them from the data, which is not private, and
-    the result says so. `outside` decides about trips that leave the bounds: `"cut"` ends them there, `"drop"`
-    omits them, which weakens the promise, `"clamp"` moves their points to the border.
+    `bounds` are public knowledge about the area. With `bounds_from_data` they are taken from the data; this is not
+    private, and the promise says so. `outside` decides what happens to trips that leave the bounds: `"cut"` ends them
+    at the border, `"drop"` omits them, which weakens the promise, and `"clamp"` moves their points to the border.
 
-    `area`, `roads` and `routes` are public knowledge, each a file or what `ldptrace.read_area`, `ldptrace.read_roads`
-    and `ldptrace.read` return: trips stay in the area and follow the streets, or the routes. Points are `spacing` units
-    apart along the route (metres if coordinates are degrees), or `interval` seconds. Trips leave the streets if
-    the answers show clearly that they do; with `off_streets="never"` they never do.
+    `area`, `roads` and `routes` are public knowledge. Each is a file, or what `ldptrace.read_area`,
+    `ldptrace.read_roads` or `ldptrace.read` returns. Synthetic trips stay in the area and follow the streets or the
+    routes. Their points are `spacing` units (metres if coordinates are degrees) or `interval` seconds apart. Some trips
+    leave the streets if the answers show clearly that real trips do; with `off_streets="never"` none does.
 
-    If `real` has times, devices are asked for them too, unless `time` is "off", and synthetic trips have times:
-    seconds of the local day, or moments of the day `date`. `timezone` names the local time zone. `week` asks
-    for the day of the week, and `centre` is the public centre of the city.
+    If `real` has times, devices are asked about times and synthetic trips have times, unless `time` is "off". Times
+    are seconds of the local day, or times on the day `date`. `timezone` names the local time zone. With `week`, devices
+    are also asked for the day of the week. `centre` is the public centre of the city.
 
-    The devices draw from the operating system. With a `seed` they repeat the same draws every time, for experiments: do
-    not release such a result, because anyone who guesses the seed can test guesses about a user. `sample_seed` repeats
-    only the sampling of the fitted model and the placement of points, and is no secret.
+    Devices take their random numbers from the operating system. With a `seed` they repeat the same draws, for
+    experiments. Never publish a result with a seed: anyone who guesses the seed can test guesses about a user.
+    `sample_seed` repeats only the sampling of the fitted model and the placement of points, and need not be secret.
 
     `options` are further options of the `method`, by name.
     """

@@ -66,9 +66,9 @@ direction_of = kernel(lattice.direction)
 
 @dataclass(frozen=True, eq=False)
 class CellPaths:
-    """Ragged paths of cell numbers; consecutive cells of a path are adjacent and differ.
+    """Many cell paths: trips as lists of cell numbers. Consecutive cells of a path are neighbours.
 
-    An empty path is a trajectory without points: its device answers null.
+    An empty path is a trajectory without points. Its device sends a null answer.
     """
 
     cells: Ints32
@@ -97,7 +97,7 @@ class CellPaths:
         return CellPaths(self.cells[source], offsets, self.grid)
 
     def part(self, start: int, stop: int) -> CellPaths:
-        """The paths from number `start` to before `stop`, uncopied."""
+        """The paths from number `start` to before `stop`. Cells are not copied."""
         first, last = self.offsets[start], self.offsets[stop]
         return CellPaths(self.cells[first:last], self.offsets[start : stop + 1] - first, self.grid)
 
@@ -108,24 +108,24 @@ class CellPaths:
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
     def starts(self) -> Ints32:
-        """First cell of every path that has one."""
+        """First cell of every path that is not empty."""
         return self.cells[self.offsets[:-1][self.sizes > 0]]
 
     def ends(self) -> Ints32:
-        """Last cell of every path that has one."""
+        """Last cell of every path that is not empty."""
         return self.cells[self.offsets[1:][self.sizes > 0] - 1]
 
     @staticmethod
     def from_lists(paths: Sequence[Sequence[int]], grid: Grid) -> CellPaths:
-        """From Python lists of cell numbers, for examples and tests."""
+        """Make paths from Python lists of cell numbers, for examples and tests."""
         offsets = ragged.offsets_of([len(path) for path in paths])
         return CellPaths(np.array([cell for path in paths for cell in path], dtype=np.int32), offsets, grid)
 
     @staticmethod
     def from_trajectories(trajectories: Trajectories, grid: Grid) -> CellPaths:
-        """The cells of the points, without repeats; gaps are filled by the greedy king path (chess king moves).
+        """The cells of the points, without repeats. Gaps are filled by steps to neighbouring cells, also diagonal ones.
 
-        Points outside the bounds count for the nearest border cell, as on a device.
+        Points outside the bounds belong to the nearest cell at the border, as on a device.
 
         >>> line = Trajectories.from_lists([[(0.5, 0.5), (0.6, 0.5), (2.5, 2.5)]])
         >>> CellPaths.from_trajectories(line, Grid((0, 0, 3, 3), 3)).cells.tolist()

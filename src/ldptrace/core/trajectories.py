@@ -45,15 +45,17 @@ class Trajectory:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories:
-    """Many trajectories in one set of columns; trajectory `k` is the points `offsets[k]:offsets[k + 1]`.
+    """Many trajectories as columns of points. Trajectory `k` has the points `offsets[k]:offsets[k + 1]`.
 
-    `t` is in seconds since 1970 UTC, or of the local day where all are below two days (see
-    `ldptrace.core.times`); `timezone` names the zone whose clocks are local (None: UTC). `ids` are the data
-    set's own identifiers, `extra` holds further columns of one value per trajectory, and `user` names the one
-    that says whose trajectory it is. `crs` is a label such as "EPSG:4326" (None: planar, unknown).
-    `provenance` is what was promised about a synthetic set (None: nothing, as about real data). `trips` are the
-    numbers of the trips that the trajectories are pieces of, where trips were cut at the bounds; pieces of one trip
-    lie side by side and belong to one device (None: every trajectory is a whole trip).
+    `x`, `y` and `t` have one value per point. Times `t` are seconds since 1970 UTC, or seconds of the local day if all
+    are below two days (see `ldptrace.core.times`). `timezone` names the local time zone (None: UTC).
+
+    `ids` are the identifiers of the trajectories in their data set. `extra` has further columns with one value per
+    trajectory, and `user` names the column of the users. `crs` is a label such as "EPSG:4326" (None: planar, unknown).
+    `provenance` is the privacy promise of a synthetic set (None: no promise, as for real data).
+
+    If trips were cut at the bounds, `trips` has the number of the trip of each trajectory. Pieces of one trip are
+    adjacent and belong to one device. None means that every trajectory is a whole trip.
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
@@ -160,7 +162,7 @@ class Trajectories:
 
     @property
     def users(self) -> Ints:
-        """The user of each trajectory, as numbers from 0; without a user column, each trip is a user's."""
+        """The user of each trajectory, as numbers from 0. Without a user column, each trip has its own user."""
         trips = np.arange(len(self)) if self.trips is None else self.trips
         if self.user is None or self.extra is None:
             return trips
@@ -173,12 +175,12 @@ class Trajectories:
 
     @property
     def trip_count(self) -> int:
-        """How many trips there are; pieces of one trip count once."""
+        """Number of trips. Pieces of one trip count once."""
         return len(self) if self.trips is None else len(np.unique(self.trips))
 
     @property
     def has_dates(self) -> bool:
-        """Whether times count from 1970, rather than from midnight."""
+        """Whether times are seconds since 1970, not seconds of a day."""
         return are_dates(self.t)
 
     @property
@@ -192,7 +194,7 @@ class Trajectories:
 
     @property
     def numbers(self) -> Ints:
-        """The ids of the trajectories, or 0, 1, 2, ... where they have none."""
+        """The ids of the trajectories, or 0, 1, 2, ... if they have none."""
         return np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
 
     @property
@@ -201,7 +203,7 @@ class Trajectories:
         return is_geographic(self.crs)
 
     def bounds(self) -> tuple[float, float, float, float]:
-        """Smallest box around all points. It is derived from the raw data: not private."""
+        """Smallest box around all points. It comes from the data, so it is not private."""
         if self.points == 0:
             raise InputError("a set without points has no bounds")
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
@@ -228,7 +230,7 @@ class Trajectories:
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
-        """The trajectories from number `start` to before `stop`, points uncopied."""
+        """The trajectories from number `start` to before `stop`. Points are not copied."""
         first, last = self.offsets[start], self.offsets[stop]
         return replace(
             self,
@@ -242,9 +244,9 @@ class Trajectories:
         )
 
     def split(self, gap_seconds: float) -> Trajectories:
-        """Cut between two points that are more than `gap_seconds` apart in time.
+        """Cut trajectories between two points that are more than `gap_seconds` apart in time.
 
-        The parts are numbered anew; the column `whole_id` says what they were cut from.
+        The parts get new numbers. The column `whole_id` names the trajectory that a part was cut from.
 
         >>> log = Trajectories([0, 1, 2], [0, 0, 0], [0, 3], t=[0, 60, 4000], ids=[7])
         >>> parts = log.split(900)
@@ -269,7 +271,7 @@ class Trajectories:
         )
 
     def pieces_of(self, owner: Ints) -> pa.Table:
-        """The extra columns of pieces of these trajectories; one names the trajectory that a piece was cut from."""
+        """Extra columns for pieces of these trajectories. One column names the trajectory that a piece was cut from."""
         whole = pa.array(owner if self.ids is None else self.ids[owner])
         if self.extra is None:
             return pa.table({WHOLE: whole})
@@ -278,7 +280,7 @@ class Trajectories:
 
     @staticmethod
     def concat(parts: Sequence[Trajectories]) -> Trajectories:
-        """One set after the other; t and ids are kept where every part has them."""
+        """Join several sets. `t` and `ids` are kept if every set has them."""
         if not parts:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
         labels = {part.crs for part in parts}
@@ -314,7 +316,7 @@ class Trajectories:
     def from_lists(
         trajectories: Sequence[Sequence[tuple[float, float]]], *, crs: str | None = None
     ) -> Trajectories:
-        """From Python lists of (x, y), for examples and tests."""
+        """Make trajectories from Python lists of (x, y), for examples and tests."""
         flat = [point for trajectory in trajectories for point in trajectory]
         columns = np.array(flat, dtype=np.float64).reshape(-1, 2)
         offsets = ragged.offsets_of([len(trajectory) for trajectory in trajectories])
@@ -322,7 +324,7 @@ class Trajectories:
 
     @staticmethod
     def from_table(found: RaggedTable, *, timezone: str | None = None) -> Trajectories:
-        """From the columns of a table, as `ldptrace.core.tables.read_table` finds them."""
+        """Make trajectories from the columns of a table, as `ldptrace.core.tables.read_table` finds them."""
         return Trajectories(
             found.x,
             found.y,
@@ -343,7 +345,7 @@ class Trajectories:
         crs: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """From a table with one row per trajectory (`x`, `y`, perhaps `t` are lists) or one per point.
+        """Make trajectories from an Arrow table with one row per trajectory (lists `x`, `y`, `t`) or per point.
 
         Columns are found by their usual names, or by those in `names`. A column `t0` is added to `t`.
         """
@@ -351,7 +353,7 @@ class Trajectories:
         return found if crs is None else replace(found, crs=crs)
 
     def to_arrow(self) -> pa.Table:
-        """One row per trajectory: `traj_id`, `x`, `y`, `t` where known, extra columns; points uncopied."""
+        """An Arrow table with one row per trajectory: `traj_id`, `x`, `y`, `t` if known, extra columns."""
         large = self.points > np.iinfo(np.int32).max
         array_type = pa.LargeListArray if large else pa.ListArray
         offsets = column_of(self.offsets if large else self.offsets.astype(np.int32))
@@ -376,7 +378,7 @@ class Trajectories:
         crs: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """From a data frame with one row per point; columns have their usual names, or those given here."""
+        """Make trajectories from a data frame with one row per point. Columns have usual names, or those given here."""
         names = Names(x, y, t, id, user)
         found = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
         return replace(found, provenance=frames.promised(frame))
@@ -390,7 +392,7 @@ class Trajectories:
         user: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """From a GeoDataFrame of points (one row per point) or of lines (each part of a line is a trajectory)."""
+        """Make trajectories from a GeoDataFrame of points (one row each) or of lines (each part is a trajectory)."""
         kinds = set(frame.geom_type.dropna())
         names = Names(t=t, id=id, user=user)
         if kinds == {"Point"} and not (ID in frame.columns and frame[ID].is_unique):
@@ -412,7 +414,7 @@ class Trajectories:
 
     @staticmethod
     def from_movingpandas(collection: Any) -> Trajectories:
-        """From a TrajectoryCollection (or one Trajectory) of movingpandas."""
+        """Make trajectories from a TrajectoryCollection or a Trajectory of movingpandas."""
         several = hasattr(collection, "to_point_gdf") and hasattr(collection, "trajectories")
         frame = collection.to_point_gdf() if several else collection.df
         name = collection.get_traj_id_col() if several else collection.traj_id_col_name
@@ -421,7 +423,7 @@ class Trajectories:
     def to_pandas(self) -> Any:
         """A data frame with one row per point: `traj_id`, `x` and `y` (or `lon` and `lat`), `t`, other columns.
 
-        Times are moments in UTC, or seconds where they are of a day.
+        Times are date-times in UTC, or seconds if they are seconds of a day.
         """
         pandas = needed("pandas")
         axes = ("lon", "lat") if self.is_geographic else ("x", "y")
@@ -435,9 +437,9 @@ class Trajectories:
         return self._marked(pandas.DataFrame(columns))
 
     def to_geopandas(self) -> Any:
-        """A GeoDataFrame with one line per trajectory, a Point where it has one point, nothing where none.
+        """A GeoDataFrame with one line per trajectory, or a Point if it has one point, or nothing if it has none.
 
-        Times, where known, are arrays of seconds in the column `t`.
+        Times, if known, are arrays of seconds in the column `t`.
         """
         columns: dict[str, Any] = {ID: self.numbers}
         if self.t is not None:
@@ -448,7 +450,7 @@ class Trajectories:
         return self._marked(frames.lines_frame(self.x, self.y, self.offsets, columns, self.crs))
 
     def to_movingpandas(self, *, date: str | None = None) -> Any:
-        """A TrajectoryCollection of movingpandas; times of a day are moments of `date` (None: 1970-01-01)."""
+        """A TrajectoryCollection of movingpandas. Times of a day become times on `date` (None: 1970-01-01)."""
         if self.t is None:
             raise InputError("movingpandas needs times, and these trajectories have none")
         moving, geopandas = needed("movingpandas"), needed("geopandas")

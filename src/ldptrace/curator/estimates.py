@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """Estimates by the name of their question, with their plan: everything that a model needs."""
+    """Estimates for each question, by its name, with their plan. A model needs nothing else."""
 
     plan: Plan
     by_question: dict[str, Estimate]
@@ -57,7 +57,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_tally(plan: Plan, tally: Tally) -> Estimates:
-        """De-bias every count (eq. 3) and attach its standard error (eq. 4).
+        """Unbiased estimates from the counts of a tally (eq. 3), with standard errors (eq. 4).
 
         A question that nobody was asked has frequencies of zero and infinite standard errors.
         """
@@ -67,7 +67,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_sums(plan: Plan, round_number: int, sums: Sums) -> Estimates:
-        """Estimates from weighted sums of tallies; standard errors follow from the effective number of users."""
+        """Estimates from weighted sums of tallies. Standard errors follow from the effective number of users."""
         asks = plan.rounds[round_number].asks
         return Estimates(
             plan, {ask.question.name: _debiased(ask, *sums.of_ask(k)) for k, ask in enumerate(asks)}
@@ -75,7 +75,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_tallies(plan: Plan, tallies: Iterable[Tally]) -> Estimates:
-        """Estimates of all rounds; tallies of one round are added up."""
+        """Estimates of all rounds. Tallies of the same round are added."""
         by_round: dict[int, Tally] = {}
         for tally in tallies:
             by_round[tally.round] = by_round[tally.round] + tally if tally.round in by_round else tally
@@ -85,7 +85,7 @@ class Estimates(Mapping[str, Estimate]):
         return estimates
 
     def joined(self, other: Estimates) -> Estimates:
-        """These estimates and those of a later round; the plan is the one of the later round."""
+        """These estimates together with those of a later round. The plan is that of the later round."""
         return Estimates(other.plan, {**self.by_question, **other.by_question})
 
     def without(self, *names: str) -> Estimates:
@@ -109,7 +109,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_json(text: str | bytes) -> Estimates:
-        """Read and check a document that `to_json` wrote."""
+        """Read and check the JSON that `to_json` wrote."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):

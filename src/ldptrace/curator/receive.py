@@ -63,10 +63,10 @@ _LANES = np.array(
 
 
 class Receiver:
-    """Counts the reports of one round. It remembers the id of every report it counted, and nothing else.
+    """Counts the reports of one round. Of each report it stores only the id.
 
-    `ids` are the ids of reports counted by an earlier receiver. For a standing plan, only reports of one `window` are
-    counted (None: of all windows).
+    `ids` are the ids of reports that an earlier receiver counted. For a standing plan, only reports of one `window` are
+    counted (None: reports of all windows).
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -94,7 +94,7 @@ class Receiver:
         self._seen.add_all(ids)
 
     def receive(self, batch: bytes | memoryview | Bytes) -> Codes:
-        """Count a batch. Returns 0 for each counted report, and the number of the problem for each other one."""
+        """Count a batch of reports. Returns 0 for each counted report, and the number of its problem for each other."""
         data = np.frombuffer(batch, dtype=np.uint8)
         size = report_bytes(self.plan.rounds[self.round])
         rows, rest = divmod(len(data), size)
@@ -121,7 +121,7 @@ class Receiver:
 
     @property
     def tally(self) -> Tally:
-        """Everything counted so far."""
+        """The tally of all reports counted so far."""
         round_ = self.plan.rounds[self.round]
         users = (
             self._members
@@ -140,7 +140,7 @@ class Receiver:
 
     @property
     def ids(self) -> bytes:
-        """Ids of all counted reports, for a receiver that continues."""
+        """Ids of all counted reports, for a later receiver that continues."""
         return self._seen.known().tobytes()
 
 

@@ -29,10 +29,10 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """For each question of one round: how often each item was named, by how many reports, of how many users.
+    """For each question of one round: how often each item was named, and the numbers of reports and users.
 
-    If a question has several slots, a user fills them all, so `reports` can be larger than `users`. A tally of a
-    standing plan is about one `window`, or about several (None).
+    If a question has several slots, each user fills all of them, so `reports` can be larger than `users`. A tally of a
+    standing plan is about one `window`, or about several windows (None).
     """
 
     plan_id: str
@@ -44,7 +44,7 @@ class Tally:
 
     @staticmethod
     def zero(plan: Plan, round_number: int = 0, window: int | None = None) -> Tally:
-        """Nothing counted yet."""
+        """An empty tally, before any report is counted."""
         asks = _round(plan, round_number).asks
         zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
         if plan.standing is None and window is not None:
@@ -70,7 +70,7 @@ class Tally:
 
     @staticmethod
     def merge(parts: list[Tally]) -> Tally:
-        """Sum of at least one tally."""
+        """The sum of one or more tallies."""
         return reduce(Tally.__add__, parts)
 
     def document(self) -> dict[str, Any]:

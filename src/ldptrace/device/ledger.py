@@ -110,10 +110,10 @@ class _Book(Record):
 
 
 class Ledger:
-    """The ledger in the file `path`. `limit` is the largest epsilon that this person allows in total.
+    """The ledger of a person, in the file `path`: what was answered, and how much epsilon it cost.
 
-    A new ledger has the limit 5 unless another is given. Giving `limit` also changes the limit of an existing ledger,
-    up or down.
+    `limit` is the largest epsilon that this person allows for all plans together. A new ledger has the limit 5 unless
+    `limit` is given. For an existing ledger, `limit` changes its limit, up or down.
 
     >>> import tempfile
     >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit="2.5")
@@ -142,22 +142,22 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Answered rounds."""
+        """The rounds that were answered."""
         return self._read().entries
 
     @property
     def standing(self) -> tuple[Acceptance, ...]:
-        """Standing plans that were accepted."""
+        """The standing plans that were accepted."""
         return self._read().standing
 
     def acceptance(self, plan: Plan) -> Acceptance | None:
-        """The ledger's row of this standing plan; None if it was never accepted."""
+        """The entry of this standing plan in the ledger. None if the plan was never accepted."""
         return self._read().accepted(plan)
 
     def answer(self, plan: Plan, round_number: int, draw: Callable[[], bytes]) -> bytes:
-        """The report for this round: the one drawn before if it was not sent yet, a fresh draw if allowed.
+        """The report for this round: the stored report if it was not sent yet, otherwise a new report if allowed.
 
-        The file is on the disk before the bytes are returned.
+        The ledger is written to disk before the bytes are returned.
         """
         if plan.standing is not None:
             raise InputError("a standing plan is answered window by window: its reports depend on the clock")
@@ -178,14 +178,14 @@ class Ledger:
             return report
 
     def accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
-        """Take part in a standing plan from `now` (a Unix time) on. The phase is drawn here, once and never again."""
+        """Take part in a standing plan from `now` (a Unix time) on. The phase is drawn once."""
         with self.file.locked():
             return self._accept(plan, now, source)
 
     def answer_window(self, plan: Plan, now: float, draw: Callable[[Acceptance], bytes]) -> bytes:
-        """The report about the latest window that has ended by the clock's `now`, a Unix time.
+        """The report about the latest window that has ended at `now`, a Unix time.
 
-        `draw` makes the report, given the entry of that window. The entry is on the disk before the bytes are returned.
+        `draw` makes the report from the entry of that window. The entry is on disk before the bytes are returned.
         """
         standing = _standing(plan)
         with self.file.locked():
@@ -212,7 +212,7 @@ class Ledger:
             return report
 
     def sent(self, plan: Plan, round_number: int, window: int | None = None) -> None:
-        """The report of this round, or window, has arrived: delete its bytes, remember that it was answered."""
+        """Record that the report of this round or window has arrived. Its bytes are deleted from the ledger."""
         with self.file.locked():
             book = self._read()
             row = book.accepted(plan)

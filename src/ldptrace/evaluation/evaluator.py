@@ -75,15 +75,16 @@ def evaluate(
     from_tick: int = 0,
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Compare synthetic sets with a real one; each is anything that `ldptrace.read` accepts, or a `Crowd`.
+    """Compare synthetic sets of trips with a real set. The result is a scorecard, which is not private.
 
-    Without bounds, those of the real set are used, as in the reference. With `roads` (a network, or its file) trips
-    are matched to streets, and the map alone is compared as well. `timezone` is the local zone
-    of times since 1970 (a set may name its own). `repeat` is the number of draws of the random queries and of
-    the bootstrap, for means and spreads. Sets with equal `names` are runs of one method: the card has their mean
-    and spread. With `tick` (seconds) the sets are also compared as streams, tick by tick from `from_tick` on, by
-    RetraSyn's metrics. `samples` shows real trajectories on the page. The privacy promise of each set is read from the
-    set, unless `privacy` gives it.
+    Each set is anything that `ldptrace.read` accepts, or a `Crowd`. Without `bounds` the map is the smallest box around
+    the real points, as in the paper's code. With `roads` (a network, or its file) trips are matched to streets, and
+    compared with the map alone. `timezone` is the local time zone of times since 1970, unless a set names its own.
+    `repeat` is the number of draws of the random queries and of the bootstrap, for means and spreads.
+
+    Sets with equal `names` are runs of one method, and the scorecard shows their mean and spread. With `tick` (seconds)
+    the sets are also compared as streams, tick by tick from `from_tick` on, by RetraSyn's metrics. With `samples`, the
+    page shows some real trips. The privacy promise of each set is read from the set, unless `privacy` gives it.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))

@@ -29,9 +29,9 @@ FORMAT, VERSION = "ldptrace-scorecard", 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """How good and how private synthetic sets are, measured against one real set.
+    """How good and how private synthetic sets are, compared with one real set. A scorecard is not private.
 
-    It prints as a table, in a notebook with a verdict above.
+    It prints as a table. In a notebook, a verdict stands above the table.
     """
 
     grid: Grid
@@ -75,7 +75,7 @@ class Scorecard:
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
-        """The metrics that apply: the nine, and of the others those that any set has a value of."""
+        """The metrics that apply: the nine of the paper, and others for which at least one set has a value."""
         return {
             name: metric
             for name, metric in ALL_METRICS.items()
@@ -84,7 +84,7 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Indices of the sets with the best value of a metric; empty if there is nothing to compare.
+        """Indices of the sets with the best value of a metric. Empty if there is nothing to compare.
 
         Sets of unequal size are compared by shares, not by counts.
         """
@@ -97,7 +97,7 @@ class Scorecard:
         return pages.on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
-        """Remarks for the reader: on the real set, on bounds that were not given, on each set."""
+        """Remarks for the reader, about the real set, about missing bounds, and about each synthetic set."""
         found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
         found += self.notes
         for item in self.sets:
@@ -106,7 +106,7 @@ class Scorecard:
         return found
 
     def document(self) -> dict[str, Any]:
-        """The scorecard as plain data; `metrics`, `attacks` and `privacy` at the top are the first set's.
+        """The scorecard as plain data. `metrics`, `attacks` and `privacy` at the top level are those of the first set.
 
         Undefined values are None.
         """
@@ -168,7 +168,7 @@ class Scorecard:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The document as JSON text, also written to `path` if given; undefined values are null."""
+        """The document as JSON text, also written to `path` if given. Undefined values are null."""
         return _written(json_text(self.document()), path)
 
     def to_frame(self) -> Any:
@@ -188,7 +188,7 @@ class Scorecard:
         return _written(pages.page(self.document()), path)
 
     def table(self, *, corrected: bool = False) -> Table:
-        """The metrics for the terminal; the better value is marked with a star."""
+        """The metrics as a table for the terminal. A star marks the best value."""
         table = Table(title=None, box=None, pad_edge=False)
         table.add_column("metric")
         table.add_column("goal", justify="center")
@@ -217,7 +217,7 @@ class Scorecard:
         return table
 
     def attack_table(self) -> Table:
-        """The attacks for the terminal."""
+        """The attacks as a table for the terminal."""
         return attack_table({item.name: item.attacks for item in self.sets})
 
 

@@ -45,17 +45,18 @@ def read(
     timezone: str | None = None,
     split_gap: float | None = None,
 ) -> Trajectories:
-    """Trajectories of a file, of a folder of files of one format, of an archive, or of a pipe ("-": stdin).
+    """Read trajectories from a file, a folder or archive of files in one format, or standard input ("-").
 
     A data frame (pandas, geopandas, movingpandas) or an Arrow table is read in the same way.
 
     Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
-    without a zone are local times of `timezone`. `split_gap` cuts at gaps of more seconds than this.
+    without a zone are local times of `timezone`. With `split_gap`, a trajectory is cut where two points are more than
+    this many seconds apart.
 
-    Points that are not numbers are omitted, and so are trajectories with fewer than `min_points` points. Trips that
-    leave the `bounds` are cut there (`outside="cut"`), omitted (`"drop"`), or their points are moved to the border
-    (`"clamp"`). A trajectory without points is kept: its device answers null. `read_with_account` also returns how
-    many points and trajectories were omitted, and why.
+    Points that are not numbers are omitted, and so are trajectories with fewer than `min_points` points. `outside`
+    decides what happens to trips that leave the `bounds`: they are cut at the border (`"cut"`), omitted (`"drop"`), or
+    their points are moved to the border (`"clamp"`). A trajectory without points is kept, as a device without a trip.
+    `read_with_account` also returns how many points and trajectories were omitted, and why.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -91,9 +92,9 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
 
 
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
-    """Write trajectories (or a data frame of them); the file is written completely or not at all.
+    """Write trajectories, or a data frame of them, to a file. The file is written completely or not at all.
 
-    Their promise is stored in the file, or in a file beside it if the format has no place for it.
+    The privacy promise of the trajectories is stored in the file, or beside it if the format has no place for it.
     """
     target = Path(path)
     if not isinstance(trajectories, Trajectories):

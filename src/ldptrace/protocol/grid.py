@@ -47,9 +47,9 @@ def checked_cells(n: int) -> int:
 
 
 class Grid(Record):
-    """N x N equal cells over public bounds (x0, y0, x1, y1); cell (i, j) has the number `i * n + j`.
+    """A grid of N x N equal cells over public bounds (x0, y0, x1, y1). Cell (i, j) has the number `i * n + j`.
 
-    Bounds are a parameter of the collection, never taken from private data without saying so.
+    The bounds are a public parameter of the collection. Bounds from private data would not be private.
 
     >>> grid = Grid((0, 0, 6, 6), 6)
     >>> grid.cells, grid.cell(1.5, 0.5)
@@ -70,7 +70,7 @@ class Grid(Record):
 
     @cached_property
     def origin(self) -> tuple[float, float]:
-        """Lower left corner of the cells, very slightly outside the bounds."""
+        """Lower left corner of the grid, very slightly outside the bounds."""
         x0, y0, x1, y1 = self.bounds
         return axis_origin_and_step(x0, x1, self.n)[0], axis_origin_and_step(y0, y1, self.n)[0]
 
@@ -81,7 +81,7 @@ class Grid(Record):
         return axis_origin_and_step(x0, x1, self.n)[1], axis_origin_and_step(y0, y1, self.n)[1]
 
     def cell(self, x: float, y: float) -> int:
-        """Number of the cell that holds the point, or of the nearest one."""
+        """Number of the cell that contains the point; for a point outside, of the nearest cell."""
         (ox, oy), (sx, sy) = self.origin, self.step
         return axis_cell(x, ox, sx, self.n) * self.n + axis_cell(y, oy, sy, self.n)
 

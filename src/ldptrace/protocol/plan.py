@@ -89,12 +89,12 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 
 
 class Plan(Record):
-    """A collection: grid, total epsilon, rounds.
+    """The plan of a collection: grid, total epsilon, and rounds of questions.
 
-    `extends` is the id of the plan without the last round, where that round was decided later. `crs` names
-    the coordinates of the bounds (None: planar, known to the participants). `campaign` names one collection, so that
-    equal plans of two collections have different ids. A `standing` plan is answered in every window of time, each
-    answer within epsilon.
+    `crs` names the coordinate system of the bounds (None: planar, known to the participants). `campaign` names one
+    collection, so that equal plans of two collections have different ids. A `standing` plan is answered in every window
+    of time, and each answer costs at most epsilon. If the last round was decided after the earlier ones, `extends` is
+    the id of the plan without that round.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
@@ -147,36 +147,36 @@ class Plan(Record):
 
     @property
     def spent(self) -> Decimal:
-        """Budget of all rounds together; of a standing plan, that of one answer."""
+        """Epsilon of all rounds together; for a standing plan, epsilon of one answer."""
         return total(round_.spent for round_ in self.rounds)
 
     @property
     def work(self) -> int:
-        """Upper bound of a device's work for all answers: the number of outputs it decides about."""
+        """Upper bound on the work of a device: the number of random outputs of all answers."""
         return sum(ask.work for round_ in self.rounds for ask in round_.asks)
 
     @property
     def is_private(self) -> bool:
-        """Whether epsilon holds for everything a device sends, the number and size of messages included."""
+        """Whether epsilon holds for everything that a device sends, including the number and size of messages."""
         return all(round_.padded for round_ in self.rounds)
 
     def extended(self, round_: Round) -> Plan:
-        """The plan with one more round, decided after the earlier ones were counted."""
+        """The plan with one more round, which is decided after the earlier rounds were counted."""
         return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
     def chain(self) -> tuple[str, ...]:
-        """Ids of the plans that this one extends, from the first to its own."""
+        """Ids of the plans that this plan extends, from the first to its own id."""
         return (*self._earlier, self.id) if self.extends else (self.id,)
 
     @property
     def ancestors(self) -> tuple[str, ...]:
-        """Ids of the plans that this one extends, oldest first: their tallies are tallies of this plan too."""
+        """Ids of the plans that this plan extends, oldest first. Their tallies are also tallies of this plan."""
         return self.chain[:-1]
 
     @property
     def root(self) -> str:
-        """Id of the first plan of the chain: one budget covers all plans with the same root."""
+        """Id of the first plan of the chain. One epsilon covers all plans with the same root."""
         return self.chain[0]
 
     @cached_property
@@ -206,19 +206,19 @@ class Plan(Record):
         for_map: bool = False,
         questions: Sequence[str] | None = None,
     ) -> Plan:
-        """One report per user: each answers one question with the whole of epsilon.
+        """A plan with one report per user: each user answers one question with the whole epsilon.
 
-        A plan `for_map` asks the same questions of other shares of the users, for a curator who has a street map;
-        devices do not see the map. With `time` some users are asked for their departure time (with `week` also for
-        the day), their speed, and at what time of day they travel towards a public `centre` or away from it (None:
-        the middle of the map). `questions` names the questions, `shares` the share of users asked each of them.
+        `questions` names the questions, and `shares` gives the share of users for each question. A plan `for_map` has
+        other shares, for a curator who has a street map; devices do not see the map. With `time`, some users are asked
+        for their departure time, their speed, and when they travel towards a public `centre` (None: the middle of the
+        map) or away from it. With `week` they are also asked for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         return Plan.asking(wanted, grid, epsilon, crs)
 
     @staticmethod
     def asking(wanted: Wanted, grid: Grid, epsilon: float | str | Fraction, crs: str | None = None) -> Plan:
-        """One report per user, for what a curator wants to know; each question has its best randomiser."""
+        """A plan with one report per user for the `wanted` questions. Each question has its best randomizer."""
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
         asks = []
@@ -235,14 +235,14 @@ class Plan(Record):
     def paper(
         grid: Grid, epsilon: float | str | Fraction, *, method: str = "paper", crs: str | None = None
     ) -> Plan:
-        """The first round of the paper's mechanism: all lengths with a tenth of epsilon (section 5.7)."""
+        """The first round of the paper's mechanism: all users report lengths with a tenth of epsilon (section 5.7)."""
         budget = epsilon_fraction(epsilon)
         question = Length(grid.n, grid.cells)
         ask = Ask(question, OUE(question.domain, 1, ratio_at_most(budget / 10)))
         return Plan(method, grid, budget, (Round((ask,), "everyone"),), crs=crs)
 
     def paper_second_round(self, quantile: int) -> Plan:
-        """The paper's second round once L_k is known: every transition with an equal part of the rest."""
+        """The paper's second round, when L_k is known: each transition gets an equal part of the remaining epsilon."""
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)
         if self.method == "combtran":
@@ -286,7 +286,7 @@ class Plan(Record):
 
     @staticmethod
     def from_json(text: str | bytes) -> Plan:
-        """Read and check a plan document; `PlanRefused` carries the protocol's problem."""
+        """Read and check the JSON of a plan. The error `PlanRefused` has the problem of the protocol."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         if len(data) > MAX_DOCUMENT:
             raise PlanRefused(
