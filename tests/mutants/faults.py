@@ -222,6 +222,7 @@ AUDITS = [
 ]  # fmt: skip
 
 _PUBLIC, PUBLIC = "src/ldptrace/methods/public.py", "tests/methods/test_public.py"
+_SPENDING, SPENDING = "src/ldptrace/methods/spending.py", "tests/methods/test_spending.py"
 LOCAL_DATA = [
     Fault("promise: silent devices are no leak", "src/ldptrace/synthesis.py", "            leak_of(self.reading.outside),\n", "", "tests/test_synthesis.py -k weakens"),
     Fault("promise: bounds of the data are no leak", "src/ldptrace/synthesis.py", "            BOUNDS_LEAK if self.reading.bounds is None else None,\n", "", "tests/test_synthesis.py -k weakens"),
@@ -230,6 +231,17 @@ LOCAL_DATA = [
     Fault("public: a hundredth is any share", _PUBLIC, "            if share > BY_CHANCE:", "            if share > 0.5:", PUBLIC),
     Fault("public: the input is a public file", _PUBLIC, "Path(real).resolve() == Path(given).resolve()", "Path(real) == Path(given)", PUBLIC),
     Fault("public: trips that were not drawn are not compared", "src/ldptrace/synthesis.py", "            public.refuse_private(crowd)\n            unit = crowd.play_devices(settings.unit, streams.devices)\n", "            unit = crowd.play_devices(settings.unit, streams.devices)\n            public.refuse_private(crowd)\n", PUBLIC),
+    Fault("job: plans are not added up", "src/ldptrace/methods/base.py", "        self.spending.pay(plan, round_number)\n", "", "tests/methods/test_base.py"),
+    Fault("job: a job made from another has an epsilon of its own", "src/ldptrace/methods/base.py", "        if self.spending is None:\n", "        if True:\n", "tests/methods/test_base.py"),
+    Fault("job: no limit", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if False:", SPENDING),
+    Fault("job: the limit cannot be reached", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if self.spent + plan.epsilon >= self.limit:", SPENDING),
+    Fault("job: earlier plans are forgotten", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if plan.epsilon > self.limit:", SPENDING),
+    Fault("job: sums are rounded", _SPENDING, "if self.spent + plan.epsilon > self.limit:", "if float(self.spent + plan.epsilon) > float(self.limit):", SPENDING),
+    Fault("job: a round that is asked again is free", _SPENDING, "return one_chain and round_number not in self.rounds", "return one_chain", SPENDING),
+    Fault("job: forks are free", _SPENDING, "one_chain = self.plan.id in plan.chain or plan.id in self.plan.chain", "one_chain = self.plan.root == plan.root", SPENDING),
+    Fault("job: rounds of any plan are free", _SPENDING, "one_chain = self.plan.id in plan.chain or plan.id in self.plan.chain", "one_chain = True", SPENDING),
+    Fault("job: rounds count from the end", _SPENDING, "if not 0 <= round_number < len(plan.rounds):", "if not round_number < len(plan.rounds):", SPENDING),
+    Fault("job: the longer plan is forgotten", _SPENDING, "entry.plan = max(entry.plan, plan, key=lambda one: len(one.rounds))", "pass", SPENDING),
 ]  # fmt: skip
 
 SEEDS = [

@@ -15,7 +15,9 @@ from ldptrace.curator.estimates import Estimates
 from ldptrace.curator.tally import Tally
 from ldptrace.engines.base import Crowd
 from ldptrace.methods.public import Public
+from ldptrace.methods.spending import Spending
 from ldptrace.models.base import MobilityModel
+from ldptrace.protocol.exact import epsilon_fraction
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.plan import Plan
 from ldptrace.simulation import Collection, Members
@@ -45,6 +47,12 @@ class Job:
     crs: str | None = None
     # Whether the devices were seeded: an experiment that repeats, and no release.
     seeded: bool = False
+    # What the plans cost so far; None: nothing. A job that is made from this one with `replace` shares it.
+    spending: Spending | None = None
+
+    def __post_init__(self) -> None:
+        if self.spending is None:
+            object.__setattr__(self, "spending", Spending(epsilon_fraction(self.epsilon)))
 
     @property
     def users(self) -> int:
@@ -62,7 +70,14 @@ class Job:
         return self.crowd.paths(self.grid)
 
     def collect(self, plan: Plan, round_number: int = 0) -> Tally:
-        """The tally of one round, in which every user's device follows the plan."""
+        """The tally of one round, in which every user's device follows the plan.
+
+        A plan costs each device the plan's epsilon, even if its asks use less of it. The costs of all collected plans
+        are added up exactly. A `PlanError` is raised before any device is asked if the sum exceeds the epsilon of the
+        job. Each further round of the same plan, or of a plan that extends it, can be collected once at no extra cost.
+        """
+        assert self.spending is not None
+        self.spending.pay(plan, round_number)
         source = self.devices.spawn(1)[0]
         return self.crowd.collect(Collection(plan, source, round_number, self.simulation, self.members))
 
