@@ -1,4 +1,4 @@
-"""A campaign and the scorecard of its release, made up, for the README and the page."""
+"""A campaign and the fit of its release, made up, for the README and the page."""
 
 from __future__ import annotations
 

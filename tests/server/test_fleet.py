@@ -303,7 +303,7 @@ def test_a_campaign_from_the_command_line(address: str, trips: Path, tmp_path: P
     assert {
         "estimates.json",
         "model.npz",
-        "scorecard.json",
+        "fit.json",
         "synthetic.parquet",
         "synthetic.geojson",
         "profile.html",
@@ -312,7 +312,7 @@ def test_a_campaign_from_the_command_line(address: str, trips: Path, tmp_path: P
     } <= names
     assert "If all trips of one person had been completely different" in (out / "profile.html").read_text()
     assert "model_name: Local" in (out / "registry.yaml").read_text()
-    card = json.loads((out / "scorecard.json").read_text())
+    card = json.loads((out / "fit.json").read_text())
     assert (card["reports"], card["trips"], card["promise"]["epsilon"]) == (300, 120, "2")
     assert {match["question"] for match in card["fit"]} >= {"length", "visits", "links"}
     single = tmp_path / "trips.csv"

@@ -161,6 +161,21 @@ def test_bodies_that_are_no_campaign(client: Client) -> None:
         assert http.get("/v1/operator/campaigns", headers=client.token).json()["campaigns"] == []
 
 
+def test_a_release_of_the_first_versions_is_served_under_the_name_it_was_made_with(client: Client) -> None:
+    opened(client.database, "trips", SINGLE)
+    with client.database.writing() as session:
+        for name in ("scorecard.json", "0/scorecard.json"):
+            session.run("INSERT INTO files VALUES ('trips', ?, 0, ?)", name, name.encode())
+    with client as http:
+        base = "/v1/operator/campaigns/trips"
+        shown = http.get(base, headers=client.token).json()["files"]
+        assert [file["name"] for file in shown] == ["scorecard.json"]
+        for path, stored in (("", b"scorecard.json"), ("/rounds/1", b"0/scorecard.json")):
+            found = http.get(f"{base}{path}/files/scorecard.json", headers=client.token)
+            assert (found.status_code, found.content) == (200, stored)
+            assert code(http.get(f"{base}{path}/files/fit.json", headers=client.token)) == "not-found"
+
+
 def test_windows_have_tallies_and_files_of_their_own(client: Client) -> None:
     week = 7 * 86_400
     plan = opened(

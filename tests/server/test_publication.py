@@ -43,7 +43,7 @@ def test_trips_on_streets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     on_streets = np.maximum.reduceat(off, trips.offsets[:-1]) < 1e-6
     # Reports draw from the system's randomness: where most trips are on streets, none of 60 is once in 2^60 runs.
     assert on_streets.any() or model.off_streets > 0.5
-    card = json.loads((out / "scorecard.json").read_text())
+    card = json.loads((out / "fit.json").read_text())
     assert card["streets"] == ["edges.csv", "nodes.csv"]
     assert "of the devices had no trip" in card["people"][0]
     # Everybody makes the same trip, which no map knows: what it gives alone stands beside what was learned.

@@ -75,7 +75,7 @@ def test_two_rounds(database: Database, tmp_path: Path) -> None:
     assert second.extends == Plan.from_json((out / "plan-1.json").read_bytes()).id
     assert load_model(out / "model.npz").kind == "markov"
     assert len(read(out / "synthetic.parquet")) == 50
-    card = json.loads((out / "scorecard.json").read_text())
+    card = json.loads((out / "fit.json").read_text())
     assert (card["reports"], card["promise"]["epsilon"]) == (110, "4")
 
 
@@ -122,7 +122,7 @@ def test_every_window_has_a_release_of_its_own(database: Database, tmp_path: Pat
         for number in (0, 1):
             files = {file["name"] for file in views.files_of(session, "trips", number)}
             assert {"README.md", "index.html", "model.npz", "synthetic.parquet", "tally-1.json"} <= files
-            card = json.loads(releases.file_of(session, "trips", "scorecard.json", number))
+            card = json.loads(releases.file_of(session, "trips", "fit.json", number))
             assert (card["reports"], card["window"]["window"], card["window"]["before"]) == (
                 80,
                 3 + number,

@@ -30,7 +30,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.protocol.words import promise
 from ldptrace.roads import RoadNetwork, read_roads
 from ldptrace.server import series, travellers
-from ldptrace.server.readme import readme
+from ldptrace.server.readme import FIT, readme
 from ldptrace.server.registry import Campaign
 from ldptrace.server.release_page import DRAWN, release_page
 from ldptrace.server.remembered import Recalled, recalled
@@ -60,7 +60,7 @@ def write_release(
     out: Path,
     tell: Tell,
 ) -> None:
-    """Estimates, model, synthetic trips in three formats, a scorecard of the fit, and a page, into the folder `out`.
+    """Estimates, model, synthetic trips in three formats, how well the model fits, and a page, into the folder `out`.
 
     The tallies are those of all rounds; or those of windows, of which the last one is released and the others are
     remembered.
@@ -93,7 +93,7 @@ def write_release(
         # The same trips each time, drawn block by block: they need not fit into the memory.
         draw = release.draw(drawn, np.random.default_rng(seed))
         Local().write(draw, out / f"synthetic.{kind}", release.labels(seed))
-    tell("scorecard", 92)
+    tell("check the fit", 92)
     each = trips_per_person(estimates)
     card: dict[str, Any] = {
         "campaign": campaign.name,
@@ -113,7 +113,7 @@ def write_release(
     }
     tell("write the profile and the documents", 94)
     card["notes"] += _profile(campaign, model, public, each, out)
-    _text(out / "scorecard.json", json.dumps(card, indent=1))
+    _text(out / FIT, json.dumps(card, indent=1))
     _papers(campaign, plan, reports, out)
     tell("write the page", 96)
     files = sorted(

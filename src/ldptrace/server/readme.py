@@ -6,6 +6,7 @@ from typing import Any
 
 from ldptrace.server.registry import Campaign, day, shown
 
+FIT = "fit.json"
 PROFILE = "profile.html"
 FILES = {
     "README.md": "this text",
@@ -28,7 +29,7 @@ FILES = {
     "nist-sp-800-226.md": "answers to the hazards that NIST SP 800-226 lists",
     "croissant.json": "Croissant metadata of the synthetic trips",
     "CITATION.cff": "how to cite the synthetic trips",
-    "scorecard.json": "the promise, how well the model fits the answers, what was noticed",
+    FIT: "the promise, how well the model fits the answers, what was noticed",
 }
 
 

@@ -81,6 +81,13 @@ def test_an_operator_makes_a_campaign_and_watches_it(
         expect(page.locator("#fit-note")).to_contain_text("The map alone, without any report, misses")
         expect(page.locator("#fit th")).to_have_text(["question", "answered by", "model", "map alone"])
         assert "visits" in page.locator("#fit").inner_text()
+        # Releases of the first versions have the same file by another name.
+        with database.writing() as session:
+            session.run("UPDATE files SET name = 'scorecard.json' WHERE name = 'fit.json'")
+        page.reload()
+        page.click("#list [data-name=watched]")
+        expect(page.locator("#files")).to_contain_text("scorecard.json")
+        expect(page.locator("#fit-note")).to_contain_text("The map alone, without any report, misses")
         with page.expect_download() as download:
             page.get_by_role("button", name="synthetic.csv (").click()
         rows = Path(download.value.path()).read_text().splitlines()

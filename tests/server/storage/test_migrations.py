@@ -68,6 +68,8 @@ def test_a_standing_campaign_of_version_2_goes_on(address: str) -> None:
         assert found == [(3, "closed", 6), (4, "closed", 6), (5, "open", 6)]
         assert [one["state"] for one in views.releases_of(session, "weekly")] == ["done", "running"]
         assert [one.count for one in running_releases(session)] == [0]
+        # A release keeps the names that its files had when it was made.
+        assert releases.file_of(session, "weekly", "scorecard.json", 0) == b"{}"
     # Its open window counts on, and knows the reports that it has.
     report = Reporter(weekly.plan).draw_about(occasion_among([], weekly.plan.grid), 0, window=5)
     for expected in (COUNTED, DUPLICATE):
@@ -104,6 +106,7 @@ def test_a_database_of_version_1(database: Database) -> None:
             "plan-1.json",
             "scorecard.json",
         ]
+        assert b'"fit"' in releases.file_of(session, "published", "scorecard.json")
         assert views.release_state(session, "published") == {
             "state": "done",
             "stage": "done",
