@@ -411,35 +411,37 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         Experiment(
             "utility", "Utility", "Table 3, section 6.3",
-            "How good is each method in each metric, for three budgets?",
+            "How good is each method in each metric, at three values of epsilon?",
             "epsilon", ALL, _utility_points, _utility_published,
         ),
         Experiment(
             "efficiency", "Efficiency", "Table 4, section 6.4",
-            "How many seconds do 1,000 trajectories take, by stage? Every report is really drawn.",
+            "How many seconds does each stage of a method take for 1,000 trajectories?"
+            " The simulation draws every report.",
             "", ("devices", "prepare", "estimate", "synthesise", "total"),
             _efficiency_points, _efficiency_published, layout="bars", log=True,
         ),
         Experiment(
             "variants", "Variants of the paper's method", "Table 5, section 6.5.1",
-            "What do beginnings and ends and the re-weighted walk contribute?",
+            "What do the starts and ends of trips, and the re-weighted random walk, contribute to LDPTrace?",
             "", ALL, _variants_points, _variants_published, layout="bars",
         ),
         Experiment(
             "granularity", "Granularity", "Figure 2, section 6.5.2",
-            "How does the query error depend on N, and is the guideline's N (dotted) a good one?",
+            "How does the query error depend on the number N of cells per side? Is the N that the guideline of the"
+            " LDPTrace paper chooses (dotted line) a good one?",
             "N", ("query_error",), _granularity_points, _at_default_grid, log=True, marks=_guidelines,
         ),
         Experiment(
             "lambda", "Lambda of the guideline", "Figure 3a, section 6.5.4",
-            "Which lambda gives the best N?",
+            "For which value of its constant lambda does the guideline of the LDPTrace paper choose the best N?",
             "lambda", ("query_error",), _lambda_points,
             lambda setup: _printed(setup, published.LDPTRACE, ("query_error",), [2.5] * len(setup.sets)),
             log=True,
         ),
         Experiment(
             "query-size", "Query size", "Figure 3b, section 6.5.4",
-            "How does the query error depend on the size r of the queries?",
+            "How does the query error depend on the area r of the queried squares, as a share of the map?",
             "r", ("query_error",), _query_size_points,
             lambda setup: [
                 row
@@ -450,13 +452,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
-            "How does the running time in seconds depend on N? Every report is really drawn."
-            " Published: all trajectories of the paper's set.",
+            "How does the running time in seconds depend on the number N of cells per side? The simulation draws every"
+            " report. Published times are for all trajectories of the paper's data set.",
             "N", ("seconds",), _runtime_points, _runtime_published, log=True,
         ),
         Experiment(
             "quantile", "Quantile of the length", "Figure 5, section 6.5.3",
-            "How does the quantile k, at which trajectories are cut, change utility and time?",
+            "LDPTrace cuts trajectories at the k-quantile of their lengths."
+            " How do utility and running time depend on k?",
             "k", (*QUANTILE_METRICS, "seconds"), _quantile_points, _quantile_published,
         ),
         Experiment(
@@ -467,12 +470,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "unmodified-ngram", "Unmodified NGRAM", "Table 6, section 6.7",
-            "Does NGRAM with its knowledge of places catch up?",
+            "Is NGRAM better if it uses places with categories and opening hours?",
             "", ALL, _unmodified_points, _unmodified_published, layout="bars", only=("campus",),
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
-            "Which share of the attacked trajectories hides among more than kappa others?",
+            "Which share of the attacked trajectories has more than kappa others that match it?",
             "kappa", ("reidentification", "outlier"), _attacks_points, _attacks_published,
             only=("oldenburg",),
         ),

@@ -21,14 +21,16 @@ def test_wins_are_counted_over_common_places_by_the_goal_of_the_metric() -> None
         measured("paper", 0.2, "kendall_tau"),
         measured("single-report", 0.1, x=2.0),
     ]
-    assert remarks("utility", rows) == ["one report is better than LDPTrace, padded in 1 of 2 values."]
+    assert remarks("utility", rows) == [
+        'The method "one report" is better than "LDPTrace, padded" in 1 of 2 values of the metrics.'
+    ]
 
 
 def test_the_finding_is_told_where_the_order_of_the_paper_is_not_met() -> None:
     paper = [printed(published.LDPTRACE, 0.1), printed(published.NGRAM, 0.2)]
     lost = [measured("paper", 0.3), measured("ngram", 0.2)]
     said = remarks("utility", [*lost, *paper])
-    assert "The paper prints LDPTrace as better than NGRAM in 1 of 1 values." in said
+    assert "In the LDPTrace paper, LDPTrace is better than NGRAM in 1 of 1 printed values." in said
     assert said[-1] == WHY
     won = [measured("paper", 0.1), measured("ngram", 0.2)]
     assert WHY not in remarks("utility", [*won, *paper])
@@ -42,7 +44,8 @@ def test_times_are_compared_in_total() -> None:
         printed(published.LDPTRACE, 90.0, "devices"),
     ]
     assert remarks("efficiency", rows) == [
-        "LDPTrace, padded takes 20 times less than published (another machine)."
+        'Our program for "LDPTrace, padded" is 20 times as fast as the times in the LDPTrace paper, '
+        "which were measured on another machine."
     ]
 
 
