@@ -30,7 +30,7 @@ from ldptrace.errors import FitWarning
 from ldptrace.models.base import Along, Sampler
 from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Bounds
-from ldptrace.roads.coverage import in_pieces, pieces_of
+from ldptrace.roads.coverage import in_pieces
 from ldptrace.roads.library import Library
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import Tree, TurnGraph
@@ -71,10 +71,8 @@ def lasting(town: Town) -> Trajectories:
 
 def between_ends(town: Town, many: int, seed: int) -> Trajectories:
     """Quickest ways between the ends of some of the trips, as a library draws them: no fit, and the ends are right."""
-    whole = town.roads.clipped(town.bounds).largest_component()
-    roads = in_pieces(whole, 5 * NEAR)
-    # Short pieces know where trips end; costs vary from street to street, not from piece to piece.
-    street = np.repeat(np.arange(whole.edges), pieces_of(whole, 5 * NEAR))
+    # Short pieces know where trips end.
+    roads = in_pieces(town.roads.clipped(town.bounds).largest_component(), 5 * NEAR)
     across, up = roads.scale
     middle = [(xy[roads.source] + xy[roads.target]) / 2 * k for xy, k in ((roads.x, across), (roads.y, up))]
     rng, library, graph = np.random.default_rng(seed), Library(), TurnGraph.of(roads)
@@ -90,7 +88,7 @@ def between_ends(town: Town, many: int, seed: int) -> Trajectories:
     tree, ways = Tree(graph.edges), []
     for number in range(many):
         kind, noise = number % len(priced), library.noises[number // len(priced) % len(library.noises)]
-        felt = graph.cost * np.exp(noise * rng.standard_normal(whole.edges))[street]
+        felt = graph.cost * np.exp(noise * rng.standard_normal(graph.edges)[graph.streets])
         tree.grow(priced[kind], felt, int(start[number]))
         # A few dead ends cannot be left or entered without turning round.
         if np.isfinite(tree.cost[end[number]]):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ldptrace.protocol.grid import Grid
+from ldptrace.roads.coverage import in_pieces
 from ldptrace.roads.leaning import Lean, Zones, zones_of
 from ldptrace.roads.library import Library
 from road_kit import lattice_roads, scattered_roads
@@ -70,6 +71,24 @@ def test_tempers_are_mixed_in_equal_parts() -> None:
     assert alone[1][1] > 1.2 * alone[1][0]
     mixed = bends(Library(6000, (math.inf,), turn_costs, noises))
     assert mixed == pytest.approx(np.mean(alone), rel=0.03)
+
+
+def test_variety_does_not_depend_on_how_many_edges_a_street_is_cut_into() -> None:
+    """Detours because of noise: how much longer routes are than the shortest ones on a lattice."""
+
+    def detour(longest: float) -> float:
+        roads = in_pieces(lattice_roads(12), longest)
+        library = Library(routes=20_000, reaches=(math.inf,), turn_costs=(0.0,), noises=(0.5,))
+        routes = library.draw(roads, np.random.default_rng(1))
+        lines = routes.points(spacing=1e9)
+        first, last = lines.offsets[:-1], lines.offsets[1:] - 1
+        straight = np.abs(lines.x[last] - lines.x[first]) + np.abs(lines.y[last] - lines.y[first])
+        far = straight > 500
+        return float(np.average(routes.lengths[far] / straight[far], weights=routes.weights[far])) - 1
+
+    whole, pieces = detour(100.0), detour(10.0)
+    assert whole > 0.03
+    assert pieces == pytest.approx(whole, rel=0.3)
 
 
 def test_progress_goes_from_little_to_all() -> None:

@@ -137,3 +137,15 @@ def test_a_tree_that_is_cut_off_holds_what_is_near() -> None:
 def test_no_edges_is_told() -> None:
     with pytest.raises(InputError, match="no edges"):
         TurnGraph.of(RoadNetwork.of([0, 1], [0, 1], [], []))
+
+
+def test_a_street_ends_where_there_is_something_to_choose() -> None:
+    """Three arms of two edges each way: six streets, the same seen from their ends and at any price of turns."""
+    x, y = [0, 1, 2, -1, -2, 0, 0], [0, 0, 0, 0, 0, 1, 2]
+    there, back = [0, 1, 0, 3, 0, 5], [1, 2, 3, 4, 5, 6]
+    graph = TurnGraph.of(RoadNetwork.of(x, y, [*there, *back], [*back, *there]))
+    out, home = graph.streets[:6], graph.streets[6:]
+    assert out[0] == out[1] != out[2] == out[3] != out[4] == out[5]
+    # In a dead end one can only turn round.
+    assert out.tolist() == home.tolist()
+    assert graph.reversed.priced(2.0).streets is graph.streets

@@ -1,9 +1,9 @@
 """Drawing a library of routes from a network: broad at first, sharper once a first fit is there.
 
 Routes are drawn by trees of shortest routes: half of the trees out of the edge where routes begin, half into the edge
-where they end, each with its own noise on what edges cost. People choose differently, so every tree has a temper: what
-turns cost, and how large that noise is. The law of the other end falls off with the length of the way, in three equal
-parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).
+where they end, each with its own noise on what streets cost. People choose differently, so every tree has a temper:
+what turns cost, and how large that noise is. The law of the other end falls off with the length of the way, in three
+equal parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REACHES = (0.1, 0.3, math.inf)
 # Routes longer than this many times their reach are so rare that a tree need not grow further.
 _FAR = 10.0
 # Tempers are all pairs of these: the price of turns over the usual one, and the standard deviation of the logarithm
-# of what an edge costs, anew in every tree.
+# of what a street costs, anew in every tree.
 TURN_COSTS, NOISES = (0.0, 1.0, 2.0), (0.15, 0.5)
 # Routes of a tree where time allows, and at most; and how many edges all trees together may settle.
 _PER_TREE, _MOST_PER_TREE, _WORK = 150, 1000, 2e8
@@ -195,8 +195,8 @@ def _drawn(
 ) -> tuple[tuple[NDArray[Any], ...], int, Floats]:
     """Routes of one tree (edges, sizes, begin, end), its root, and the fair chance of every zone."""
     root = roots.draw(part, rng)
-    felt = np.empty(graph.edges)
-    _felt(graph.cost, noise, felt, rng)
+    # Costs vary from street to street, however many edges a map cuts a street into.
+    felt = graph.cost * np.exp(noise * rng.standard_normal(int(graph.streets.max()) + 1))[graph.streets]
     order = tree.grow(graph, felt, root, _FAR * law.reach)
     lean, zone = law.towards(root), law.lean.zone
     running, fair = np.empty(len(order)), np.zeros(len(lean))
@@ -212,12 +212,6 @@ def _drawn(
         np.where(sizes == 1, np.maximum(begin, end), end),
     )
     return (edges, sizes, begin, end), root, fair
-
-
-@kernel
-def _felt(cost, noise, felt, rng):  # type: ignore[no-untyped-def]
-    for edge in range(len(cost)):
-        felt[edge] = cost[edge] * math.exp(noise * rng.standard_normal())
 
 
 @kernel

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from ldptrace.core import ragged
 from ldptrace.core.arrays import Floats, Ints, Ints32
@@ -35,7 +37,8 @@ class TurnGraph:
     """Which edge may follow which, and what the bend between them costs.
 
     The edges that may follow `e` are `following[first[e] : first[e + 1]]`, each with its `bend`. Costs are seconds
-    where the network knows them, and lengths otherwise. Turning round is possible in dead ends only.
+    where the network knows them, and lengths otherwise. Turning round is possible in dead ends only. Edges of one
+    of the `streets` lie between two junctions: on the way there is nothing to choose.
     """
 
     cost: Floats
@@ -43,6 +46,7 @@ class TurnGraph:
     first: Ints
     following: Ints32
     bend: NDArray[np.float32]
+    streets: Ints32
 
     @staticmethod
     def of(roads: RoadNetwork) -> TurnGraph:
@@ -73,6 +77,7 @@ class TurnGraph:
             ragged.offsets_of(np.bincount(before, minlength=edges)),
             np.ascontiguousarray(after, dtype=np.int32),
             (price * right_angles).astype(np.float32),
+            _streets(before, after, edges),
         )
 
     def priced(self, times: float) -> TurnGraph:
@@ -95,7 +100,7 @@ class TurnGraph:
         order = np.argsort(self.following, kind="stable")
         sizes = np.bincount(self.following, minlength=self.edges)
         first = ragged.offsets_of(sizes)
-        return TurnGraph(self.cost, self.length, first, before[order], self.bend[order])
+        return TurnGraph(self.cost, self.length, first, before[order], self.bend[order], self.streets)
 
     def way(self, start: int, end: int) -> list[int]:
         """The cheapest way from one edge to another, both included; empty where there is none.
@@ -167,6 +172,19 @@ class Tree:
         edges = np.empty(sizes.sum(), dtype=np.int32)
         _walk_back(leaves, sizes, self.before, edges, backward)
         return edges, sizes
+
+
+def _streets(before: Ints32, after: Ints32, edges: int) -> Ints32:
+    """The street of every edge, numbered from 0: edges that only follow each other are one street.
+
+    >>> _streets(np.array([0, 1, 1]), np.array([1, 2, 3]), 4).tolist()
+    [0, 0, 1, 2]
+    """
+    only = (np.bincount(before, minlength=edges)[before] == 1) & (
+        np.bincount(after, minlength=edges)[after] == 1
+    )
+    pairs = csr_array((np.ones(only.sum()), (before[only], after[only])), shape=(edges, edges))
+    return connected_components(pairs, directed=False)[1].astype(np.int32)
 
 
 def side_of(roads: RoadNetwork) -> float:
