@@ -17,6 +17,7 @@ from ldptrace.models.routes.ends import (
     MARKS,
     SMOOTH,
     THROUGH,
+    WITHIN,
     Ends,
     end_components,
     kinds_of,
@@ -63,12 +64,19 @@ def test_streets_alike_everywhere_tell_nothing() -> None:
 
 
 def test_near_places_go_together_and_kinds_alone() -> None:
-    by_density, within, by_kind, trend, apart = end_components(np.arange(576.0), Grid((0, 0, 1, 1), 6))
+    district, by_density, within, by_kind, trend, apart = end_components(
+        np.arange(576.0), Grid((0, 0, 1, 1), 6)
+    )
     assert by_density.basis.shape == (576 + MARKS, 1)
     alike = (within.basis @ within.basis.T).toarray()
     assert alike[0, 0] == pytest.approx(SMOOTH + ALONE, abs=0.05)
     assert alike[0, 1] > 0.7 * SMOOTH > 0.2 * SMOOTH > abs(alike[0, 12])
     assert not alike[576:].any()
+    wide = district.basis @ district.basis.T
+    # Four places a cell: the next cell is much like this one, the far side of the map is not.
+    assert wide[0, 0] == pytest.approx(1, abs=0.05)
+    assert wide[0, 4] > 0.8 > 0.2 > wide[0, 23]
+    assert not wide[576:].any()
     assert np.count_nonzero(by_kind.basis.toarray()) == APART
     assert np.count_nonzero(apart.basis.toarray()) == CLASSES
     assert not trend.basis[: 576 + APART].count_nonzero()
@@ -94,7 +102,7 @@ def test_a_place_that_stands_out_may_stand_out_further() -> None:
     assert scales.argmax() == 100
     assert scales[100] > 2
     assert scales[400] == pytest.approx(math.sqrt(FREEDOM / (FREEDOM + 1)), abs=1e-3)
-    (_, wider, *_) = end_components(np.zeros(576), grid, scales)
+    (wider,) = (part for part in end_components(np.zeros(576), grid, scales) if part.name == WITHIN)
     assert (wider.basis @ wider.basis.T)[100, 100] > 2
 
 

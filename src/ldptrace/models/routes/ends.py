@@ -29,6 +29,9 @@ PLACES, PARTS = 36, 4
 # How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in generated
 # cities. One factor of both is learned: answers about cells do not tell the two apart.
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
+# Districts are alike over this many sides of a cell. Their variance is learned and begins small: where single places
+# explain the answers, districts must not hide them.
+DISTRICT, FIRST = 2.0, 4e-4
 # Degrees of freedom of a place alone: a few stand out far.
 FREEDOM = 3.0
 WITHIN = "ends within cells"
@@ -131,16 +134,21 @@ def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
 def end_components(density: Floats, grid: Grid, scales: Floats | None = None) -> tuple[PriorComponent, ...]:
     """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around.
 
-    Kinds are few, and many answers tell of them, so how far they may differ is not learned: it was found too small in
-    some cities, and what comes from where large roads leave the map was then thought to begin elsewhere.
+    Kinds are few, street density is one number, and many answers tell of them, so how far they may differ is not
+    learned. A learned variance of kinds was too small in some cities, and trips that enter by a large road then seemed
+    to begin elsewhere. A learned one of street density vanished where districts explained as much.
     """
     places = places_of(grid)
     i, j = np.divmod(np.arange(places.cells), places.n)
     near = np.sqrt(SMOOTH) * smooth(i, j, REACH * places.n / grid.n)
     own = np.sqrt(ALONE) * (np.ones(places.cells) if scales is None else scales)
     within = hstack([csr_array(near), diags_array(own)])
+    district = np.pad(smooth(i, j, DISTRICT * places.n / grid.n), ((0, MARKS), (0, 0)))
     return (
-        PriorComponent("ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.002),
+        PriorComponent("ends by district", district, FIRST),
+        PriorComponent(
+            "ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.5, fixed=True
+        ),
         PriorComponent(
             WITHIN, csr_array(vstack([within, csr_array((MARKS, within.shape[1]))])), 0.008, freedom=FREEDOM
         ),

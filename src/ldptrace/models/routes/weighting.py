@@ -24,6 +24,9 @@ from ldptrace.models.routes.answers import PathTables, different
 from ldptrace.models.routes.ends import MARKS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
 
+# Components of the path model that routes do without: places of ends and passage say the same, and chance decided which
+# of them explained the answers.
+OMITTED = ("popularity", "popularity, smooth", "terminals")
 # How large components of the path model are before any answer, and how far that may be off: streets and their costs say
 # much already of what those have to find out.
 MODEST, FAR = 4e-4, 4.0
@@ -182,11 +185,12 @@ class Weighting:
 
 
 def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
-    """The components of the path model's prior, made small, one for the strides, and those of the places of ends."""
+    """Most components of the path model's prior, made small, one for the strides, and those of the places of ends."""
     layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + MARKS
     shared = [
         _modest(replace(component, basis=_padded(component.basis, 0, strides + own)))
         for component in components(graph, layout)
+        if component.name not in OMITTED
     ]
     stride = PriorComponent("stride", _padded(csr_array(np.eye(strides)), layout.size, own), 4.0, fixed=True)
     of_ends = [
