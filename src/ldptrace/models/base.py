@@ -43,7 +43,8 @@ FEW, DENSE = 64, 1 << 22
 class Along:
     """How points are chosen along the way of a trip: every `spacing` units, or every `interval` seconds.
 
-    On streets, `timed` keeps the times that free roads take.
+    On streets, `timed` keeps the times that free roads take; where speeds are not known, times say only on which part
+    of its way a trip spends its time.
     """
 
     spacing: float | None = None
@@ -106,6 +107,11 @@ class MobilityModel(ABC):
     @abstractmethod
     def restored(cls, grid: Grid, plan: Plan | None, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model with these contents, checked."""
+
+    @property
+    def knows_speeds(self) -> bool:
+        """Whether the times of its trips are seconds."""
+        return False
 
     @property
     def devices(self) -> int:

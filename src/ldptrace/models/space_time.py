@@ -38,7 +38,7 @@ class TimedModel(MobilityModel):
     def fit(space: MobilityModel, estimates: Estimates) -> TimedModel:
         """Fit to the answers about time; where trips go is known from the model of space."""
         # Which trips are drawn here decides nothing but how precisely their lengths and directions are known.
-        trips = Sampler.of(space, PILOT, np.random.default_rng(0), Along(timed=True)).trips()
+        trips = Sampler.of(space, PILOT, np.random.default_rng(0), Along(timed=space.knows_speeds)).trips()
         return TimedModel(space, TimeModel.fit(estimates, trips, space.grid))
 
     @property
@@ -90,7 +90,7 @@ class TimedModel(MobilityModel):
         return trips, normal(ratios[rows] * self.time.draws[:, hours])
 
     def _timed(self, drawn: Trajectories, when: TimeDraws, interval: float | None) -> Trajectories:
-        # Times of free roads say where a trip is fast and where it is slow.
+        # Times of the model of space say where a trip is fast and where it is slow.
         seconds = None if drawn.t is None else np.diff(drawn.t, prepend=0.0)
         trips = self.time.timed(drawn, self.grid, when, seconds=seconds, calendar=self.calendar)
         return trips if interval is None else every(trips, interval)

@@ -158,8 +158,8 @@ class TimeModel:
     ) -> Trajectories:
         """The trips with times: seconds of the local day, or dates where a calendar says which.
 
-        Time passes by distance, more of it near both ends, or as the `seconds` say that the step to each point takes
-        with free roads: they are scaled to the speed that was drawn for the trip. Times increase strictly.
+        Time passes by distance, more of it near both ends, or in proportion to the `seconds` of the step to each point:
+        they are scaled to the speed that was drawn for the trip. Times increase strictly.
         """
         if len(trips) == 0:
             return replace(trips, t=np.empty(0))

@@ -232,6 +232,19 @@ class RoadNetwork:
         return towards(first, first + 1), towards(last - 1, last)
 
     @cached_property
+    def junctions(self) -> Flags:
+        """Whether streets to three or more other nodes meet at each node.
+
+        >>> tee = RoadNetwork.of([0, 1, 2, 1], [0, 0, 0, 1], source=[0, 1, 1], target=[1, 2, 3])
+        >>> tee.junctions.tolist()
+        [False, True, False, False]
+        """
+        pairs = np.concatenate([self.source, self.target]), np.concatenate([self.target, self.source])
+        met = np.unique(pairs[0].astype(np.int64) * self.nodes + pairs[1])
+        several: Flags = np.bincount(met // max(self.nodes, 1), minlength=self.nodes) > 2
+        return several
+
+    @cached_property
     def opposite(self) -> Nodes:
         """The edge that leads back along the same street, -1 for one-way streets.
 

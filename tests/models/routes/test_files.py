@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldptrace.models.base import Arrays
-from ldptrace.models.routes.files import routes_contents, routes_restored, strides_restored
+from ldptrace.models.routes.files import felt_restored, routes_contents, routes_restored, strides_restored
 from ldptrace.models.routes.strides import STRIDES
 from ldptrace.roads.library import Library
 from ldptrace.roads.routes import Routes
@@ -60,3 +60,13 @@ def test_strides_are_checked() -> None:
     for kind in ([0, 0], [len(STRIDES)], [-1]):
         with pytest.raises(ValueError, match="every route needs a stride"):
             strides(fine, kind, 1)
+
+
+def test_felt_lengths_are_checked() -> None:
+    assert felt_restored({}, 2) is None
+    found = felt_restored({"felt": np.array([1.0, 2.0])}, 2)
+    assert found is not None
+    assert found.tolist() == [1.0, 2.0]
+    for wrong in ([1.0], [1.0, 0.0], [1.0, np.nan]):
+        with pytest.raises(ValueError, match="every edge needs a positive length"):
+            felt_restored({"felt": np.array(wrong)}, 2)

@@ -14,6 +14,7 @@ from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator import Estimates
 from ldptrace.errors import FitWarning, FormatError, InputError
 from ldptrace.models import load_model
+from ldptrace.models.base import Along, Sampler
 from ldptrace.models.observation import overall
 from ldptrace.models.path.model import PathModel
 from ldptrace.models.routes.answers import PathTables
@@ -27,6 +28,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.leaning import Lean, Zones, zones_of
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.pace import felt_lengths
 from ldptrace.roads.routes import Routes
 from ldptrace.simulation import collect
 from road_kit import lattice_roads
@@ -414,3 +416,53 @@ def test_replicates_are_drawn_with_the_trips_and_kept_in_the_file(
     assert again.draws is not None
     assert again.draws.shape == (24, len(again.routes))
     assert replace(model, draws=None).replicated(10, rng)[1] is None
+
+
+def crossing(seconds: bool = False) -> RouteModel:
+    """One route of 200 metres with a junction in its middle, and the lengths as time passes on its four pieces."""
+    x, y = [0, 50, 100, 150, 200, 100], [0, 0, 0, 0, 0, 50]
+    roads = RoadNetwork.of(x, y, [0, 1, 2, 3, 2], [1, 2, 3, 4, 5])
+    roads = replace(roads, seconds=roads.length / 10) if seconds else roads
+    model = RouteModel.of_map(
+        Routes.of(roads, [[0, 1, 2, 3]]), Grid((0, 0, 200, 200), 2), np.random.default_rng(1)
+    )
+    return replace(model, felt=felt_lengths(roads))
+
+
+def test_time_passes_near_junctions_and_ends_where_speeds_are_not_known() -> None:
+    drawn = Sampler.of(crossing(), 1, np.random.default_rng(1), Along(spacing=50.0, timed=True)).trips()
+    assert drawn.t is not None
+    first, second, third, last = np.diff(drawn.t)
+    # Both halves are alike: the outer quarters are slow because trips end there, the inner ones because streets meet.
+    assert (first, second) == pytest.approx((last, third))
+    plain = replace(crossing(), felt=None)
+    even = Sampler.of(plain, 1, np.random.default_rng(1), Along(spacing=50.0, timed=True)).trips()
+    assert even.t is not None
+    assert second / first > np.diff(even.t)[1] / np.diff(even.t)[0]
+    assert not plain.knows_speeds
+
+
+def test_known_speeds_say_how_time_passes() -> None:
+    model = crossing(seconds=True)
+    drawn = Sampler.of(model, 1, np.random.default_rng(1), Along(spacing=50.0, timed=True)).trips()
+    assert model.knows_speeds
+    assert drawn.t is not None
+    assert np.diff(drawn.t).tolist() == pytest.approx([5.0] * 4)
+
+
+def test_without_speeds_trips_have_no_times_of_their_own() -> None:
+    model = crossing()
+    assert model.sample(3, np.random.default_rng(1)).t is None
+    with pytest.raises(InputError, match="speeds are not known"):
+        model.sample(3, np.random.default_rng(1), interval=10.0)
+
+
+def test_felt_lengths_are_kept_in_the_file(tmp_path: Path) -> None:
+    model = crossing()
+    model.save(tmp_path / "model.npz")
+    loaded = RouteModel.load(tmp_path / "model.npz")
+    assert model.felt is not None
+    assert loaded.felt is not None
+    # The street that no route uses is not in the file, and the junction is still felt.
+    assert loaded.felt.tolist() == model.felt[:4].tolist()
+    assert loaded.felt[1] > loaded.routes.roads.length[1]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldptrace.core import ragged
+from ldptrace.core.arrays import Floats
 from ldptrace.models.base import Arrays
 from ldptrace.models.routes.strides import Strides
 from ldptrace.roads.network import RoadNetwork
@@ -73,3 +74,13 @@ def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
     if draws.dtype != np.int8 or draws.ndim != 2 or draws.shape[1] != many:
         raise ValueError("the replicates do not fit the routes")
     return draws
+
+
+def felt_restored(arrays: Arrays, edges: int) -> Floats | None:
+    """Lengths of this many edges as time passes on them, checked; older files have none."""
+    if "felt" not in arrays:
+        return None
+    felt = np.asarray(arrays["felt"], dtype=np.float64)
+    if felt.shape != (edges,) or not (np.isfinite(felt).all() and (felt > 0).all()):
+        raise ValueError("every edge needs a positive length as time passes on it")
+    return felt

@@ -16,6 +16,7 @@ from ldptrace.core.area import Area
 from ldptrace.core.arrays import Floats, Ints
 from ldptrace.core.paths import CellPaths
 from ldptrace.core.placement import place, respace, running
+from ldptrace.core.timing import slow_at_ends
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.curator.estimates import Estimates
 from ldptrace.errors import FitWarning
@@ -44,6 +45,7 @@ from ldptrace.protocol.plan import Plan
 from ldptrace.roads.coverage import Coverage
 from ldptrace.roads.library import Library
 from ldptrace.roads.network import RoadNetwork
+from ldptrace.roads.pace import felt_lengths
 from ldptrace.roads.routes import Routes
 
 # Fewer routes than this that carry the weight: trips repeat themselves.
@@ -82,6 +84,8 @@ class RouteModel(MobilityModel):
     # How much of the bounds has streets, and which cells have none; and the share of all trips that pass such cells.
     coverage: Coverage | None = None
     elsewhere: float = 0.0
+    # Lengths of the edges as time passes on them, where speeds are not known; None: their own lengths.
+    felt: Floats | None = None
 
     kind: ClassVar[str] = "route"
     questions: ClassVar[tuple[str, ...]] = tuple(ANSWERS)
@@ -120,7 +124,8 @@ class RouteModel(MobilityModel):
             fitted = Fitted.of(public, Cut.of(public, grid, rng), estimates, split.others)
             alone = fitted.map_alone(split.others)
         model = RouteModel.of_fitted(fitted, split.others, estimates.plan, alone)
-        model = replace(model, draws=fitted.replicates(split.others), coverage=coverage)
+        felt = None if roads is None or roads.seconds is not None else felt_lengths(roads)
+        model = replace(model, draws=fitted.replicates(split.others), coverage=coverage, felt=felt)
         if free is not None:
             model = model.leaving(free, fitted, split)
         _warn(model, fitted.fit)
@@ -171,6 +176,19 @@ class RouteModel(MobilityModel):
         """Effective number of routes: one over the sum of squared weights."""
         return 1 / float((self.routes.weights**2).sum())
 
+    @property
+    def knows_speeds(self) -> bool:
+        return self.routes.roads.seconds is not None
+
+    @cached_property
+    def _clocked(self) -> Routes:
+        """The routes on streets with times; where speeds are not known, in units without a meaning."""
+        roads = self.routes.roads
+        if roads.seconds is not None:
+            return self.routes
+        felt = roads.length if self.felt is None else self.felt
+        return replace(self.routes, roads=replace(roads, seconds=felt))
+
     @cached_property
     def _running(self) -> Floats:
         return np.cumsum(self.routes.weights)
@@ -192,14 +210,15 @@ class RouteModel(MobilityModel):
         picked = np.searchsorted(self._running, rng.random(followed) * self._running[-1], side="right")
         picked = np.minimum(picked, len(self.routes) - 1)
         spacing, interval = along.spacing, along.interval
-        timed = (along.timed or interval is not None) and self.routes.roads.seconds is not None
+        timed = along.timed or interval is not None
+        routes = self._clocked if along.timed else self.routes
 
         def on_streets(which: Ints) -> Trajectories:
             if spacing is None and interval is None:
-                drawn = self.strides.trips(self.routes, which, self.grid)
+                drawn = self.strides.trips(routes, which, self.grid)
             else:
-                drawn = self.routes.points(which, spacing=spacing, interval=interval)
-            return drawn if timed else replace(drawn, t=None)
+                drawn = routes.points(which, spacing=spacing, interval=interval)
+            return self._paced(drawn) if timed else replace(drawn, t=None)
 
         if followed == count or self.paths is None:
             return lambda start, stop: on_streets(picked[start:stop]), picked
@@ -216,6 +235,13 @@ class RouteModel(MobilityModel):
             return Trajectories.concat(both).take(place)
 
         return part, np.append(picked, np.full(count - followed, -1))[order]
+
+    def _paced(self, drawn: Trajectories) -> Trajectories:
+        """Trips with times; where speeds are not known, trips are also slow near both ends."""
+        if self.knows_speeds or drawn.t is None:
+            return drawn
+        felt = slow_at_ends(drawn.offsets, np.diff(drawn.t, prepend=0.0))
+        return replace(drawn, t=running(felt, drawn.offsets))
 
     def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
         part, numbers = self._drawn(checked_count(count), rng, Along(timed=timed))
@@ -255,7 +281,7 @@ class RouteModel(MobilityModel):
             if not along.timed:
                 return drawn
             steps = np.hypot(np.diff(drawn.x, prepend=0.0), np.diff(drawn.y, prepend=0.0)) * scale * pace
-            return replace(drawn, t=running(steps, drawn.offsets))
+            return self._paced(replace(drawn, t=running(steps, drawn.offsets)))
 
         return free
 
@@ -321,6 +347,8 @@ class RouteModel(MobilityModel):
         arrays["stride"] = self.strides.kind[kept]
         if self.draws is not None:
             arrays["draws"] = self.draws[:, kept]
+        if self.felt is not None:
+            arrays["felt"] = self.felt[np.unique(self.routes.take(kept).edges)]
         if self.paths is not None:
             header["paths"], of_paths = self.paths.contents()
             arrays |= {f"paths_{name}": column for name, column in of_paths.items()}
@@ -352,6 +380,7 @@ class RouteModel(MobilityModel):
         return RouteModel(
             *(grid, routes, strides, matches, on_streets, scales, share, paths, plan, alone, absent),
             *(files.draws_restored(arrays, len(routes)), coverage, elsewhere),
+            felt=files.felt_restored(arrays, routes.roads.edges),
         )
 
 
