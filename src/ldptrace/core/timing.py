@@ -20,7 +20,7 @@ from ldptrace.protocol.trips import LAST_CLOCK
 SHORTEST = 0.001
 # Each end of a trip takes this part of its time besides that of the way, spread over about this part of the way: people
 # set off slowly, take side streets, look for a place to stop (docs/lab/streets.md, "Slow ends").
-AT_END, NEAR_END = 0.08, 0.05
+AT_END, NEAR_END = 0.05, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def slow_at_ends(offsets: Ints, steps: Floats) -> Floats:
     """Lengths of steps as time passes on them where no speeds are known: trips are slower near both ends.
 
     >>> slow_at_ends(np.array([0, 4]), np.array([0.0, 1.0, 8.0, 1.0])).round(2).tolist()
-    [0.0, 1.53, 6.94, 1.53]
+    [0.0, 1.33, 7.34, 1.33]
     """
     felt = np.zeros(len(steps))
     _slow_at_ends(offsets, steps, felt)
