@@ -4,7 +4,8 @@
 
 Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
 other half, the same fixes moved to the nearest street, the lines between the same fixes at the pace of a model that
-knows no speeds, without and with the duration of each trip, and quickest ways between the real ends. Then the map
+knows no speeds, without and with the duration of each trip, and quickest ways between the real ends, without and with
+delays at junctions. Then the map
 alone, the fit without the map, and the fit on streets for each number of cells, with noise and with hardly any
 (epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
 """
@@ -25,6 +26,7 @@ import ldptrace as lt
 from benchmarks.streets import SHORT, Judge, Town, answered, map_alone, paced, without_map
 from benchmarks.tables import save
 from ldptrace.core.placement import running
+from ldptrace.core.timing import slow_at_ends
 from ldptrace.core.trajectories import Trajectories
 from ldptrace.errors import FitWarning
 from ldptrace.models.base import Along, Sampler
@@ -32,6 +34,7 @@ from ldptrace.models.routes.model import RouteModel
 from ldptrace.protocol.grid import Bounds
 from ldptrace.roads.coverage import in_pieces
 from ldptrace.roads.library import Library
+from ldptrace.roads.pace import felt_lengths
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import Tree, TurnGraph
 
@@ -69,8 +72,11 @@ def lasting(town: Town) -> Trajectories:
     return replace(trips, t=trips.t * np.repeat(own, trips.sizes))
 
 
-def between_ends(town: Town, many: int, seed: int) -> Trajectories:
-    """Quickest ways between the ends of some of the trips, as a library draws them: no fit, and the ends are right."""
+def between_ends(town: Town, many: int, seed: int, *, delays: bool = False) -> Trajectories:
+    """Quickest ways between the ends of some of the trips, as a library draws them: no fit, and the ends are right.
+
+    With `delays`, more time passes near junctions, as a model without speeds has it.
+    """
     # Short pieces know where trips end.
     roads = in_pieces(town.roads.clipped(town.bounds).largest_component(), 5 * NEAR)
     across, up = roads.scale
@@ -93,7 +99,12 @@ def between_ends(town: Town, many: int, seed: int) -> Trajectories:
         # A few dead ends cannot be left or entered without turning round.
         if np.isfinite(tree.cost[end[number]]):
             ways.append(tree.ways(np.array([end[number]], dtype=np.int32))[0].tolist())
-    return Routes.of(roads, ways).points(spacing=2 * NEAR)
+    if not delays:
+        return Routes.of(roads, ways).points(spacing=2 * NEAR)
+    drawn = Routes.of(replace(roads, seconds=felt_lengths(roads)), ways).points(spacing=2 * NEAR)
+    assert drawn.t is not None
+    felt = slow_at_ends(drawn.offsets, np.diff(drawn.t, prepend=0.0))
+    return replace(drawn, t=running(felt, drawn.offsets))
 
 
 def tenths(town: Town, fewest: int = 6, shortest: float = 1000.0) -> list[float]:
@@ -173,8 +184,9 @@ def table(
     found.add("the lines between the same fixes", lambda seed: shown(judge.scores(lines, seed)), 1)
     if town.trips.t is not None:
         found.add("... each with its own duration", lambda seed: shown(judge.scores(lasting(town), seed)), 1)
-    ways = between_ends(town, WAYS, 1)
+    ways, delayed = (between_ends(town, WAYS, 1, delays=delays) for delays in (False, True))
     found.add("quickest ways between the real ends", lambda seed: shown(judge.scores(ways, seed)), 1)
+    found.add("... with delays at junctions", lambda seed: shown(judge.scores(delayed, seed)), 1)
     found.add("the map alone", lambda seed: shown(judge.scores(map_alone(town)(seed), seed)), repeats)
     found.add(
         "no map, 6 x 6 cells",
