@@ -137,3 +137,15 @@ def test_ends_have_a_class_of_how_far_apart_they_are() -> None:
 
 def test_what_is_not_known_of_a_street_makes_it_a_street() -> None:
     assert set(kinds_of(lattice_roads(3)).tolist()) == {STREET}
+
+
+def test_a_single_street_says_nothing_of_density() -> None:
+    """It is equally dense along its way, and how empty the other places are must not matter: nobody starts there."""
+    x = np.arange(0.0, 6001.0, 500.0)
+    street = RoadNetwork.of(x, np.full(13, 100.0), np.arange(12), np.arange(1, 13))
+    grid = Grid((0, 0, 6000, 6000), 3)
+    places = places_of(grid)
+    density = street_density(street, zones_of(street, places), places.n)
+    prior = Prior(end_components(density, grid))
+    root = prior.root(np.array([1e-9 if not part.fixed else part.variance for part in prior.components]))
+    assert np.isfinite(root.pull(np.ones(prior.size))).all()

@@ -29,6 +29,8 @@ PLACES, PARTS = 36, 4
 # How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in generated
 # cities. One factor of both is learned: answers about cells do not tell the two apart.
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
+# Streets whose density varies by less, as the standard deviation of its logarithm, are equally dense everywhere.
+ALIKE = 0.1
 # Districts are alike over this many sides of a cell. Their variance is learned and begins small: where single places
 # explain the answers, districts must not hide them.
 DISTRICT, FIRST = 2.0, 4e-4
@@ -128,7 +130,7 @@ def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
     logs = np.log(np.maximum(around, 1e-2 * around.max()))
     mean = np.average(logs, weights=length)
     deviation = np.sqrt(np.average((logs - mean) ** 2, weights=length))
-    return (logs - mean) / max(float(deviation), 1e-6)
+    return (logs - mean) / max(float(deviation), ALIKE)
 
 
 def end_components(density: Floats, grid: Grid, scales: Floats | None = None) -> tuple[PriorComponent, ...]:
