@@ -13,7 +13,7 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routing import side_of
 
 # A metre at a junction takes as long as this many more metres elsewhere; the delay falls off over this many metres, and
-# on a small map over this share of its side (docs/lab/streets.md, "Delays at junctions").
+# on a small map over this share of its side (docs/lab/streets.md, "Districts, streets and junctions").
 DELAY, REACH, REACH_SHARE = 1.0, 30.0, 0.0025
 # Places on an edge whose delays are averaged, as shares of its length.
 _PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
