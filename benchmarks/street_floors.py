@@ -5,9 +5,8 @@
 Fine densities of the fixes on lattices of 24, 96 and 192 cells per side. The floors: one half of the trips against the
 other half, the same fixes moved to the nearest street, the lines between the same fixes at the pace of a model that
 knows no speeds, without and with the duration of each trip, and quickest ways between the real ends, without and with
-delays at junctions. Then the map
-alone, the fit without the map, and the fit on streets for each number of cells, with noise and with hardly any
-(epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
+delays at junctions. Then the map alone, the fit without the map, and the fit on streets for each number of cells, with
+noise and with hardly any (epsilon 10). The first line says how much of a trip's time each tenth of its way takes.
 """
 
 from __future__ import annotations
