@@ -23,26 +23,34 @@ QUANTILE = 5
 
 def audit(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN|METHOD", help="A plan document, or the name of a method.")
+        str, typer.Argument(metavar="PLAN|METHOD", help="File of a plan, or the name of a method.")
     ],
-    json: Annotated[Path | None, typer.Option(help="Write all findings as JSON; - prints them.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write all findings as JSON to this file; - prints the findings.")
+    ] = None,
     trials: Annotated[
-        int, typer.Option(min=100, help="Number of reports that an attack uses for each input.")
+        int,
+        typer.Option(
+            min=100, help="Number of reports that an attack draws for each trip that it tries to recognise."
+        ),
     ] = 4000,
-    epsilon: Annotated[float, typer.Option(help="Epsilon, if the audit is of a method.")] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option(help="Epsilon of the audited plan, if a method is given instead of a plan.")
+    ] = 1.0,
     grid: Annotated[
-        int, typer.Option(help="Number of cells per side of the grid, if the audit is of a method.")
+        int,
+        typer.Option(help="Number of cells per side of the grid, if a method is given instead of a plan."),
     ] = 6,
     device: Annotated[
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Audit the client that this command starts; {ledgers} in the command is the "
-            "folder of its ledgers.",
+            help="Command that starts a client, which is then audited; {ledgers} in the command stands "
+            "for the folder of the client's ledgers.",
         ),
     ] = None,
 ) -> None:
-    """Try to break the privacy promise of a plan. The exit status is 0 if no attack succeeds, 1 if one does."""
+    """Try to break the privacy promise of a plan. The exit status is 1 if an attack succeeds, otherwise 0."""
     check_outputs([json])
     chosen = plan_of(plan, epsilon, grid)
     with Progress() as stages, stages("audit"):

@@ -40,21 +40,27 @@ def create(
     context: typer.Context,
     name: NameArgument,
     plan: Annotated[
-        Path | None, typer.Option(help="File of the plan. Without this file, the options below make a plan.")
+        Path | None,
+        typer.Option(
+            help="File of the plan of the collection; without this file, the command makes a plan from "
+            "--users, --epsilon, --bounds and further options."
+        ),
     ] = None,
     users: Annotated[int | None, typer.Option(min=1, help="Expected number of users.")] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="Epsilon, the privacy budget of each user; smaller is more private.")
     ] = None,
     grid: Annotated[
-        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+        str,
+        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
     ] = "auto",
     bounds: BoundsOption = None,
     crs: CrsOption = None,
     method: Annotated[
         str,
         typer.Option(
-            help="single-report, or a two-round method of the paper: paper, randsyn, combtran, noadapt."
+            help="Method of the collection: single-report, or a method of the LDPTrace paper, which has "
+            "two rounds: paper, randsyn, combtran or noadapt."
         ),
     ] = SINGLE,
     time: TimeOption = False,
@@ -62,30 +68,35 @@ def create(
     centre: CentreOption = None,
     title: Annotated[str, typer.Option(help="Title of the page that contributors see.")] = "",
     organiser: Annotated[
-        str, typer.Option(help="Name of the organisation that runs the campaign, for contributors.")
+        str, typer.Option(help="Name of the organisation that runs the campaign, as contributors see it.")
     ] = "",
-    contact: Annotated[str, typer.Option(help="Mail address for questions of contributors.")] = "",
+    contact: Annotated[
+        str, typer.Option(help="E-mail address to which contributors can send questions.")
+    ] = "",
     notice: Annotated[
-        Path | None, typer.Option(help="Text file with the privacy notice, or its web address.")
+        Path | None, typer.Option(help="Privacy notice: a text file, or a web address.")
     ] = None,
     opens: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="When the server opens the campaign, such as 2027-03-01."),
+        typer.Option(metavar="TIME", help="Time at which the server opens the campaign, such as 2027-03-01."),
     ] = None,
     until: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME", help="When the server closes the campaign; a date means the end of that day, UTC."
+            metavar="TIME",
+            help="Time at which the server closes the campaign; a date means the end of that day in UTC.",
         ),
     ] = None,
     min_reports: Annotated[
         int,
         typer.Option(
-            min=1, help="Fewest reports for a release; with fewer, the server shows and releases only counts."
+            min=1,
+            help="Smallest number of reports for which estimates are shown and released; below it, the "
+            "server shows only how many reports arrived.",
         ),
     ] = 1_000,
     max_reports: Annotated[
-        int, typer.Option(min=1, help="Largest number of reports that are counted in a round.")
+        int, typer.Option(min=1, help="Largest number of reports that the server counts in a round.")
     ] = 100_000_000,
     every: EveryOption = None,
     recent: RecentOption = None,
@@ -94,7 +105,8 @@ def create(
     grace: Annotated[
         str | None,
         typer.Option(
-            metavar="DURATION", help="How late after its window a report may arrive; by default 1d."
+            metavar="DURATION",
+            help="How long after the end of its window a report may arrive; by default 1d.",
         ),
     ] = None,
     roads: Annotated[
@@ -103,7 +115,7 @@ def create(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Create a campaign as a draft. Devices can answer when it is opened."""
+    """Create a campaign as a draft. Devices can answer after `ldptrace campaign open`."""
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.shares import Wanted
@@ -177,7 +189,7 @@ def _network_files(path: Path) -> dict[str, bytes]:
 
 
 def list_all(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -213,11 +225,11 @@ def list_all(
 
 def show(
     name: NameArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Show one campaign: its state, counted reports, rejected reports by problem, predicted errors."""
+    """Show one campaign: its state, the counted reports, the rejected reports by problem, and the predicted errors."""
     from ldptrace.server import registry, views
 
     with database_of(data, database).reading() as session:
@@ -321,11 +333,11 @@ def close_round(name: NameArgument, data: DataOption = None, database: DatabaseO
 
 def change(
     name: NameArgument,
-    plan: Annotated[Path, typer.Option(help="File of the plan to continue with.")],
+    plan: Annotated[Path, typer.Option(help="File of the new plan.")],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Continue a standing campaign with another plan. No new window of the old plan begins."""
+    """Continue a standing campaign with a new plan. No further window of the old plan begins."""
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 
@@ -337,7 +349,7 @@ def change(
 
 
 def audit(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:

@@ -49,35 +49,46 @@ def report(
     plan: PlanOption,
     trajectory: Annotated[
         Path | None,
-        typer.Option(help="File of the person's own trips; if there are several, one is drawn at random."),
+        typer.Option(
+            help="File of the person's own trips; if the file has several trips, one is drawn at random."
+        ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File for the bytes of the report.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the report.")] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Print in words what leaves the device and how much it reveals.")
+        bool,
+        typer.Option(
+            "--explain", help="Print in plain words what leaves the device and how much it reveals."
+        ),
     ] = False,
     ledger: Annotated[
         Path | None,
         typer.Option(
             envvar="LDPTRACE_LEDGER",
-            help="Ledger file of the person: which plans were answered and what they cost.",
+            help="Ledger of the person, a file that records which plans were answered and how much "
+            "epsilon each answer cost.",
         ),
     ] = None,
     limit: Annotated[
-        str | None, typer.Option(help="Largest epsilon that this person allows for all plans together.")
+        str | None,
+        typer.Option(
+            help="Largest epsilon that this person allows for all plans together; 5 in a new ledger."
+        ),
     ] = None,
     plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
     sent: Annotated[
         bool,
-        typer.Option("--sent", help="Say that the report has arrived: this round is never answered again."),
+        typer.Option(
+            "--sent",
+            help="Record in the ledger that the server has received the report; the same round or window "
+            "is then never answered again.",
+        ),
     ] = False,
     now: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="For trials of a standing plan: the time to assume, with its zone or as Unix "
-            "seconds. Needs --ledger.",
+            help="For trials of a standing plan: a time to use instead of the present, with its time "
+            "zone or as Unix seconds. Needs --ledger.",
         ),
     ] = None,
     round_number: RoundOption = None,
@@ -86,11 +97,13 @@ def report(
 ) -> None:
     """Answer a plan for one person, as a device does.
 
-    The report is first stored in the ledger. If the command runs again, it writes the same bytes again, even for
-    another trip, until --sent says that the report arrived. --explain alone shows what would be asked.
+    The command stores the report in the ledger before it writes the report to a file. If the command runs again, it
+    writes the same report, even for another trip, until --sent is given. --explain without --out prints what the plan
+    asks.
 
-    A standing plan is answered once in every window. The first call accepts the plan. Later calls answer the latest
-    window that has ended, about a trip of that window. If no answer is due, the command prints when the next is due.
+    A standing plan is answered once in every window. The first call accepts the plan. Later calls answer for the
+    window that ended last, about a trip of that window. If no answer is due, the command prints when the next answer
+    is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
@@ -154,19 +167,22 @@ def tally(
     ids: Annotated[
         Path | None,
         typer.Option(
-            help="File of the ids of counted reports, so that no report is counted twice. The "
-            "command updates it."
+            help="File of the ids of counted reports, so that no report is counted twice; the command "
+            "adds the new ids to the file."
         ),
     ] = None,
     round_number: RoundOption = None,
     window: Annotated[
-        int | None, typer.Option(min=0, help="Count only this window of a standing plan.")
+        int | None,
+        typer.Option(
+            min=0, help="Number of a window of a standing plan; reports about other windows are not counted."
+        ),
     ] = None,
     engine: EngineOption = "local",
 ) -> None:
-    """Count reports. A report that cannot be counted is omitted, and its problem is printed.
+    """Count reports. The command omits each report that cannot be counted, and prints the problem.
 
-    On a cluster, REPORTS are files, folders or patterns that Spark can read.
+    With --engine spark, REPORTS are files, folders or patterns that Spark can read.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.tally import findings
@@ -242,13 +258,15 @@ def estimate(
     population: Annotated[
         float | None,
         typer.Option(
-            metavar="PEOPLE", help="Number of people in the region; the number of trips is scaled to it."
+            metavar="PEOPLE",
+            help="Number of people in the region; the command then also prints how many trips all these "
+            "people make.",
         ),
     ] = None,
 ) -> None:
-    """Estimate from tallies how frequent each item is, with standard errors.
+    """Estimate from tallies the share of users for each item, such as a cell or an hour, with standard errors.
 
-    With the times of the tallies (--at), older reports can count less, and changes larger than noise are listed.
+    With --at, older reports can count less (--remember), and the command lists changes that are larger than noise.
     """
     from rich.table import Table
 

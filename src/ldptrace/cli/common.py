@@ -50,16 +50,23 @@ InputArgument = Annotated[
     Path,
     typer.Argument(
         parser=typed_path,
-        help="File of trajectories, folder or archive of files in one format, or - for standard input.",
+        help="File of trips, or a folder or archive of files in one format; - reads standard input.",
     ),
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option(metavar="FORMAT", help="Format of the output; by default the file extension decides."),
+    typer.Option(
+        metavar="FORMAT", help="Format of the output, such as csv; by default the file extension decides."
+    ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Allow the output to replace its own input.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Allow the output file to replace the input file.")
+]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON; - prints them.")
+    Path | None,
+    typer.Option(
+        "--json", metavar="FILE", help="Write the results as JSON to this file; - prints the results."
+    ),
 ]
 RoadsOption = Annotated[
     Path | None,
@@ -77,15 +84,15 @@ RoutesOption = Annotated[
 OffStreetsOption = Annotated[
     Literal["auto", "never"],
     typer.Option(
-        help="auto: some synthetic trips leave the streets if the answers show that real "
-        "trips do; never: none does."
+        help="auto: some synthetic trips leave the streets if the answers show that real trips do; "
+        "never: all synthetic trips follow the streets."
     ),
 ]
 SpacingOption = Annotated[
     float | None,
     typer.Option(
-        help="Distance between points of a synthetic trip, in metres if bounds are degrees, "
-        "otherwise in their units."
+        help="Distance between two points of a synthetic trip, in metres if the bounds are in "
+        "degrees, otherwise in the unit of the bounds."
     ),
 ]
 DateOption = Annotated[
@@ -96,25 +103,26 @@ DateOption = Annotated[
     ),
 ]
 TimeOption = Annotated[
-    bool, typer.Option("--time", help="Also ask some users for the hour of departure and the speed.")
+    bool, typer.Option("--time", help="Also ask some users about the departure time and the speed of a trip.")
 ]
-WeekOption = Annotated[bool, typer.Option("--week", help="Ask for the day of the week as well as the hour.")]
+WeekOption = Annotated[bool, typer.Option("--week", help="Also ask on which day of the week a trip begins.")]
 CentreOption = Annotated[
     str | None,
     typer.Option(
         metavar="X,Y",
-        help="Public centre of the city, to ask who travels towards it or away from it; by "
-        "default the middle of the map.",
+        help="Public centre of the city, for the question whether a trip goes towards the centre or "
+        "away from it; by default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
     float | None,
     typer.Option(
-        help="Seconds between points of a synthetic trip, if trips have times or streets have speeds."
+        help="Seconds between two points of a synthetic trip; needs trips with times or streets with speeds."
     ),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(min=0, help="Seed of the random numbers, to repeat a run exactly.")
+    int | None,
+    typer.Option(min=0, help="Seed of the random numbers; two runs with the same seed give the same result."),
 ]
 
 

@@ -23,10 +23,13 @@ def decode(
         Path, typer.Argument(help="File of a plan, reports, a tally, estimates, a ledger or an audit.")
     ],
     plan: Annotated[
-        Path | None, typer.Option(help="Plan of the reports or the tally; with it more is printed.")
+        Path | None,
+        typer.Option(
+            help="File of the plan of the reports or the tally; with the plan, the command prints more."
+        ),
     ] = None,
 ) -> None:
-    """Print any file of the protocol in words."""
+    """Print a plan, a report or another file of the protocol in plain words."""
     from ldptrace.protocol.plan import Plan
 
     known = None if plan is None else Plan.from_json(read_document(plan))

@@ -36,7 +36,7 @@ def demo(
     ] = 1.0,
     seed: SeedOption = 1,
 ) -> None:
-    """Run the whole pipeline on a generated city: reports, models, synthetic trips, a scorecard of three methods."""
+    """Try ldptrace on a generated city: simulate reports, make synthetic trips by three methods, and compare them."""
     import numpy as np
     from rich.console import Console
 

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 
 RealArgument = Annotated[
-    Path, typer.Argument(parser=typed_path, metavar="REAL", help="File or folder of the real trajectories.")
+    Path, typer.Argument(parser=typed_path, metavar="REAL", help="File or folder of the real trips.")
 ]
 SyntheticArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="SYN...",
-        help="Files or folders of synthetic trajectories, or NAME=FILE; equal names are runs of one method.",
+        help="Files or folders of synthetic trips. NAME=FILE gives a file a name; files with equal "
+        "names are runs of one method.",
     ),
 ]
 GridOption = Annotated[int, typer.Option(metavar="N", help="Number of cells per side of the grid.")]
@@ -45,11 +46,13 @@ RoadsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="NETWORK",
-        help="Public road network: adds metrics on streets, and a comparison with trips from "
-        "the network alone.",
+        help="Public road network; adds metrics on streets, and a comparison with trips that are "
+        "drawn from the network without any report.",
     ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the scorecard as JSON; - prints it.")]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", help="Write the results as JSON to this file; - prints the results.")
+]
 
 
 @with_reading()
@@ -61,47 +64,66 @@ def evaluate(
     roads: RoadsOption = None,
     json_file: JsonOption = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write the scorecard as one self-contained page.")
+        Path | None,
+        typer.Option("--html", help="Write the scorecard as one self-contained HTML page to this file."),
     ] = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Write every value of every set as CSV; - prints it.")
+        Path | None,
+        typer.Option("--csv", help="Write all values of all sets as CSV to this file; - prints the values."),
     ] = None,
     tex_file: Annotated[
-        Path | None, typer.Option("--tex", help="Write the metrics as a LaTeX table; - prints it.")
+        Path | None,
+        typer.Option("--tex", help="Write the metrics as a LaTeX table to this file; - prints the table."),
     ] = None,
     tick: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Also compare the sets as streams, by RetraSyn's metrics; seconds of a tick.",
+            help="Length of a tick in seconds; the sets are then also compared as streams, by the "
+            "metrics of the method RetraSyn.",
         ),
     ] = None,
     from_tick: Annotated[
         int,
         typer.Option(
-            "--from", metavar="TICK", min=0, help="First tick to compare; earlier ticks are a warm-up."
+            "--from",
+            metavar="TICK",
+            min=0,
+            help="Number of the first tick that is compared, from 0; earlier ticks are not compared.",
         ),
     ] = 0,
     repeat: Annotated[
-        int, typer.Option(min=1, help="Number of draws of the random queries and of the bootstrap sample.")
+        int,
+        typer.Option(
+            min=1,
+            help="How often random queries and random samples of the real trips are drawn; the scorecard "
+            "shows their mean and spread.",
+        ),
     ] = 3,
-    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Also run the two attacks.")] = True,
+    attacks: Annotated[
+        bool,
+        typer.Option("--attacks/--no-attacks", help="Whether to run the two attacks on the synthetic trips."),
+    ] = True,
     corrected: Annotated[
-        bool, typer.Option("--corrected", help="Also show corrected variants of the paper's metrics.")
+        bool,
+        typer.Option(
+            "--corrected", help="Also show the corrected variants of the metrics of the LDPTrace paper."
+        ),
     ] = False,
     samples: Annotated[
-        bool, typer.Option("--samples/--no-samples", help="Draw a few hundred REAL trajectories on the page.")
+        bool,
+        typer.Option("--samples/--no-samples", help="Whether to draw a few hundred real trips on the page."),
     ] = True,
     engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
-    """Compare synthetic trips with real ones: metrics, attacks, and a scorecard as a page.
+    """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
 
-    The metrics are the nine of the LDPTrace paper, metrics on streets, metrics of time (if both sets have times) and
-    metrics of streams (with --tick). The value of a perfect generator is shown beside each metric.
+    Beside each metric, the scorecard shows the value that a perfect generator reaches. A scorecard is not private: do
+    not publish it.
 
-    Without --bounds the map is the smallest box around the real points.
+    Without --bounds the map is the smallest rectangle around the real points.
     """
     from ldptrace.evaluation import evaluate as measure
 
@@ -152,13 +174,19 @@ def attack(
     grid: GridOption = 6,
     json_file: JsonOption = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write the attacks as one self-contained page.")
+        Path | None,
+        typer.Option(
+            "--html", help="Write the results of the attacks as one self-contained HTML page to this file."
+        ),
     ] = None,
     engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
     seed: SeedOption = None,
 ) -> None:
-    """Run two attacks on synthetic trips, and compare with a fresh real sample and random walks."""
+    """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
+
+    For comparison, the same attacks run on a fresh sample of the real trips and on random walks.
+    """
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.results import attack_table, attacks_document
     from ldptrace.evaluation.texts import json_text

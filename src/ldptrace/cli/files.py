@@ -32,7 +32,7 @@ BAR_WIDTH = 40
 
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
-    """Describe a file of trips: counts, extent, sampling, lengths, and what cannot be used."""
+    """Describe a file of trips: number of trips and points, extent, intervals, lengths, and what cannot be used."""
     from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 
@@ -54,7 +54,8 @@ def convert(
     output: Annotated[
         Path,
         typer.Argument(
-            help="File to write; by default its extension decides the format; - is standard output."
+            help="File for the output; by default its extension decides the format; - writes to standard "
+            "output."
         ),
     ],
     reading: Reading,
@@ -67,11 +68,15 @@ def convert(
     ] = 0,
     roads: Annotated[
         Path | None,
-        typer.Option(metavar="NETWORK", help="SUMO network (.net.xml), for --to sumo-routes or sumo-trips."),
+        typer.Option(
+            metavar="NETWORK",
+            help="Road network of the simulator SUMO (.net.xml); needed for --to sumo-routes, optional "
+            "for --to sumo-trips.",
+        ),
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Convert a file of trips to another format, or for a simulator (--to sumo-trips, sumo-routes, matsim)."""
+    """Convert a file of trips to another format, or for a traffic simulator (--to sumo-trips, sumo-routes, matsim)."""
     from ldptrace.core.words import count
     from ldptrace.io import write
     from ldptrace.io.files import project

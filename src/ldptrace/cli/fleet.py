@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 MOST_TRIPS = 20_000
 SeedOption = Annotated[
     int | None,
-    typer.Option(min=0, help="Seed of the trips and the simulated faults. Reports never depend on it."),
+    typer.Option(
+        min=0,
+        help="Seed of the trips and the simulated faults; the noise in reports never depends on a seed.",
+    ),
 ]
 
 
@@ -33,7 +36,8 @@ def fleet(
     source: Annotated[
         Path | None,
         typer.Option(
-            "--input", help="File of the trips of the devices; by default trips of a generated city."
+            "--input",
+            help="File of trips, one for each simulated device; by default trips of a generated city.",
         ),
     ] = None,
     duplicates: Annotated[float, typer.Option(help="Share of devices that send their report twice.")] = 0.0,
@@ -43,13 +47,13 @@ def fleet(
     garbage: Annotated[float, typer.Option(help="Share of devices that also send invalid bytes.")] = 0.0,
     seed: SeedOption = None,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=2_000, help="Number of connections at the same time.")
+        int, typer.Option(min=1, max=2_000, help="Number of connections that are open at the same time.")
     ] = 64,
     patience: Annotated[
         float, typer.Option(min=0, help="Give up after this many seconds without a response of the server.")
     ] = 600.0,
     admission: Annotated[
-        Path | None, typer.Option(help="File of admission codes, one line for each device.")
+        Path | None, typer.Option(help="File of admission codes, with one line for each device.")
     ] = None,
     windows: Annotated[
         int | None,
@@ -58,15 +62,18 @@ def fleet(
     trial_clock: Annotated[
         str | None,
         typer.Option(
-            metavar="START,RATE,SINCE", help="Trial clock of the server, as given to `serve --trial-clock`."
+            metavar="START,RATE,SINCE",
+            help="Trial clock of the server: the same value as in `serve --trial-clock`.",
         ),
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged every device.
+    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged every
+    device.
 
-    Devices send immediately. In a standing campaign they first wait for a random time, as real devices do.
+    Simulated devices send their reports immediately. In a standing campaign they wait a random time before they send,
+    as real devices do.
     """
     import asyncio
 

@@ -22,12 +22,17 @@ OutputOption = Annotated[
 ]
 CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number of trips.")]
 PresetOption = Annotated[
-    str | None, typer.Option(help="Name of a data set of the paper; trips get similar lengths and intervals.")
+    str | None,
+    typer.Option(
+        help="Name of a data set of the LDPTrace paper; the generated trips get similar lengths and "
+        "intervals."
+    ),
 ]
 IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]
-NoiseOption = Annotated[float | None, typer.Option(help="GPS error in metres (standard deviation).")]
+NoiseOption = Annotated[float | None, typer.Option(help="Standard deviation of the GPS error, in metres.")]
 PictureOption = Annotated[
-    Path | None, typer.Option(help="Also draw a density map in this file (.png, .pdf or .svg).")
+    Path | None,
+    typer.Option(help="Also draw a map of the density of trips in this file (.png, .pdf or .svg)."),
 ]
 
 RoadsOutOption = Annotated[
@@ -39,7 +44,7 @@ def city(
     output: OutputOption,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
-    size: Annotated[float | None, typer.Option(help="Side of the city in metres.")] = None,
+    size: Annotated[float | None, typer.Option(help="Length of a side of the city, in metres.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Mean duration of a trip, in minutes.")] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,
@@ -47,7 +52,8 @@ def city(
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Generate trips by car in a generated city with roads of all classes, a river, hubs, rush hours and GPS noise."""
+    """Generate trips by car in a generated city with all classes of roads, a river, busy centres, rush hours and GPS
+    noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
@@ -58,11 +64,22 @@ def city(
 
 def network(
     output: OutputOption,
-    nodes: Annotated[Path | None, typer.Option(help="Table of nodes: node_id, x, y (or lon, lat).")] = None,
-    edges: Annotated[Path | None, typer.Option(help="Table of edges: node1, node2, edge_class.")] = None,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of the nodes of the network, with the columns node_id, x and y (or lon and lat)."
+        ),
+    ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Table of the edges of the network, with the columns node1, node2 and edge_class."),
+    ] = None,
     roads: Annotated[
         Path | None,
-        typer.Option(help="Instead of --nodes and --edges: any road network that `ldptrace roads` reads."),
+        typer.Option(
+            help="Road network to use instead of --nodes and --edges, in any format that `ldptrace "
+            "roads` reads."
+        ),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
@@ -96,15 +113,15 @@ def campus(
     output: OutputOption,
     buildings: Annotated[
         Path | None,
-        typer.Option(help="File of buildings, GeoJSON or a table; by default a campus is generated."),
+        typer.Option(help="File of buildings, as GeoJSON or as a table; by default a campus is generated."),
     ] = None,
     trajectories: CountOption = 10_000,
     preset: PresetOption = None,
     pois: Annotated[
-        Path | None, typer.Option(help="Also write the table of places to this file (.csv).")
+        Path | None, typer.Option(help="Also write a table of the places (buildings) to this file (.csv).")
     ] = None,
     visits: Annotated[
-        tuple[int, int], typer.Option(help="Fewest and most buildings that one person visits.")
+        tuple[int, int], typer.Option(help="Smallest and largest number of buildings that one person visits.")
     ] = (3, 8),
     minutes: Annotated[
         float | None, typer.Option(help="Mean duration of a walk between two buildings, in minutes.")
@@ -114,7 +131,7 @@ def campus(
     picture: PictureOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Generate walks between the buildings of a campus, with the visits that they connect."""
+    """Generate walks between the buildings of a campus. Each walk connects the buildings that one person visits."""
     from ldptrace.generators import campus_walks
 
     settings = _settings(preset, "campus", minutes=minutes, interval=interval, noise=noise)

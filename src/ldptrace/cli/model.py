@@ -37,16 +37,20 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the model.")],
     area: Annotated[
         Path | None,
-        typer.Option(help="GeoJSON file of public polygons, such as land; synthetic trips stay in them."),
+        typer.Option(
+            help="GeoJSON file of public polygons, such as land; synthetic trips stay inside the polygons."
+        ),
     ] = None,
     roads: RoadsOption = None,
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = "auto",
-    plan: Annotated[Path | None, typer.Option(help="File of the plan of the tallies.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="File of the plan of the collection; needed if the input is tallies.")
+    ] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
-    """Fit a mobility model to private estimates. The file of the model is all that `ldptrace sample` needs."""
+    """Fit a mobility model to estimates. `ldptrace sample` draws synthetic trips from the file of the model."""
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public
@@ -89,11 +93,15 @@ def sample(
     timezone: ZoneOption = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Seed that the file of a release states, to draw the same trips again."),
+        typer.Option(
+            min=0,
+            help="Seed of the random numbers; with the sample seed that a release states, the command "
+            "draws the trips of the release again.",
+        ),
     ] = None,
     to: ToOption = None,
 ) -> None:
-    """Draw any number of synthetic trips from a model. Drawing costs no epsilon."""
+    """Draw any number of synthetic trips from a model. Drawing more trips costs no epsilon."""
     import secrets
 
     import numpy as np

@@ -48,7 +48,7 @@ def backup(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write everything about one campaign into one file. The server may keep running."""
+    """Write everything about one campaign into one file. The server may keep running meanwhile."""
     from ldptrace.server import backups
 
     reports = backups.backup(database_of(data, database), name, output, actor=actor())
@@ -60,7 +60,7 @@ def restore(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Restore a campaign from its backup. Reports that were counted before are not counted again."""
+    """Restore a campaign from its backup. The server does not count again the reports that the backup contains."""
     from ldptrace.server import backups
 
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())
@@ -73,25 +73,40 @@ def token(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name of the campaign that the token is for; * is all campaigns.",
+            help="Name of the campaign that the token gives access to; * means all campaigns.",
             autocompletion=campaign_names,
         ),
     ] = "*",
-    scope: Annotated[str, typer.Option(help="read: see and download only; manage: everything.")] = "manage",
-    label: Annotated[str, typer.Option(help="Who uses the token, for the audit log.")] = "",
-    show_all: Annotated[bool, typer.Option("--list", help="List tokens, without their secrets.")] = False,
-    revoke: Annotated[str | None, typer.Option(metavar="ID", help="Revoke the token with this id.")] = None,
+    scope: Annotated[
+        str, typer.Option(help="What the token allows; read: view and download; manage: everything.")
+    ] = "manage",
+    label: Annotated[
+        str, typer.Option(help="Name of the person who uses the token, for the audit log.")
+    ] = "",
+    show_all: Annotated[
+        bool, typer.Option("--list", help="List all tokens, without their secret parts.")
+    ] = False,
+    revoke: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Revoke the token with this id, so that it is no longer valid."),
+    ] = None,
     admission: Annotated[
         int | None,
-        typer.Option(min=1, help="Make this many lists of admission codes, one list for each device."),
+        typer.Option(min=1, help="Make admission codes for this many devices."),
     ] = None,
     codes: Annotated[
-        int, typer.Option(min=1, max=1_000, help="Number of codes in a list, one for each window.")
+        int,
+        typer.Option(
+            min=1,
+            max=1_000,
+            help="Number of admission codes of each device, one for each window of a standing campaign.",
+        ),
     ] = 1,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make, list or revoke tokens of operators, or make admission codes for devices. A new token is printed once."""
+    """Make, list or revoke tokens for operators, or make admission codes for devices. A new token is printed only
+    once."""
     from ldptrace.server import tokens
 
     store = database_of(data, database, new=revoke is None and not show_all)
@@ -126,16 +141,16 @@ def publish(
         typer.Option(
             min=0,
             max=10_000_000,
-            help="Number of synthetic trips; 0 means the number of trips estimated from the reports.",
+            help="Number of synthetic trips; 0 means the estimated number of devices with a trip.",
         ),
     ] = 0,
     again: Annotated[
-        bool, typer.Option("--again", help="Replace an interrupted attempt to publish.")
+        bool, typer.Option("--again", help="Publish again after an attempt that was interrupted.")
     ] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make the release: estimates, model, synthetic trips, and how well the model fits the answers."""
+    """Make the release of a campaign: estimates, model, synthetic trips, and how well the model fits the reports."""
     from ldptrace.server import releases
 
     store = database_of(data, database)
@@ -167,15 +182,16 @@ def export(
         typer.Option(
             "-o",
             "--out",
-            help="Folder for all files, or one file (.parquet, .csv, .geojson) for the synthetic trips.",
+            help="Folder for all files, or a file (.parquet, .csv, .geojson) for the synthetic trips only.",
         ),
     ],
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write the files of a published campaign. Before it is published, write its plans and tallies.
+    """Write the files of a published campaign. If the campaign is not published yet, write its plans and tallies.
 
-    Tallies need enough reports. A standing campaign has a folder for each published window, named by its first day.
+    A tally is written only if it has enough reports. A standing campaign gets a folder for each published window,
+    named by the first day of the window.
     """
     from ldptrace.server import registry
 

@@ -48,19 +48,26 @@ def plan(
     ],
     bounds: BoundsOption = None,
     grid: Annotated[
-        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+        str,
+        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
     ] = "auto",
     mean_trip: Annotated[
-        float | None, typer.Option(help="Publicly known mean length of a trip, in units of the bounds.")
+        float | None,
+        typer.Option(
+            help="Mean length of a trip from public statistics, in the unit of the bounds; by default "
+            "half the longer side of the map."
+        ),
     ] = None,
     method: Annotated[
-        Literal["single-report", "paper", "paper-unpadded"], typer.Option(help="Method of the collection.")
+        Literal["single-report", "paper", "paper-unpadded"],
+        typer.Option(help="Method of the collection; the two others are mechanisms of the LDPTrace paper."),
     ] = "single-report",
     for_map: Annotated[
         bool,
         typer.Option(
             "--for-map",
-            help="Choose the shares of the questions for a curator who has a street map (`fit --roads`).",
+            help="Choose the share of users for each question so that it suits a model with a street map "
+            "(`fit --roads`).",
         ),
     ] = False,
     time: TimeOption = False,
@@ -76,19 +83,20 @@ def plan(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Name of the campaign. The plan also gets a random number, which makes it unique.",
+            help="Name of the campaign; the plan also gets a random number, so that no two campaigns "
+            "have the same plan.",
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the plan.")] = None,
     explain: Annotated[
-        bool, typer.Option("--explain/--no-explain", help="Print in words what the plan does.")
+        bool, typer.Option("--explain/--no-explain", help="Whether to print the plan in plain words.")
     ] = True,
     json_file: JsonOption = None,
 ) -> None:
-    """Write the plan of a collection. The grid with the smallest predicted error is chosen, from public facts only.
+    """Write the plan of a collection. The command chooses the grid with the smallest predicted error.
 
-    With --every the plan is a standing plan. Each device answers once in every window, about a recent trip or about
-    none, until all its answers together have cost the lifetime.
+    With --every the plan is a standing plan: each device answers once in every window, until all its answers together
+    have cost the lifetime.
     """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise

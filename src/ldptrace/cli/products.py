@@ -22,10 +22,18 @@ SourceArgument = Annotated[
 PopulationOption = Annotated[
     float | None,
     typer.Option(
-        help="Number of people in the region; counts are scaled to it. By default they are not scaled."
+        help="Number of people in the region, to which all counts are scaled; by default counts are "
+        "not scaled."
     ),
 ]
-ZoneIdOption = Annotated[str | None, typer.Option(metavar="COL", help="Column that names the zones.")]
+ZoneIdOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with the names of the zones; by default recognised, if it is called zone_id or "
+        "name, for example.",
+    ),
+]
 
 
 def matrix(
@@ -34,14 +42,16 @@ def matrix(
         str,
         typer.Option(
             metavar="FILE|h3:R",
-            help="File of polygons (GeoJSON, GeoPackage, Shapefile), or cells of H3 such as h3:8.",
+            help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 "
+            "grid, such as h3:8.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the matrix: .omx, .parquet or .csv.")],
     by: Annotated[
         str | None,
         typer.Option(
-            metavar="hour|period|day", help="Write one matrix for each hour, period of the day, or day."
+            metavar="hour|period|day",
+            help="Write one matrix for each hour, for each period of the day, or for each day.",
         ),
     ] = None,
     zone_id: ZoneIdOption = None,
@@ -49,7 +59,10 @@ def matrix(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people travel from zone to zone. Each person counts once, with one trip drawn at random."""
+    """Write how many people travel from zone to zone.
+
+    Each person counts once, with one trip drawn at random.
+    """
     from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
     from ldptrace.products.files import checked_target
@@ -83,12 +96,18 @@ def flows(
     output: Annotated[
         Path, typer.Option("-o", "--out", help="File for the counts: .gpkg, .geojson or .parquet.")
     ],
-    by: Annotated[str | None, typer.Option(metavar="hour", help="Add a column for each hour.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="hour", help="Also write the counts of each hour, one column per hour."),
+    ] = None,
     population: PopulationOption = None,
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write how many people pass each street and take each turn. Each person counts once, with a random trip."""
+    """Write how many people pass each street and take each turn.
+
+    Each person counts once, with one trip drawn at random.
+    """
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
     from ldptrace.products.sample import open_source, sample_of
@@ -129,20 +148,22 @@ def profile(
         str | None,
         typer.Option(
             metavar="FILE|h3:R",
-            help="File of zones, or cells of H3 such as h3:8; by default squares of the map.",
+            help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 "
+            "grid, such as h3:8; by default squares of the map.",
         ),
     ] = None,
     zone_id: ZoneIdOption = None,
     roads: Annotated[
         Path | None,
         typer.Option(
-            metavar="NETWORK", help="Road network; the page also shows the travellers on its streets."
+            metavar="NETWORK", help="Road network; the page then also shows how many people pass each street."
         ),
     ] = None,
     estimates: Annotated[
         Path | None,
         typer.Option(
-            help="File of estimates that include the number of trips per person; the page shows it."
+            help="File of estimates with answers to the question trips; the page then also shows the "
+            "number of trips per person."
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
@@ -150,9 +171,9 @@ def profile(
     crs: CrsOption = None,
     timezone: ZoneOption = None,
 ) -> None:
-    """Write a page for the public: how many trips there are, when, from where to where, and how long.
+    """Write a page for the public: how many trips there are, when they begin, where they go, and how long they are.
 
-    The page is made from randomised reports only, so it may be published.
+    The page is computed from randomised reports and public knowledge only, so it may be published.
     """
     from ldptrace.curator import Estimates
     from ldptrace.curator.trips import trips_per_person
@@ -192,7 +213,13 @@ def statement(
     curator: Annotated[str | None, typer.Option(help="Name of the publisher of the data.")] = None,
     purpose: Annotated[str | None, typer.Option(help="Purpose of the data.")] = None,
     region: Annotated[str | None, typer.Option(help="Region that the data describe.")] = None,
-    sector: Annotated[str, typer.Option(help="Name of the sector in the registry.")] = "Government",
+    sector: Annotated[
+        str,
+        typer.Option(
+            help="Sector of the publisher, as the registry names it: Technology, Healthcare, Education, "
+            "Government, Energy or Finance."
+        ),
+    ] = "Government",
     published: Annotated[
         str | None,
         typer.Option(
@@ -202,10 +229,14 @@ def statement(
     author: Annotated[str | None, typer.Option(help="Author of the entry in the registry.")] = None,
     url: Annotated[str | None, typer.Option(help="Web address that describes the data product.")] = None,
     license_: Annotated[
-        str | None, typer.Option("--license", help="License of the data, preferably its web address.")
+        str | None,
+        typer.Option("--license", help="Licence of the data, preferably the web address of its text."),
     ] = None,
 ) -> None:
-    """Write the documents of a release: registry entry, NIST hazards, Croissant metadata, citation."""
+    """Write documents for a release: citation, Croissant metadata, privacy hazards (NIST SP 800-226), registry entry.
+
+    The registry is the public registry of differential-privacy deployments.
+    """
     from ldptrace.products.sample import open_promise
     from ldptrace.products.statement import Operator, write_statement
 

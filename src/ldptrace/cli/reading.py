@@ -27,31 +27,57 @@ Engine = Literal["local", "spark"]
 BoundsOption = Annotated[
     str | None,
     typer.Option(
-        metavar="X0,Y0,X1,Y1", help="Public bounds of the map: smallest x and y, then largest x and y."
+        metavar="X0,Y0,X1,Y1",
+        help="Public rectangle of the map: smallest x and y, then largest x and y.",
     ),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(help="Format of the input; by default the file extension decides, then the content."),
+    typer.Option(
+        help="Format of the input, such as gpx; by default recognised by file extension and content."
+    ),
 ]
 CrsOption = Annotated[
-    str | None, typer.Option(help='Coordinate system of the data and bounds, for example "EPSG:4326".')
+    str | None, typer.Option(help='Coordinate system of the data and the bounds, for example "EPSG:4326".')
 ]
 OutsideOption = Annotated[
     Outside,
     typer.Option(
-        help="Trips that leave the bounds: cut them at the border, omit them, or move their "
-        "points to the border."
+        help="What happens to trips that leave the bounds: cut them at the border, drop them, or "
+        "clamp (move) outer points to the border."
     ),
 ]
-XOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of x, or longitude.")]
-YOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of y, or latitude.")]
-TOption = Annotated[str | None, typer.Option(metavar="COL", help="Column of times.")]
+XOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with x or longitude; by default recognised by its name.",
+    ),
+]
+YOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column with y or latitude; by default recognised by its name.",
+    ),
+]
+TOption = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column with times; by default recognised by its name."),
+]
 IdOption = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column that names the trajectory of a point.")
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column that names the trajectory of each point; by default recognised by its name.",
+    ),
 ]
 UserOption = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column that names the user of a trajectory.")
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column that names the user of each trajectory; by default recognised by its name.",
+    ),
 ]
 ZoneOption = Annotated[
     str | None,
@@ -60,7 +86,8 @@ ZoneOption = Annotated[
 SplitOption = Annotated[
     float | None,
     typer.Option(
-        metavar="SECONDS", help="Cut a trajectory where two points are more than this many seconds apart."
+        metavar="SECONDS",
+        help="Cut a trajectory between two points that are more than this many seconds apart.",
     ),
 ]
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -164,10 +191,11 @@ def unnamed(reading: Reading) -> Reading:
 
 
 EngineOption = Annotated[
-    Engine, typer.Option(help="Where the work runs: on this machine, or on a Spark cluster.")
+    Engine, typer.Option(help="local: run on this machine; spark: run on a Spark cluster.")
 ]
 MemoryOption = Annotated[
-    str, typer.Option(help="Memory for the points of trips, such as 512M or 2G; files may be larger.")
+    str,
+    typer.Option(help="Memory for the points of trips, such as 512M or 2G; input files may be larger."),
 ]
 MEMORY = "512M"
 

@@ -17,8 +17,8 @@ def roads(
     network: Annotated[
         Path,
         typer.Argument(
-            help="OpenStreetMap extract, OSMnx GraphML, GeoPackage, GeoJSON or Shapefile of lines, "
-            "or a folder with nodes.csv and edges.csv."
+            help="Road network: OpenStreetMap extract, GraphML of OSMnx, network of SUMO (.net.xml), "
+            "GeoPackage, GeoJSON or Shapefile of lines, or a folder with nodes.csv and edges.csv."
         ),
     ],
     output: Annotated[
@@ -26,11 +26,14 @@ def roads(
         typer.Option(
             "-o",
             "--out",
-            help="File of lines (.geojson, .gpkg), folder for nodes.csv and edges.csv, or picture "
-            "(.svg, .png, .pdf).",
+            help="Output: a file of lines (.geojson, .gpkg), a picture (.svg, .png, .pdf), or a folder "
+            "for nodes.csv and edges.csv.",
         ),
     ] = None,
-    mode: Annotated[str, typer.Option(help="Mode of travel: car, bicycle or foot.")] = "car",
+    mode: Annotated[
+        str,
+        typer.Option(help="Mode of travel: car, bicycle or foot; streets that are closed to it are omitted."),
+    ] = "car",
     bounds: BoundsOption = None,
     to_crs: Annotated[
         str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:4326".')
@@ -39,7 +42,8 @@ def roads(
 ) -> None:
     """Describe, draw or convert a road network.
 
-    Only the largest part in which every place can be reached from every other is used. What is omitted is counted.
+    The command keeps the largest part of the network in which every node can be reached from every other node, and
+    prints how much it omits.
     """
     from ldptrace.io.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads

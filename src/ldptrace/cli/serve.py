@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 DataOption = Annotated[
     Path | None,
-    typer.Option(envvar="LDPTRACE_DATA", help="Folder of the database; by default the folder ldptrace-data."),
+    typer.Option(envvar="LDPTRACE_DATA", help="Folder of the database; by default ldptrace-data."),
 ]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(
         envvar="LDPTRACE_DATABASE",
         show_envvar=True,
-        help="Address of a PostgreSQL database, instead of a folder: postgresql://user:password@host/name.",
+        help="PostgreSQL database to use instead of a folder: postgresql://user:password@host/name.",
     ),
 ]
 
@@ -51,16 +51,26 @@ def serve(
     data: DataOption = None,
     database: DatabaseOption = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; by default only this machine can connect.")
+        str,
+        typer.Option(
+            help="Network address of the server; with the default address, only this machine can connect."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at.")] = 8000,
-    max_body: Annotated[int, typer.Option(min=1, help="Largest body of a request, in bytes.")] = 4 << 20,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Network port of the server.")] = 8000,
+    max_body: Annotated[int, typer.Option(min=1, help="Largest allowed body of a request, in bytes.")] = 4
+    << 20,
     rate: Annotated[
-        float, typer.Option(min=0, help="Requests per second that one address may send; 0 means no limit.")
+        float,
+        typer.Option(
+            min=0,
+            help="Requests per second that one network address may send in the long run; 0 means no limit.",
+        ),
     ] = 50.0,
-    burst: Annotated[float, typer.Option(min=1, help="Requests that one address may send at once.")] = 500.0,
+    burst: Annotated[
+        float, typer.Option(min=1, help="Number of requests that one network address may send at once.")
+    ] = 500.0,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds within which a request must arrive.")
+        float, typer.Option(min=0.1, help="Number of seconds within which a whole request must arrive.")
     ] = 20.0,
     trust_proxy: Annotated[
         str, typer.Option(help="Addresses of reverse proxies whose header X-Forwarded-For is trusted.")
@@ -69,11 +79,15 @@ def serve(
         str | None,
         typer.Option(
             metavar="START,RATE[,SINCE]",
-            help="For trials: a clock that showed START at the Unix time SINCE and runs RATE times as fast.",
+            help="For trials: run the server with a clock that shows START at the Unix time SINCE (by "
+            "default now) and is RATE times as fast as a real clock.",
         ),
     ] = None,
 ) -> None:
-    """Serve campaigns to devices, contributors and operators. Ctrl-C stops the server; no accepted report is lost."""
+    """Run the curator's server for devices, contributors and operators.
+
+    Ctrl-C stops the server. No accepted report is lost.
+    """
     store = database_of(data, database, new=True)
     try:
         from ldptrace.server.limits import Settings

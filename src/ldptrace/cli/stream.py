@@ -38,9 +38,16 @@ def method_names() -> list[str]:
 def stream(
     source: InputArgument,
     output: Annotated[Path, typer.Option("-o", "--out", help="File for the synthetic trips.")],
-    epsilon: Annotated[float, typer.Option(help="Epsilon, the privacy budget of each answer of a device.")],
+    epsilon: Annotated[
+        float,
+        typer.Option(help="Epsilon, the privacy budget of each answer of a device; smaller is more private."),
+    ],
     tick: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Seconds between two positions of a traveller.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Length of a tick: the seconds between two positions of a traveller in the stream.",
+        ),
     ],
     reading: Reading,
     every: Annotated[
@@ -60,13 +67,15 @@ def stream(
         str,
         typer.Option(
             metavar="auto|forever|DURATION",
-            help="Age at which a report counts half; auto chooses the age that predicts the next step best.",
+            help="Age at which a report counts half as much as a new report, such as 2h; auto: the age "
+            "that predicts the next step best; forever: all reports count fully.",
         ),
     ] = "auto",
     presence: Annotated[
         Literal["hidden", "shown"],
         typer.Option(
-            help="hidden: devices answer at random moments; shown: after each trip, which is not private."
+            help="hidden: devices answer at random moments; shown: devices answer after each trip, which "
+            "is not private."
         ),
     ] = "hidden",
     area: AreaOption = None,
@@ -74,13 +83,15 @@ def stream(
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = "auto",
     grid: Annotated[
-        str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+        str,
+        typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number."),
     ] = "auto",
     method: Annotated[
         str,
         typer.Option(
             autocompletion=method_names,
-            help="single-report, or a method of an installed package, such as retrasyn, lpd or lpa.",
+            help="Name of the method: single-report, or a method of an installed package, such as "
+            "retrasyn, lpd or lpa.",
         ),
     ] = "single-report",
     option: MethodOptions = None,
@@ -88,23 +99,24 @@ def stream(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File for a log of positions, with one JSON line for each tick; - is standard output.",
+            help="File for the positions of the synthetic travellers, with one JSON line for each tick; "
+            "- writes to standard output.",
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Seed of all random numbers, to repeat an experiment exactly. Never publish a "
-            "result with a seed.",
+            help="Seed of all random numbers, to repeat an experiment exactly. Never publish a result "
+            "that was made with a seed.",
         ),
     ] = None,
     to: ToOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Simulate a stream: play real trips in the order of their times, and draw synthetic trips step by step.
+    """Simulate a stream: replay real trips in the order of their times, and draw synthetic trips step by step.
 
-    Each step uses only reports that have arrived before it. Synthetic trips have times on the clock of the input.
+    Each step uses only the reports that arrived before it.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered

@@ -50,7 +50,7 @@ OutputOption = Annotated[
         "--out",
         metavar="FILE",
         parser=typed_path,
-        help="File for the synthetic trips; - is standard output.",
+        help="File for the synthetic trips; - writes to standard output.",
     ),
 ]
 EpsilonOption = Annotated[
@@ -60,15 +60,20 @@ MethodOption = Annotated[
     str,
     typer.Option(
         autocompletion=method_names,
-        help="single-report, paper, paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, "
-        "privtrace, or a method of an installed package.",
+        help="Name of the method: single-report, paper, paper-unpadded, randsyn, combtran, noadapt, "
+        "adatrace, dpt, ngram, ngram-full, privtrace, or a method of an installed package.",
     ),
 ]
 GridOption = Annotated[
-    str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses it.")
+    str, typer.Option(metavar="N|auto", help="Number of cells per side of the grid; auto chooses the number.")
 ]
 BoundsFromDataOption = Annotated[
-    bool, typer.Option("--bounds-from-data", help="Take the bounds from the raw data. This is not private.")
+    bool,
+    typer.Option(
+        "--bounds-from-data",
+        help="Use the smallest rectangle around the real trips if --bounds is not given; this is not "
+        "private.",
+    ),
 ]
 CountOption = Annotated[
     int | None,
@@ -78,46 +83,56 @@ CountOption = Annotated[
 ]
 MethodOptions = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Option of the method; may be given several times."),
+    typer.Option(
+        metavar="NAME=VALUE", help="Set an option of the method, such as cap=20; may be given several times."
+    ),
 ]
 AreaOption = Annotated[
     Path | None,
-    typer.Option(help="GeoJSON file of public polygons, such as land; synthetic trips stay in them."),
+    typer.Option(
+        help="GeoJSON file of public polygons, such as land; synthetic trips stay inside the polygons."
+    ),
 ]
 TimeOption = Annotated[
     Literal["auto", "off"],
     typer.Option(
-        help="auto: ask for departure times and speeds if the input has times; off: never ask for them."
+        help="auto: ask users for departure time and speed if the input has times; off: do not ask "
+        "about time."
     ),
 ]
 PilotOption = Annotated[
     float | None,
     typer.Option(
-        help="Share of users who are asked first how far they travel; their answers help to choose the grid."
+        help="Fraction of the users, such as 0.05, who are asked first how far they travel; their "
+        "answers help to choose the grid."
     ),
 ]
 SimulationOption = Annotated[
     Literal["counts", "devices"],
-    typer.Option(help="counts: draw the tallies directly, which is fast; devices: make every single report."),
+    typer.Option(
+        help="counts: simulate only the sums of all reports, which is fast; devices: simulate each "
+        "single report."
+    ),
 ]
 ModelOption = Annotated[
     Path | None,
     typer.Option(
-        help="Also save the fitted model in this file (.npz); `sample` can draw the same trips from it."
+        help="Also save the fitted model in this file (.npz), from which `ldptrace sample` draws trips."
     ),
 ]
 SeedOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Seed of all random numbers, to repeat an experiment exactly. Never publish a "
-        "result with a seed.",
+        help="Seed of all random numbers, to repeat an experiment exactly. Never publish a result "
+        "that was made with a seed.",
     ),
 ]
 UnitOption = Annotated[
     Literal["user", "trip"],
     typer.Option(
-        help="What epsilon protects if a column names users: a user with all trips, or a single trip."
+        help="What epsilon protects if a column names the users; user: each user with all trips; "
+        "trip: each single trip."
     ),
 ]
 
@@ -154,9 +169,10 @@ def synthesize(
     json_file: JsonOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Make synthetic trips from real ones, under local differential privacy. Each trajectory plays one device.
+    """Make synthetic trips from real trips, under local differential privacy.
 
-    If a column names the user, one trajectory of each user is drawn at random and plays the user's device.
+    The command simulates a device for each trajectory. If a column names the users, it simulates a device for each
+    user, with one trajectory of the user drawn at random.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder

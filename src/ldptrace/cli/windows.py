@@ -29,23 +29,30 @@ EveryOption = Annotated[
 RecentOption = Annotated[
     str | None,
     typer.Option(
-        metavar="DURATION", help="Largest age of a trip when its window ends; by default as long as --every."
+        metavar="DURATION",
+        help="Largest age of a trip that a device may report about, measured at the end of the "
+        "window; by default the length of a window.",
     ),
 ]
 StartOption = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="When the first window starts; by default 1970-01-05T00:00Z."),
+    typer.Option(
+        metavar="TIME", help="Time at which the first window starts; by default 1970-01-05T00:00Z, a Monday."
+    ),
 ]
 LifetimeOption = Annotated[
     str | None,
     typer.Option(
         metavar="E",
-        help="Largest epsilon that all answers of a device together may cost; by default that "
+        help="Largest epsilon that all answers of a device together may cost; by default the epsilon "
         "of ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
-    str | None, typer.Option(metavar="A,B,C", help="Ask only these questions, such as visits,length.")
+    str | None,
+    typer.Option(
+        metavar="A,B,C", help="Ask only these questions, separated by commas, such as visits,length."
+    ),
 ]
 
 
@@ -88,14 +95,17 @@ def questions_of(text: str | None) -> list[str] | None:
 
 AtOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="TIME", help="Time of each tally; give one for each tally, in the same order."),
+    typer.Option(
+        metavar="TIME",
+        help="Time of a tally, such as 2027-03-01; give the option once for each tally, in the same order.",
+    ),
 ]
 RememberOption = Annotated[
     str,
     typer.Option(
         metavar="auto|forever|DURATION",
-        help="With --at: age at which a report counts half; auto chooses the age that "
-        "predicts the next tally best.",
+        help="With --at, age at which a report counts half as much as a new report, such as 30d; "
+        "auto: the age that predicts the next tally best; forever: all reports count fully.",
     ),
 ]
 

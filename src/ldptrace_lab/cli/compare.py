@@ -26,53 +26,89 @@ def register(app: typer.Typer) -> None:
 
 @with_reading()
 def compare(
-    real: Annotated[Path, typer.Argument(metavar="REAL", help="File or folder of the real trajectories.")],
+    real: Annotated[Path, typer.Argument(metavar="REAL", help="File or folder of the real trips.")],
     methods: Annotated[
         str,
         typer.Option(
             "--methods",
             metavar="A,B,C",
-            help="Methods of synthesize or stream; NAME+map is the method with the map of --roads.",
+            help="Methods to compare, separated by commas; NAME+map is the method NAME with the street "
+            "map of --roads.",
         ),
     ],
     reading: Reading,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of results; runs that it holds are not repeated.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Folder for the results; runs whose results are in the folder are not repeated.",
+        ),
     ],
-    epsilons: Annotated[str, typer.Option("--epsilons", metavar="E,E", help="Privacy budgets.")] = "0.5,1,2",
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each method at each epsilon.")] = 3,
+    epsilons: Annotated[
+        str, typer.Option("--epsilons", metavar="E,E", help="Values of epsilon, separated by commas.")
+    ] = "0.5,1,2",
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help="Number of runs of each method at each epsilon.")
+    ] = 3,
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", help="Another real set, with tables of its own; repeatable."),
+        typer.Option(
+            "--data",
+            help="File of another set of real trips, with its own tables of results; may be given "
+            "several times.",
+        ),
     ] = None,
     grid: Annotated[
-        str, typer.Option("--grid", metavar="N|auto", help="Cells per side of the methods; metrics use 6.")
+        str,
+        typer.Option(
+            "--grid",
+            metavar="N|auto",
+            help="Number of cells per side of the grid of the methods; auto chooses the number. The "
+            "metrics always use 6 x 6 cells.",
+        ),
     ] = "auto",
     roads: Annotated[
         Path | None,
         typer.Option(
-            "--roads", metavar="NETWORK", help="Public road network, for +map and for the controls."
+            "--roads",
+            metavar="NETWORK",
+            help="Public road network, for methods NAME+map and for the comparison with the map alone "
+            "and plain routing.",
         ),
     ] = None,
     tick: Annotated[
         float | None,
-        typer.Option("--tick", metavar="SECONDS", help="Also compare as streams; methods of stream need it."),
+        typer.Option(
+            "--tick",
+            metavar="SECONDS",
+            help="Length of a tick in seconds; the sets are then also compared as streams. Methods for "
+            "streams need this option.",
+        ),
     ] = None,
     time: Annotated[
-        bool, typer.Option("--time/--no-time", help="Also ask about times, if the method can.")
+        bool,
+        typer.Option(
+            "--time/--no-time", help="Also ask users about departure time and speed, if the method can."
+        ),
     ] = False,
     users: Annotated[
-        int | None, typer.Option("--users", min=2, help="Use a random sample of this many trajectories.")
+        int | None, typer.Option("--users", min=2, help="Use a random sample of this many trips.")
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Number of processes; by default that of the processors."),
+        typer.Option(
+            "--jobs",
+            min=1,
+            help="Number of processes that run at the same time; by default one for each processor.",
+        ),
     ] = None,
 ) -> None:
-    """Compare methods at several epsilons: mean and spread over seeds, as CSV, Markdown, LaTeX and a page.
+    """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
+    page.
 
-    A fresh real sample and, with --roads, the map alone and plain routing are compared too. An interrupted run
-    continues where it stopped.
+    The comparison includes a fresh sample of the real trips and, with --roads, trips from the map alone and plain
+    routing (shortest paths). An interrupted comparison continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
     from ldptrace_lab.compare.runs import Question

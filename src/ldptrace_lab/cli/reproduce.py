@@ -37,38 +37,74 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    name: Annotated[Name, typer.Argument(help="Which table or figure of the paper; all makes one page.")],
+    name: Annotated[
+        Name,
+        typer.Argument(
+            help="Experiment of the LDPTrace paper to repeat; all repeats every experiment and writes "
+            "one page."
+        ),
+    ],
     data: Annotated[
-        Path | None, typer.Option("--data", help="Trajectories to use instead of generated ones.")
+        Path | None, typer.Option("--data", help="File of trips to use instead of generated data sets.")
     ] = None,
     scale: Annotated[
         ScaleName,
-        typer.Option("--scale", help="Small sets for a quick look, or the paper's sizes and repeats."),
+        typer.Option(
+            "--scale",
+            help="quick: small data sets; paper: as many trips and repeats as in the LDPTrace paper.",
+        ),
     ] = "quick",
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of results; what it holds is not measured again.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Folder for the results; results that are in the folder are not measured again.",
+        ),
     ] = Path("reproduce"),
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", min=1, help="Repeats of every measurement; 3 quick, 5 in the paper."),
+        typer.Option(
+            "--repeats",
+            min=1,
+            help="Number of repeats of every measurement; by default 3 with --scale quick and 5 with "
+            "--scale paper.",
+        ),
     ] = None,
     users: Annotated[
         int | None,
-        typer.Option("--users", min=2, help="Trajectories of each generated set; of --data a random choice."),
+        typer.Option(
+            "--users",
+            min=2,
+            help="Number of trips of each generated data set, or size of the random sample that is drawn "
+            "from --data.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of data and simulation.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Seed of the generated data and of the simulation.")
+    ] = 1,
     grid: Annotated[
         int | None,
-        typer.Option("--grid", metavar="N", help="Cells per side where N is not varied; 6, as in the paper."),
+        typer.Option(
+            "--grid",
+            metavar="N",
+            help="Number of cells per side of the grid, except in the experiment that varies it; by "
+            "default 6, as in the LDPTrace paper.",
+        ),
     ] = None,
     places: Annotated[
-        Path | None, typer.Option("--places", help="Table of places of --data, for unmodified-ngram.")
+        Path | None,
+        typer.Option(
+            "--places",
+            help="Table of the places that the trips of --data visit, for the experiment unmodified-ngram.",
+        ),
     ] = None,
     beside: Annotated[
         Beside | None,
         typer.Option(
             "--beside",
-            help="Data set whose published values are drawn beside --data; by default by the name of the file.",
+            help="Data set of the LDPTrace paper whose published values are shown beside the values of "
+            "--data; by default the data set that the file is named after.",
         ),
     ] = None,
     bounds: BoundsOption = None,
@@ -77,7 +113,7 @@ def reproduce(
     # As the published numbers were measured.
     outside: OutsideOption = "drop",
 ) -> None:
-    """Measure a table or figure of the paper again; write CSV, JSON and a plot with the published values beside."""
+    """Repeat an experiment of the LDPTrace paper; write results and published values as CSV, JSON and a page."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
     from ldptrace_lab.reproduce.page import write_page
     from ldptrace_lab.reproduce.published import SETS
