@@ -51,7 +51,7 @@ def path_model(out: Path) -> None:
     moves = [int(np.flatnonzero((graph.source == a) & (graph.target == b))[0]) for a, b in pairwise(cells)]
     turns = [int(graph.turns[a][list(graph.following[a]).index(b)]) for a, b in pairwise(moves)]
     at = np.stack(np.divmod(np.array(cells), CELLS), axis=1) + 0.5
-    figure, axis = plt.subplots(figsize=(5.2, 6.4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(5.6, 4.9), layout="constrained")
     table = np.exp(model.start).reshape(CELLS, CELLS).T
     shades = axis.imshow(table, origin="lower", extent=(0, CELLS, 0, CELLS), cmap="Blues", vmin=0, alpha=0.6)
     axis.set_xticks(range(CELLS + 1), [])
@@ -73,10 +73,10 @@ def path_model(out: Path) -> None:
     _label(axis, at[0] - 0.34 * (at[1] - at[0]), model.start[cells[0]], "start")
     _label(axis, at[-1] + 0.34 * (at[-1] - at[-2]), model.end[cells[-1]], "end")
     for kind, marker in (("start", "o"), ("move", ">"), ("turn", "D"), ("end", "s")):
-        axis.plot([], [], marker=marker, color=COLOURS[kind], ms=9, ls="", label=f"factor of the {kind}")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        axis.plot([], [], marker=marker, color=COLOURS[kind], ms=9, ls="", label=kind)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, title="factors of the path")
     label = "factor of a start in the cell (1: no preference)"
-    figure.colorbar(shades, ax=axis, location="top", shrink=0.9, label=label)
+    figure.colorbar(shades, ax=axis, label=label)
     _save(figure, out / "path-model.svg")
 
 
@@ -91,7 +91,7 @@ def _fitted() -> PathModel:
 
 def _shown_path(model: PathModel) -> list[int]:
     """Of the drawn paths, the first of six different cells that spans the map and goes straight on twice."""
-    paths = model.sample_paths(20_000, np.random.default_rng(1))
+    paths = model.sample_paths(200_000, np.random.default_rng(1))
     for begin, end in pairwise(paths.offsets.tolist()):
         cells = paths.cells[begin:end].tolist()
         x, y = np.divmod(np.array(cells), CELLS)
@@ -140,7 +140,7 @@ def local_and_central(out: Path) -> None:
     plt = _pyplot()
     found = errors(NOTES.read_text(encoding="utf-8"))
     names = list(found)
-    figure, axes = plt.subplots(2, 1, figsize=(5.6, 6.6))
+    figure, axes = plt.subplots(2, 1, figsize=(5.6, 5.2))
     for axis, metric in zip(axes, ("density", "trip"), strict=True):
         for method, (_, marker, colour) in METHODS.items():
             points = [
@@ -158,8 +158,8 @@ def local_and_central(out: Path) -> None:
     for words, marker, colour in METHODS.values():
         hollow = "none" if colour == "tab:orange" else colour
         axes[0].plot([], [], marker, color=colour, mfc=hollow, ms=8, mew=1.6, label=words)
-    figure.tight_layout(rect=(0, 0.17, 1, 1))
-    figure.legend(loc="lower center", ncols=1, fontsize=9, frameon=False)
+    figure.tight_layout(rect=(0, 0.12, 1, 1))
+    figure.legend(loc="lower center", ncols=2, fontsize=9, frameon=False)
     _save(figure, out / "local-and-central.svg")
 
 

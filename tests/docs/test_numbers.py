@@ -137,7 +137,7 @@ def test_the_comparison_shows_what_the_lab_notes_have(place: str) -> None:
     ]
     found = {row[0]: dict(zip(heads, row, strict=True)) for row in rows if row[1] == "1"}
     shown = [table for table in tables(COMPARED) if place in next(iter(table.values()))]
-    for table, metric in zip(shown, ("density", "trip", "d96"), strict=True):
+    for table, metric in zip(shown, ("density", "trip"), strict=True):
         for method in METHODS:
             name = next(name for name in table if name.split(" ")[0] == f"`{method}`")
             if table[name][place]:
