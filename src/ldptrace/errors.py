@@ -17,11 +17,11 @@ from __future__ import annotations
 
 
 class LdptraceError(Exception):
-    """Base class of all errors that this package raises."""
+    """Base class of all errors that ldptrace raises."""
 
 
 class InputError(LdptraceError, ValueError):
-    """An input cannot be used; the message says why."""
+    """An input cannot be used. The message says what is wrong and what is allowed."""
 
 
 class FormatError(InputError):

@@ -240,34 +240,54 @@ def synthesize(
     sample_seed: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Trajectories:
-    """Make synthetic trips that resemble the trips of `real`, under epsilon-local differential privacy.
+    """Make synthetic trips that resemble the real trips, under epsilon-local differential privacy.
 
-    `real` is anything that `ldptrace.read` accepts: trajectories, a data frame, an Arrow table, the name of a file.
-    Each trajectory plays the device of one user. If a column names the users, one trajectory of each user is drawn
-    at random. With `unit="trip"` every trip takes part, and the promise holds for each trip only.
-
-    An empty trajectory is a device without a trip. It sends a null answer, and the model estimates the number of
-    such devices. `count` is the number of synthetic trips; by default it is the estimated number of devices with a
+    The function simulates a collection. Each trajectory of `real` plays the device of one user. If a column names the
+    users, each user has one device, with one trajectory drawn at random. An empty trajectory is a device without a
     trip.
 
-    `bounds` are public knowledge about the area. With `bounds_from_data` they are taken from the data; this is not
-    private, and the promise says so. `outside` decides what happens to trips that leave the bounds: `"cut"` ends them
-    at the border, `"drop"` omits them, which weakens the promise, and `"clamp"` moves their points to the border.
+    The data and what is protected:
 
-    `area`, `roads` and `routes` are public knowledge. Each is a file, or what `ldptrace.read_area`,
-    `ldptrace.read_roads` or `ldptrace.read` returns. Synthetic trips stay in the area and follow the streets or the
-    routes. Their points are `spacing` units (metres if coordinates are degrees) or `interval` seconds apart. Some trips
-    leave the streets if the answers show clearly that real trips do; with `off_streets="never"` none does.
+    - `real`: trajectories, a data frame, an Arrow table or the name of a file, as for `ldptrace.read`.
+    - `epsilon`: the privacy budget of each user; smaller is more private.
+    - `unit`: "user" protects each user with all trips. "trip" lets every trip take part and protects each single
+      trip.
+    - `bounds`: the rectangle (x0, y0, x1, y1) of the map, from public knowledge. `bounds_from_data=True` takes the
+      rectangle from `real`, which is not private.
+    - `outside`: what happens to trips that leave the bounds. "cut" cuts them at the border, "clamp" moves their outer
+      points to the border, and "drop" omits them, which weakens the promise.
+    - `crs`: the coordinate system, such as "EPSG:4326".
 
-    If `real` has times, devices are asked about times and synthetic trips have times, unless `time` is "off". Times
-    are seconds of the local day, or times on the day `date`. `timezone` names the local time zone. With `week`, devices
-    are also asked for the day of the week. `centre` is the public centre of the city.
+    The model and the synthetic trips:
 
-    Devices take their random numbers from the operating system. With a `seed` they repeat the same draws, for
-    experiments. Never publish a result with a seed: anyone who guesses the seed can test guesses about a user.
-    `sample_seed` repeats only the sampling of the fitted model and the placement of points, and need not be secret.
+    - `method`, `options`: the name of the method, and further options of the method by name.
+    - `grid`: the number of cells per side. "auto" chooses the number from public facts.
+    - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
+    - `count`: the number of synthetic trips. The default is the estimated number of devices with a trip.
+    - `area`, `roads`, `routes`: public polygons, a public road network or public trips, as files or as the results of
+      `ldptrace.read_area`, `ldptrace.read_roads` and `ldptrace.read`. Synthetic trips stay in the area and follow the
+      streets or routes.
+    - `off_streets`: "auto" lets some trips leave the streets if the answers show clearly that real trips do. "never"
+      keeps all trips on the streets.
+    - `spacing`, `interval`: the distance (in metres if coordinates are degrees) or the seconds between two points of
+      a synthetic trip.
 
-    `options` are further options of the `method`, by name.
+    Times:
+
+    - `time`: "auto" asks devices about times if `real` has times; synthetic trips then have times too. "off" does not
+      ask.
+    - `week`: whether devices are also asked for the day of the week.
+    - `centre`: the public centre of the city. Devices are asked whether a trip goes towards the centre or away from
+      it.
+    - `date`: the date of the synthetic trips. Without a date, their times are seconds of the local day.
+    - `timezone`: the local time zone, such as "Europe/Berlin".
+
+    Random numbers:
+
+    - `simulation`: "counts" simulates only the sums of all reports, which is fast. "devices" simulates each report.
+    - `seed`: makes an experiment repeatable. Never publish a result that was made with a seed, because anyone who
+      guesses the seed can test guesses about a user.
+    - `sample_seed`: repeats only the drawing of trips from the fitted model. A sample seed may be published.
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))

@@ -66,9 +66,9 @@ direction_of = kernel(lattice.direction)
 
 @dataclass(frozen=True, eq=False)
 class CellPaths:
-    """Many cell paths: trips as lists of cell numbers. Consecutive cells of a path are neighbours.
+    """A set of cell paths: trips as lists of cell numbers.
 
-    An empty path is a trajectory without points. Its device sends a null answer.
+    Two consecutive cells of a path are neighbours. An empty path stands for a device without a trip.
     """
 
     cells: Ints32
@@ -86,18 +86,18 @@ class CellPaths:
 
     @property
     def sizes(self) -> Ints:
-        """Number of cells of each path, the paper's |T|."""
+        """Number of cells of each path."""
         return np.diff(self.offsets)
 
     def take(self, indices: ArrayLike) -> CellPaths:
-        """The paths at `indices` (numbers or a mask), in that order."""
+        """Return the paths at these indices (numbers or a mask), in this order."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         offsets, source = ragged.taken(self.offsets, picked)
         return CellPaths(self.cells[source], offsets, self.grid)
 
     def part(self, start: int, stop: int) -> CellPaths:
-        """The paths from number `start` to before `stop`. Cells are not copied."""
+        """Return the paths from index `start` up to, but not including, `stop`. Cells are not copied."""
         first, last = self.offsets[start], self.offsets[stop]
         return CellPaths(self.cells[first:last], self.offsets[start : stop + 1] - first, self.grid)
 
@@ -108,24 +108,25 @@ class CellPaths:
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
     def starts(self) -> Ints32:
-        """First cell of every path that is not empty."""
+        """Return the first cell of every path, without empty paths."""
         return self.cells[self.offsets[:-1][self.sizes > 0]]
 
     def ends(self) -> Ints32:
-        """Last cell of every path that is not empty."""
+        """Return the last cell of every path, without empty paths."""
         return self.cells[self.offsets[1:][self.sizes > 0] - 1]
 
     @staticmethod
     def from_lists(paths: Sequence[Sequence[int]], grid: Grid) -> CellPaths:
-        """Make paths from Python lists of cell numbers, for examples and tests."""
+        """Make paths from Python lists of cell numbers."""
         offsets = ragged.offsets_of([len(path) for path in paths])
         return CellPaths(np.array([cell for path in paths for cell in path], dtype=np.int32), offsets, grid)
 
     @staticmethod
     def from_trajectories(trajectories: Trajectories, grid: Grid) -> CellPaths:
-        """The cells of the points, without repeats. Gaps are filled by steps to neighbouring cells, also diagonal ones.
+        """Find the cells that each trajectory crosses, in order.
 
-        Points outside the bounds belong to the nearest cell at the border, as on a device.
+        Between two distant points, the path goes from cell to neighbouring cell, also diagonally. A point outside the
+        bounds belongs to the nearest cell at the border.
 
         >>> line = Trajectories.from_lists([[(0.5, 0.5), (0.6, 0.5), (2.5, 2.5)]])
         >>> CellPaths.from_trajectories(line, Grid((0, 0, 3, 3), 3)).cells.tolist()

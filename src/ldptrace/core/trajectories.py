@@ -45,17 +45,19 @@ class Trajectory:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectories:
-    """Many trajectories as columns of points. Trajectory `k` has the points `offsets[k]:offsets[k + 1]`.
+    """A set of trajectories, stored as columns of points.
 
-    `x`, `y` and `t` have one value per point. Times `t` are seconds since 1970 UTC, or seconds of the local day if all
-    are below two days (see `ldptrace.core.times`). `timezone` names the local time zone (None: UTC).
+    Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
-    `ids` are the identifiers of the trajectories in their data set. `extra` has further columns with one value per
-    trajectory, and `user` names the column of the users. `crs` is a label such as "EPSG:4326" (None: planar, unknown).
-    `provenance` is the privacy promise of a synthetic set (None: no promise, as for real data).
-
-    If trips were cut at the bounds, `trips` has the number of the trip of each trajectory. Pieces of one trip are
-    adjacent and belong to one device. None means that every trajectory is a whole trip.
+    - `x`, `y`, `t`: coordinates and time of each point. Times are seconds since 1970 in UTC. If all times are below
+      two days, they are seconds of the local day.
+    - `timezone`: the local time zone. None means UTC.
+    - `crs`: the coordinate system, such as "EPSG:4326". None means plane coordinates.
+    - `ids`: the identifier of each trajectory in its data set.
+    - `extra`, `user`: further columns with one value per trajectory, and the name of the column with the users.
+    - `provenance`: the privacy promise of synthetic trips. Real trips have none.
+    - `trips`: the number of the trip that each trajectory belongs to, if trips were cut into pieces at the bounds.
+      Pieces of one trip are adjacent and belong to one device.
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
@@ -121,7 +123,7 @@ class Trajectories:
     def __getitem__(self, which: slice | ArrayLike) -> Trajectories: ...
 
     def __getitem__(self, which: int | slice | ArrayLike) -> Trajectory | Trajectories:
-        """One trajectory by its place; several by a slice, numbers or a mask."""
+        """Return one trajectory by its index, or several by a slice, a list of indices or a mask."""
         if isinstance(which, int | np.integer):
             if not -len(self) <= which < len(self):
                 raise IndexError(f"there is no trajectory {which}, there are {len(self)}")
@@ -162,7 +164,7 @@ class Trajectories:
 
     @property
     def users(self) -> Ints:
-        """The user of each trajectory, as numbers from 0. Without a user column, each trip has its own user."""
+        """Number of the user of each trajectory, from 0. Without a user column, each trip has its own user."""
         trips = np.arange(len(self)) if self.trips is None else self.trips
         if self.user is None or self.extra is None:
             return trips
@@ -175,12 +177,12 @@ class Trajectories:
 
     @property
     def trip_count(self) -> int:
-        """Number of trips. Pieces of one trip count once."""
+        """Number of trips. All pieces of one trip count as one trip."""
         return len(self) if self.trips is None else len(np.unique(self.trips))
 
     @property
     def has_dates(self) -> bool:
-        """Whether times are seconds since 1970, not seconds of a day."""
+        """Whether times have a date: True for seconds since 1970, False for seconds of a day."""
         return are_dates(self.t)
 
     @property
@@ -194,22 +196,22 @@ class Trajectories:
 
     @property
     def numbers(self) -> Ints:
-        """The ids of the trajectories, or 0, 1, 2, ... if they have none."""
+        """The ids of the trajectories, or 0, 1, 2, ... if the trajectories have no ids."""
         return np.arange(len(self), dtype=np.int64) if self.ids is None else self.ids
 
     @property
     def is_geographic(self) -> bool:
-        """Whether x is longitude and y latitude, in degrees."""
+        """Whether coordinates are longitude and latitude in degrees."""
         return is_geographic(self.crs)
 
     def bounds(self) -> tuple[float, float, float, float]:
-        """Smallest box around all points. It comes from the data, so it is not private."""
+        """Return the smallest rectangle around all points. For real trips, this rectangle is not private."""
         if self.points == 0:
             raise InputError("a set without points has no bounds")
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
 
     def take(self, indices: ArrayLike) -> Trajectories:
-        """The trajectories at `indices` (numbers or a mask), in that order."""
+        """Return the trajectories at these indices (numbers or a mask), in this order."""
         picked = np.asarray(indices)
         # A mask keeps the order, so a mask of points will do; their numbers would be eight times as large.
         source = np.repeat(picked, self.sizes) if picked.dtype == np.bool_ else None
@@ -230,7 +232,7 @@ class Trajectories:
         )
 
     def part(self, start: int, stop: int) -> Trajectories:
-        """The trajectories from number `start` to before `stop`. Points are not copied."""
+        """Return the trajectories from index `start` up to, but not including, `stop`. Points are not copied."""
         first, last = self.offsets[start], self.offsets[stop]
         return replace(
             self,
@@ -246,7 +248,7 @@ class Trajectories:
     def split(self, gap_seconds: float) -> Trajectories:
         """Cut trajectories between two points that are more than `gap_seconds` apart in time.
 
-        The parts get new numbers. The column `whole_id` names the trajectory that a part was cut from.
+        The column `whole_id` of the result names the trajectory that each part was cut from.
 
         >>> log = Trajectories([0, 1, 2], [0, 0, 0], [0, 3], t=[0, 60, 4000], ids=[7])
         >>> parts = log.split(900)
@@ -271,7 +273,8 @@ class Trajectories:
         )
 
     def pieces_of(self, owner: Ints) -> pa.Table:
-        """Extra columns for pieces of these trajectories. One column names the trajectory that a piece was cut from."""
+        """Return the extra columns for pieces of these trajectories, with a column `whole_id` that names the whole
+        trajectory."""
         whole = pa.array(owner if self.ids is None else self.ids[owner])
         if self.extra is None:
             return pa.table({WHOLE: whole})
@@ -280,7 +283,7 @@ class Trajectories:
 
     @staticmethod
     def concat(parts: Sequence[Trajectories]) -> Trajectories:
-        """Join several sets. `t` and `ids` are kept if every set has them."""
+        """Join several sets of trajectories. Times and ids are kept if every set has them."""
         if not parts:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
         labels = {part.crs for part in parts}
@@ -316,7 +319,7 @@ class Trajectories:
     def from_lists(
         trajectories: Sequence[Sequence[tuple[float, float]]], *, crs: str | None = None
     ) -> Trajectories:
-        """Make trajectories from Python lists of (x, y), for examples and tests."""
+        """Make trajectories from Python lists of points (x, y)."""
         flat = [point for trajectory in trajectories for point in trajectory]
         columns = np.array(flat, dtype=np.float64).reshape(-1, 2)
         offsets = ragged.offsets_of([len(trajectory) for trajectory in trajectories])
@@ -345,15 +348,17 @@ class Trajectories:
         crs: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """Make trajectories from an Arrow table with one row per trajectory (lists `x`, `y`, `t`) or per point.
+        """Make trajectories from an Arrow table with one row per point, or one row per trajectory with lists `x`,
+        `y`, `t`.
 
-        Columns are found by their usual names, or by those in `names`. A column `t0` is added to `t`.
+        Columns are recognised by their usual names, unless `names` gives other names. If the table has a column `t0`,
+        it is added to the times `t`.
         """
         found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)
 
     def to_arrow(self) -> pa.Table:
-        """An Arrow table with one row per trajectory: `traj_id`, `x`, `y`, `t` if known, extra columns."""
+        """Return an Arrow table with one row per trajectory: id, lists of x, y and t, and extra columns."""
         large = self.points > np.iinfo(np.int32).max
         array_type = pa.LargeListArray if large else pa.ListArray
         offsets = column_of(self.offsets if large else self.offsets.astype(np.int32))
@@ -378,7 +383,10 @@ class Trajectories:
         crs: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """Make trajectories from a data frame with one row per point. Columns have usual names, or those given here."""
+        """Make trajectories from a data frame with one row per point.
+
+        Columns are recognised by their usual names, unless `x`, `y`, `t`, `id` or `user` gives another name.
+        """
         names = Names(x, y, t, id, user)
         found = Trajectories.from_arrow(frames.table_of(frame), names=names, crs=crs, timezone=timezone)
         return replace(found, provenance=frames.promised(frame))
@@ -392,7 +400,8 @@ class Trajectories:
         user: str | None = None,
         timezone: str | None = None,
     ) -> Trajectories:
-        """Make trajectories from a GeoDataFrame of points (one row each) or of lines (each part is a trajectory)."""
+        """Make trajectories from a GeoDataFrame of points (one row per point) or of lines (each line is a
+        trajectory)."""
         kinds = set(frame.geom_type.dropna())
         names = Names(t=t, id=id, user=user)
         if kinds == {"Point"} and not (ID in frame.columns and frame[ID].is_unique):
@@ -414,16 +423,16 @@ class Trajectories:
 
     @staticmethod
     def from_movingpandas(collection: Any) -> Trajectories:
-        """Make trajectories from a TrajectoryCollection or a Trajectory of movingpandas."""
+        """Make trajectories from a Trajectory or a TrajectoryCollection of MovingPandas."""
         several = hasattr(collection, "to_point_gdf") and hasattr(collection, "trajectories")
         frame = collection.to_point_gdf() if several else collection.df
         name = collection.get_traj_id_col() if several else collection.traj_id_col_name
         return Trajectories.from_geopandas(frame, id=name)
 
     def to_pandas(self) -> Any:
-        """A data frame with one row per point: `traj_id`, `x` and `y` (or `lon` and `lat`), `t`, other columns.
+        """Return a data frame with one row per point: id, coordinates, time and extra columns.
 
-        Times are date-times in UTC, or seconds if they are seconds of a day.
+        Times with a date are date-times in UTC. Times of a day are seconds.
         """
         pandas = needed("pandas")
         axes = ("lon", "lat") if self.is_geographic else ("x", "y")
@@ -437,9 +446,10 @@ class Trajectories:
         return self._marked(pandas.DataFrame(columns))
 
     def to_geopandas(self) -> Any:
-        """A GeoDataFrame with one line per trajectory, or a Point if it has one point, or nothing if it has none.
+        """Return a GeoDataFrame with one line per trajectory.
 
-        Times, if known, are arrays of seconds in the column `t`.
+        A trajectory with one point becomes a Point, and an empty trajectory has no geometry. The column `t` has
+        arrays of seconds.
         """
         columns: dict[str, Any] = {ID: self.numbers}
         if self.t is not None:
@@ -450,7 +460,10 @@ class Trajectories:
         return self._marked(frames.lines_frame(self.x, self.y, self.offsets, columns, self.crs))
 
     def to_movingpandas(self, *, date: str | None = None) -> Any:
-        """A TrajectoryCollection of movingpandas. Times of a day become times on `date` (None: 1970-01-01)."""
+        """Return a TrajectoryCollection of MovingPandas.
+
+        Times without a date become times on the day `date`, by default 1970-01-01.
+        """
         if self.t is None:
             raise InputError("movingpandas needs times, and these trajectories have none")
         moving, geopandas = needed("movingpandas"), needed("geopandas")

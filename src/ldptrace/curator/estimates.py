@@ -41,7 +41,10 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """Estimates for each question, by its name, with their plan. A model needs nothing else."""
+    """The estimates of a collection: for each question, the estimated share of users for each item.
+
+    `estimates["visits"]` gives the estimates of one question, and `estimates.plan` the plan.
+    """
 
     plan: Plan
     by_question: dict[str, Estimate]
@@ -57,9 +60,9 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_tally(plan: Plan, tally: Tally) -> Estimates:
-        """Unbiased estimates from the counts of a tally (eq. 3), with standard errors (eq. 4).
+        """Compute unbiased estimates and their standard errors from a tally.
 
-        A question that nobody was asked has frequencies of zero and infinite standard errors.
+        A question that nobody was asked gets shares of 0 and infinite standard errors.
         """
         if tally.plan_id not in (plan.id, *plan.ancestors[tally.round :]):
             raise InputError(f"the tally belongs to plan {tally.plan_id[:12]}, this is plan {plan.id[:12]}")
@@ -67,7 +70,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_sums(plan: Plan, round_number: int, sums: Sums) -> Estimates:
-        """Estimates from weighted sums of tallies. Standard errors follow from the effective number of users."""
+        """Compute estimates from weighted sums of tallies, with standard errors by the effective number of users."""
         asks = plan.rounds[round_number].asks
         return Estimates(
             plan, {ask.question.name: _debiased(ask, *sums.of_ask(k)) for k, ask in enumerate(asks)}
@@ -75,7 +78,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_tallies(plan: Plan, tallies: Iterable[Tally]) -> Estimates:
-        """Estimates of all rounds. Tallies of the same round are added."""
+        """Compute estimates from the tallies of all rounds. Tallies of the same round are added."""
         by_round: dict[int, Tally] = {}
         for tally in tallies:
             by_round[tally.round] = by_round[tally.round] + tally if tally.round in by_round else tally
@@ -85,15 +88,15 @@ class Estimates(Mapping[str, Estimate]):
         return estimates
 
     def joined(self, other: Estimates) -> Estimates:
-        """These estimates together with those of a later round. The plan is that of the later round."""
+        """Join these estimates with the estimates of a later round."""
         return Estimates(other.plan, {**self.by_question, **other.by_question})
 
     def without(self, *names: str) -> Estimates:
-        """These estimates without the answers to some questions."""
+        """Return the estimates without some questions, which are given by name."""
         return Estimates(self.plan, {name: found for name, found in self.items() if name not in names})
 
     def to_json(self) -> str:
-        """All estimates with their plan, as one document."""
+        """Return all estimates and their plan as JSON."""
         questions = {
             name: {
                 "frequencies": found.frequencies.tolist(),
@@ -109,7 +112,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_json(text: str | bytes) -> Estimates:
-        """Read and check the JSON that `to_json` wrote."""
+        """Read and check the JSON that `to_json` returns."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):

@@ -63,10 +63,10 @@ _LANES = np.array(
 
 
 class Receiver:
-    """Counts the reports of one round. Of each report it stores only the id.
+    """Counts the reports of one round, each report once. Of a counted report, only the id is stored.
 
-    `ids` are the ids of reports that an earlier receiver counted. For a standing plan, only reports of one `window` are
-    counted (None: reports of all windows).
+    - `ids`: the ids of reports that an earlier receiver counted.
+    - `window`: the window of a standing plan whose reports are counted. None means all windows.
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -94,7 +94,10 @@ class Receiver:
         self._seen.add_all(ids)
 
     def receive(self, batch: bytes | memoryview | Bytes) -> Codes:
-        """Count a batch of reports. Returns 0 for each counted report, and the number of its problem for each other."""
+        """Count a batch of reports.
+
+        The result has one number per report: 0 if the report was counted, otherwise the number of its problem.
+        """
         data = np.frombuffer(batch, dtype=np.uint8)
         size = report_bytes(self.plan.rounds[self.round])
         rows, rest = divmod(len(data), size)
@@ -121,7 +124,7 @@ class Receiver:
 
     @property
     def tally(self) -> Tally:
-        """The tally of all reports counted so far."""
+        """Tally of all reports that were counted so far."""
         round_ = self.plan.rounds[self.round]
         users = (
             self._members
@@ -140,7 +143,7 @@ class Receiver:
 
     @property
     def ids(self) -> bytes:
-        """Ids of all counted reports, for a later receiver that continues."""
+        """Ids of all counted reports, so that a later receiver can continue."""
         return self._seen.known().tobytes()
 
 

@@ -29,10 +29,12 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """For each question of one round: how often each item was named, and the numbers of reports and users.
+    """The counts of one round: for each question, how many reports name each item, and how many users answered.
 
-    If a question has several slots, each user fills all of them, so `reports` can be larger than `users`. A tally of a
-    standing plan is about one `window`, or about several windows (None).
+    - `counts`: the number of reports that name each item, for each question.
+    - `reports`, `users`: the numbers of reports and of users, for each question. A question that a user answers in
+      several parts (slots) has more reports than users.
+    - `window`: the window of a standing plan. None means all windows.
     """
 
     plan_id: str
@@ -44,7 +46,7 @@ class Tally:
 
     @staticmethod
     def zero(plan: Plan, round_number: int = 0, window: int | None = None) -> Tally:
-        """An empty tally, before any report is counted."""
+        """Make an empty tally of a plan, before any report is counted."""
         asks = _round(plan, round_number).asks
         zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
         if plan.standing is None and window is not None:
@@ -70,7 +72,7 @@ class Tally:
 
     @staticmethod
     def merge(parts: list[Tally]) -> Tally:
-        """The sum of one or more tallies."""
+        """Return the sum of one or more tallies."""
         return reduce(Tally.__add__, parts)
 
     def document(self) -> dict[str, Any]:

@@ -110,10 +110,10 @@ class _Book(Record):
 
 
 class Ledger:
-    """The ledger of a person, in the file `path`: what was answered, and how much epsilon it cost.
+    """The ledger of a person: a file that records which plans were answered, and how much epsilon the answers cost.
 
-    `limit` is the largest epsilon that this person allows for all plans together. A new ledger has the limit 5 unless
-    `limit` is given. For an existing ledger, `limit` changes its limit, up or down.
+    `limit` is the largest epsilon that the person allows for all plans together. A new ledger has the limit 5, unless
+    `limit` is given. For an existing ledger, `limit` replaces the old limit.
 
     >>> import tempfile
     >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.json", limit="2.5")
@@ -137,27 +137,28 @@ class Ledger:
 
     @property
     def spent(self) -> Fraction:
-        """Epsilon spent so far."""
+        """Epsilon that all answers so far have cost."""
         return self._read().spent
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The rounds that were answered."""
+        """The rounds that the device has answered."""
         return self._read().entries
 
     @property
     def standing(self) -> tuple[Acceptance, ...]:
-        """The standing plans that were accepted."""
+        """The standing plans that the device takes part in."""
         return self._read().standing
 
     def acceptance(self, plan: Plan) -> Acceptance | None:
-        """The entry of this standing plan in the ledger. None if the plan was never accepted."""
+        """Return the entry of a standing plan, or None if the device does not take part in the plan."""
         return self._read().accepted(plan)
 
     def answer(self, plan: Plan, round_number: int, draw: Callable[[], bytes]) -> bytes:
-        """The report for this round: the stored report if it was not sent yet, otherwise a new report if allowed.
+        """Return the report for a round. The first call makes the report by `draw` and stores it on disk.
 
-        The ledger is written to disk before the bytes are returned.
+        Later calls return the same bytes until the report is marked as sent. After that, or if the answer would
+        exceed the person's limit, the call raises `PlanRefused`.
         """
         if plan.standing is not None:
             raise InputError("a standing plan is answered window by window: its reports depend on the clock")
@@ -178,14 +179,15 @@ class Ledger:
             return report
 
     def accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
-        """Take part in a standing plan from `now` (a Unix time) on. The phase is drawn once."""
+        """Begin to take part in a standing plan at the time `now` (Unix time), and draw the device's phase once."""
         with self.file.locked():
             return self._accept(plan, now, source)
 
     def answer_window(self, plan: Plan, now: float, draw: Callable[[Acceptance], bytes]) -> bytes:
-        """The report about the latest window that has ended at `now`, a Unix time.
+        """Return the report for the window that ended last before `now` (Unix time).
 
-        `draw` makes the report from the entry of that window. The entry is on disk before the bytes are returned.
+        The first call makes the report by `draw` and stores it on disk. Later calls return the same bytes until the
+        report is marked as sent.
         """
         standing = _standing(plan)
         with self.file.locked():
@@ -212,7 +214,7 @@ class Ledger:
             return report
 
     def sent(self, plan: Plan, round_number: int, window: int | None = None) -> None:
-        """Record that the report of this round or window has arrived. Its bytes are deleted from the ledger."""
+        """Record that the server received the report of a round or window, and delete the bytes of the report."""
         with self.file.locked():
             book = self._read()
             row = book.accepted(plan)

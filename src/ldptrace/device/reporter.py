@@ -20,11 +20,11 @@ HOUR = 3600
 
 
 class Reporter:
-    """Answers the rounds of one plan, or the windows of a standing plan.
+    """Answers a plan on a device: makes the reports that the device sends.
 
-    With a ledger, every round or window is answered once, within the person's limit. The same bytes are returned until
-    they are sent. Without a ledger, each call draws a new report: do this for measurements only. `unpadded` accepts a
-    plan that is not private, for measurements only.
+    With a `ledger`, the device answers each round or window once and stops at the person's limit. Until the report is
+    marked as sent, every call returns the same bytes. Use a reporter without a ledger for measurements only, because
+    then each call draws a new report. `unpadded` accepts a plan that is not private, also for measurements only.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
@@ -37,7 +37,10 @@ class Reporter:
     def from_document(
         document: bytes, *, plan_id: str | None = None, crs: str | None = None, ledger: Ledger | None = None
     ) -> Reporter:
-        """Make a reporter for the bytes of a plan. The plan must have this id and these coordinates, if given."""
+        """Make a reporter from the JSON of a plan.
+
+        If `plan_id` or `crs` is given, a plan with another id or another coordinate system raises `PlanRefused`.
+        """
         plan = Plan.from_json(document)
         if plan_id is not None and plan.id != plan_id:
             raise PlanRefused(Problem.PLAN_CHANGED, f"expected plan {plan_id[:80]}, got {plan.id}")
@@ -49,11 +52,12 @@ class Reporter:
         return Reporter(plan, ledger)
 
     def report(self, points: Iterable[Point], round_number: int | None = None) -> bytes:
-        """The report of a person with this one trajectory, as bytes to send. The default is the newest round."""
+        """Make the report about one trajectory, as bytes to send. Without `round_number`, the newest round is
+        answered."""
         return self.report_one_of([Recording(points)], round_number)
 
     def report_one_of(self, recordings: Sequence[Recording], round_number: int | None = None) -> bytes:
-        """The report of a person with these trajectories, as bytes to send. One trajectory is drawn at random."""
+        """Make the report of a person with several trajectories, of which one is drawn at random."""
         number = self.number(round_number)
         if self.plan.standing is not None:
             raise InputError("a standing plan is answered window by window: use report_window")
@@ -64,15 +68,15 @@ class Reporter:
         return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
 
     def accept(self, now: float | None = None) -> Acceptance:
-        """Take part in a standing plan. The device's phase is drawn and stored once. `now` is a Unix time."""
+        """Begin to take part in a standing plan at the time `now` (Unix time), and draw the device's phase once."""
         return self._needed_ledger.accept(self.plan, time.time() if now is None else now)
 
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
-        """The report for the latest window of a standing plan that has ended, as bytes to send.
+        """Make the report for the window of a standing plan that ended last, as bytes to send.
 
-        One of the trips that arrived in that window is drawn at random. Without a trip, the answer is a null answer. If
-        the window was already answered, the error is `plan-not-due`. The first call accepts the plan. `now` is a Unix
-        time; by default the clock of the system.
+        The report is about one of the trips that ended in this window, drawn at random. Without such a trip, the
+        report is a null answer. The first call accepts the plan. If no answer is due, the call raises the problem
+        `plan-not-due`. `now` is a Unix time; the default is the present.
         """
 
         def fresh(row: Acceptance) -> bytes:
@@ -92,27 +96,28 @@ class Reporter:
         return self.ledger
 
     def delay(self, most: int | None = None) -> int:
-        """Random number of seconds to wait before sending. It does not depend on trips. Draw one for every report.
+        """Return a random number of seconds to wait before a report is sent. Draw a new delay for every report.
 
-        It is at most `most`. By default `most` is the grace of a standing plan, or an hour for other plans.
+        The largest delay is `most`; the default is the grace of a standing plan, or an hour for other plans.
         """
         if most is None:
             most = HOUR if self.plan.standing is None else self.plan.standing.grace
         return Source().below(most + 1)
 
     def sent(self, round_number: int | None = None, window: int | None = None) -> None:
-        """Record in the ledger that the report arrived. The round or window is not answered again."""
+        """Record in the ledger that the server received the report. The same round or window is not answered again."""
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
 
     def draw(self, points: Iterable[Point], number: int, source: Source | None = None) -> bytes:
-        """Draw a new report about one trajectory."""
+        """Draw a new report about one trajectory, without a ledger."""
         return self.draw_about(occasion_of(points, self.plan.grid), number, source)
 
     def draw_about(
         self, occasion: Occasion, number: int, source: Source | None = None, *, window: int = 0
     ) -> bytes:
-        """Draw a new report. The order of the draws is fixed: report id, group, then question by question."""
+        """Draw a new report about an occasion. Random values are drawn in a fixed order: report id, group, then each
+        question."""
         # Bytes are read ahead for this one report only: a process that forks never shares any.
         source = source or Source(_ReadAhead())
         round_ = self.plan.rounds[number]
@@ -125,7 +130,7 @@ class Reporter:
         return Report(plan_prefix(self.plan), number, group, window, report_id, payload).encode()
 
     def number(self, round_number: int | None) -> int:
-        """The number of the round to answer. The default is the newest round."""
+        """Return the checked number of a round, or of the newest round if it is None."""
         number = len(self.plan.rounds) - 1 if round_number is None else round_number
         if not 0 <= number < len(self.plan.rounds):
             raise PlanRefused(

@@ -77,14 +77,20 @@ def evaluate(
 ) -> Scorecard:
     """Compare synthetic sets of trips with a real set. The result is a scorecard, which is not private.
 
-    Each set is anything that `ldptrace.read` accepts, or a `Crowd`. Without `bounds` the map is the smallest box around
-    the real points, as in the paper's code. With `roads` (a network, or its file) trips are matched to streets, and
-    compared with the map alone. `timezone` is the local time zone of times since 1970, unless a set names its own.
-    `repeat` is the number of draws of the random queries and of the bootstrap, for means and spreads.
-
-    Sets with equal `names` are runs of one method, and the scorecard shows their mean and spread. With `tick` (seconds)
-    the sets are also compared as streams, tick by tick from `from_tick` on, by RetraSyn's metrics. With `samples`, the
-    page shows some real trips. The privacy promise of each set is read from the set, unless `privacy` gives it.
+    - `real`, `synthetic`: anything that `ldptrace.read` accepts. Several synthetic sets may be given.
+    - `names`: names of the synthetic sets. Sets with the same name are runs of one method, and the scorecard shows
+      their mean and spread.
+    - `grid`: the number of cells per side, or a grid.
+    - `bounds`: the rectangle of the map. The default is the smallest rectangle around the real points.
+    - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`.
+    - `roads`: a road network or its file. The scorecard then has metrics on streets and a comparison with the map
+      alone.
+    - `timezone`: the local time zone of sets that do not name their own.
+    - `repeat`: how often random queries and random samples of the real trips are drawn.
+    - `tick`, `from_tick`: the seconds of a tick, to compare the sets also as streams, and the first tick to compare.
+    - `attacks`: whether to run the two attacks.
+    - `samples`: whether the HTML page shows some real trips.
+    - `privacy`: the privacy promise of each set. The default is the promise that is stored with the set.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))

@@ -29,9 +29,9 @@ FORMAT, VERSION = "ldptrace-scorecard", 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """How good and how private synthetic sets are, compared with one real set. A scorecard is not private.
+    """The comparison of synthetic sets with a real set, by metrics and attacks. A scorecard is not private.
 
-    It prints as a table. In a notebook, a verdict stands above the table.
+    A scorecard prints as a table. In a notebook, a summary of what the sets are good for stands above the table.
     """
 
     grid: Grid
@@ -68,14 +68,15 @@ class Scorecard:
         return pages.summary(self.document())
 
     def __getitem__(self, name: str) -> float:
-        """The value of a metric of the first set: `card["density_error"]`."""
+        """Return the value of a metric for the first set, for example `card["density_error"]`."""
         if name not in self.measured:
             raise KeyError(f"no metric {name!r}; there are {', '.join(self.measured)}")
         return self.sets[0].values[name].mean
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
-        """The metrics that apply: the nine of the paper, and others for which at least one set has a value."""
+        """The metrics of the scorecard, by name: the nine metrics of the LDPTrace paper, and others that have a
+        value."""
         return {
             name: metric
             for name, metric in ALL_METRICS.items()
@@ -84,10 +85,8 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Indices of the sets with the best value of a metric. Empty if there is nothing to compare.
-
-        Sets of unequal size are compared by shares, not by counts.
-        """
+        """Return the indices of the sets with the best value of a metric. Without sets to compare, the result is
+        empty."""
         entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
         marked = pages.best([entry[name] for entry in entries])
         return {number for number, is_best in enumerate(marked) if is_best}
@@ -97,7 +96,7 @@ class Scorecard:
         return pages.on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
-        """Remarks for the reader, about the real set, about missing bounds, and about each synthetic set."""
+        """Return remarks on the real set, on missing bounds and on each synthetic set, as sentences."""
         found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
         found += self.notes
         for item in self.sets:
@@ -106,9 +105,9 @@ class Scorecard:
         return found
 
     def document(self) -> dict[str, Any]:
-        """The scorecard as plain data. `metrics`, `attacks` and `privacy` at the top level are those of the first set.
+        """Return the scorecard as plain data. Undefined values are None.
 
-        Undefined values are None.
+        `metrics`, `attacks` and `privacy` at the top level describe the first set.
         """
         sets = [self._set_document(item) for item in self.sets]
         found: dict[str, Any] = {
@@ -168,27 +167,27 @@ class Scorecard:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The document as JSON text, also written to `path` if given. Undefined values are null."""
+        """Return the scorecard as JSON, and write it to `path` if a path is given. Undefined values are null."""
         return _written(json_text(self.document()), path)
 
     def to_frame(self) -> Any:
-        """One row for each metric of each set, as a pandas DataFrame."""
+        """Return a pandas DataFrame with one row for each metric of each set."""
         return needed("pandas").DataFrame(metric_rows(self.document()))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The rows of `to_frame` as CSV, also written to `path` if given."""
+        """Return the rows of `to_frame` as CSV, and write them to `path` if a path is given."""
         return _written(csv_text(metric_rows(self.document())), path)
 
     def to_tex(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The metrics as a LaTeX table (booktabs), also written to `path` if given."""
+        """Return the metrics as a LaTeX table (package booktabs), and write it to `path` if a path is given."""
         return _written(tex_text(self.document()), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One self-contained page, also written to `path` if given."""
+        """Return the scorecard as one self-contained HTML page, and write it to `path` if a path is given."""
         return _written(pages.page(self.document()), path)
 
     def table(self, *, corrected: bool = False) -> Table:
-        """The metrics as a table for the terminal. A star marks the best value."""
+        """Return the metrics as a table for the terminal. A star marks the best value."""
         table = Table(title=None, box=None, pad_edge=False)
         table.add_column("metric")
         table.add_column("goal", justify="center")
@@ -217,7 +216,7 @@ class Scorecard:
         return table
 
     def attack_table(self) -> Table:
-        """The attacks as a table for the terminal."""
+        """Return the results of the attacks as a table for the terminal."""
         return attack_table({item.name: item.attacks for item in self.sets})
 
 

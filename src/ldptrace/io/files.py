@@ -47,16 +47,19 @@ def read(
 ) -> Trajectories:
     """Read trajectories from a file, a folder or archive of files in one format, or standard input ("-").
 
-    A data frame (pandas, geopandas, movingpandas) or an Arrow table is read in the same way.
+    A pandas, GeoPandas or MovingPandas data frame, or an Arrow table, can be given instead of a path.
 
-    Columns of tables are found by their usual names, unless `x`, `y`, `t`, `id` and `user` name them. Times
-    without a zone are local times of `timezone`. With `split_gap`, a trajectory is cut where two points are more than
-    this many seconds apart.
+    - `format`: the format of the file. By default the extension or the content decides.
+    - `x`, `y`, `t`, `id`, `user`: the names of columns. By default columns are recognised by their usual names.
+    - `crs`: the coordinate system, such as "EPSG:4326".
+    - `timezone`: the time zone of times that have none.
+    - `split_gap`: cuts a trajectory between two points that are more than this many seconds apart.
+    - `min_points`: omits trajectories with fewer points.
+    - `bounds`, `outside`: a rectangle (x0, y0, x1, y1), and what happens to trips that leave the rectangle. "cut"
+      cuts them at the border, "drop" omits them, and "clamp" moves their outer points to the border.
 
-    Points that are not numbers are omitted, and so are trajectories with fewer than `min_points` points. `outside`
-    decides what happens to trips that leave the `bounds`: they are cut at the border (`"cut"`), omitted (`"drop"`), or
-    their points are moved to the border (`"clamp"`). A trajectory without points is kept, as a device without a trip.
-    `read_with_account` also returns how many points and trajectories were omitted, and why.
+    Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip.
+    `ldptrace.io.read_with_account` also returns how many points and trajectories were omitted, and why.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -92,9 +95,10 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
 
 
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
-    """Write trajectories, or a data frame of them, to a file. The file is written completely or not at all.
+    """Write trajectories, or a data frame of trajectories, to a file.
 
-    The privacy promise of the trajectories is stored in the file, or beside it if the format has no place for it.
+    The privacy promise of synthetic trips is stored in the file. If the format has no place for a promise, it is
+    stored in a second file beside the first. If writing fails, no incomplete file remains.
     """
     target = Path(path)
     if not isinstance(trajectories, Trajectories):

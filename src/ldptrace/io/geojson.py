@@ -356,7 +356,10 @@ moving_writer = collection(_moving_feature, _systems).writer
 
 
 def read_area(path: str | Path) -> Area:
-    """Read all polygons of a GeoJSON file as one area. Its coordinates must be those of the trajectories."""
+    """Read all polygons of a GeoJSON file as one area.
+
+    The polygons must be in the coordinate system of the trajectories.
+    """
     source = Path(path)
     if not source.is_file():
         raise InputError(f"there is no file {source}")

@@ -39,11 +39,19 @@ def fit_model(
     streets: StreetOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MobilityModel:
-    """Fit a model to estimates: the paper's Markov chain if they answer its questions, the path model otherwise.
+    """Fit a mobility model to estimates.
 
-    With a public map, or public routes, trips follow its streets (`streets` has the options). `rng` draws the
-    library of routes, which is public; without `rng` the library is the same every time. Trips off the streets stay in
-    the public `area`. The paper's chain uses neither map nor area. If people were asked about time, trips have times.
+    The plan of the estimates decides which model is fitted: `MarkovModel` for the mechanism of the LDPTrace paper,
+    otherwise `PathModel`, or `RouteModel` if `public` is given. If the plan asks about time, the synthetic trips have
+    times.
+
+    - `area`: a public area; trips that do not follow streets stay in the area.
+    - `public`: a public road network or public routes; trips follow its streets.
+    - `rng`: draws routes from the road network. The default draws the same routes in every call.
+    - `streets`: options for trips on streets.
+    - `progress`: a function that is called with the finished fraction of the fit.
+
+    Every model has the methods `sample(count, rng)`, `explain()` and `save(path)`.
     """
     # How many trips there were says nothing about where they go (`ldptrace.curator.trips`).
     estimates = estimates.without(Trips.name)
@@ -71,7 +79,7 @@ def fit_model(
 
 
 def load_model(path: str | Path) -> MobilityModel:
-    """Load a model from its file, of any kind."""
+    """Load a model of any kind from its file."""
     return load_release(path)[0]
 
 

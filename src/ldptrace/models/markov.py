@@ -25,10 +25,11 @@ from ldptrace.protocol.plan import Plan
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarkovModel(LatticeModel):
-    """Weights of starts, moves and ends, and the distribution of lengths.
+    """The Markov chain of the LDPTrace paper: weights of first cells, moves and last cells, and a distribution of
+    lengths.
 
-    `alpha` and `beta` re-weight the end by the number of cells so far (eq. 14). Printed: alpha + beta * l, l
-    cells so far. With `capped` as in the published code: min(1, alpha + beta * (l - 1)).
+    `alpha` and `beta` make longer paths more likely to end (equation 14 of the paper). With `capped`, the factor is
+    computed as in the published code of the paper.
     """
 
     grid: Grid
@@ -51,10 +52,10 @@ class MarkovModel(LatticeModel):
     def fit(
         cls, estimates: Estimates, *, alpha: float = 0.3, beta: float = 0.2, capped: bool = False
     ) -> MarkovModel:
-        """The aggregated model of eq. 12: unbiased counts, negative ones set to zero.
+        """Compute the model from the estimates of the paper's questions (equation 12). Negative estimates become 0.
 
-        Understands the paper's questions (`steps`, `start`, `cut-end`), CombTran's `combined-steps`, and
-        RandSyn, which asks for no starts and ends: starts are then uniform, and every path reaches its drawn length.
+        The variant RandSyn does not ask for first and last cells. For RandSyn, paths begin in a random cell and end
+        when they have the drawn length.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         grid = estimates.plan.grid
@@ -85,7 +86,7 @@ class MarkovModel(LatticeModel):
         )
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
-        """Draw `count` paths by algorithm 1. A path ends in a cell that has no estimated move out of it."""
+        """Draw paths by algorithm 1 of the paper. A path also ends in a cell that no estimated move leaves."""
         weights = np.zeros((self.grid.cells, 8))
         targets = np.zeros((self.grid.cells, 8), dtype=np.int32)
         cell, number, target = grid_moves(self.grid.n).T

@@ -47,9 +47,10 @@ def checked_cells(n: int) -> int:
 
 
 class Grid(Record):
-    """A grid of N x N equal cells over public bounds (x0, y0, x1, y1). Cell (i, j) has the number `i * n + j`.
+    """A grid of n x n equal cells over the bounds (x0, y0, x1, y1).
 
-    The bounds are a public parameter of the collection. Bounds from private data would not be private.
+    Column `i` and row `j` of the grid meet in the cell with the number `i * n + j`. The bounds must be public
+    knowledge: bounds that are taken from private data reveal something about the data.
 
     >>> grid = Grid((0, 0, 6, 6), 6)
     >>> grid.cells, grid.cell(1.5, 0.5)
@@ -81,17 +82,18 @@ class Grid(Record):
         return axis_origin_and_step(x0, x1, self.n)[1], axis_origin_and_step(y0, y1, self.n)[1]
 
     def cell(self, x: float, y: float) -> int:
-        """Number of the cell that contains the point; for a point outside, of the nearest cell."""
+        """Return the number of the cell that contains a point, or of the nearest cell if the point is outside the
+        bounds."""
         (ox, oy), (sx, sy) = self.origin, self.step
         return axis_cell(x, ox, sx, self.n) * self.n + axis_cell(y, oy, sy, self.n)
 
     def cell_bounds(self, cell: int) -> Bounds:
-        """Rectangle (x0, y0, x1, y1) of one cell."""
+        """Return the rectangle (x0, y0, x1, y1) of a cell."""
         i, j = divmod(cell, self.n)
         (ox, oy), (sx, sy) = self.origin, self.step
         return ox + i * sx, oy + j * sy, ox + (i + 1) * sx, oy + (j + 1) * sy
 
     def polygon(self, cell: int) -> list[tuple[float, float]]:
-        """Closed ring of the cell's corners, counter-clockwise."""
+        """Return the corners of a cell as a closed ring, counter-clockwise."""
         x0, y0, x1, y1 = self.cell_bounds(cell)
         return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]

@@ -89,12 +89,13 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 
 
 class Plan(Record):
-    """The plan of a collection: grid, total epsilon, and rounds of questions.
+    """The plan of a collection: the grid, epsilon, and one or more rounds of questions.
 
-    `crs` names the coordinate system of the bounds (None: planar, known to the participants). `campaign` names one
-    collection, so that equal plans of two collections have different ids. A `standing` plan is answered in every window
-    of time, and each answer costs at most epsilon. If the last round was decided after the earlier ones, `extends` is
-    the id of the plan without that round.
+    - `crs`: the coordinate system of the bounds. None means plane coordinates that the participants know.
+    - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
+    - `standing`: the windows and the lifetime of a standing plan. Epsilon then holds for each answer.
+    - `extends`: the id of the plan without the last round, if this round was added after the earlier rounds were
+      counted.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
@@ -147,36 +148,37 @@ class Plan(Record):
 
     @property
     def spent(self) -> Decimal:
-        """Epsilon of all rounds together; for a standing plan, epsilon of one answer."""
+        """Epsilon that all rounds together cost a device, or epsilon of one answer to a standing plan."""
         return total(round_.spent for round_ in self.rounds)
 
     @property
     def work(self) -> int:
-        """Upper bound on the work of a device: the number of random outputs of all answers."""
+        """Upper bound on the work of a device: the number of random values that all answers need."""
         return sum(ask.work for round_ in self.rounds for ask in round_.asks)
 
     @property
     def is_private(self) -> bool:
-        """Whether epsilon holds for everything that a device sends, including the number and size of messages."""
+        """Whether epsilon covers everything that a device sends, including the number and the size of its messages."""
         return all(round_.padded for round_ in self.rounds)
 
     def extended(self, round_: Round) -> Plan:
-        """The plan with one more round, which is decided after the earlier rounds were counted."""
+        """Return the plan with one more round. The round is chosen after the earlier rounds were counted."""
         return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
     def chain(self) -> tuple[str, ...]:
-        """Ids of the plans that this plan extends, from the first to its own id."""
+        """Ids of the plan with one round, with two rounds and so on, up to the id of this plan."""
         return (*self._earlier, self.id) if self.extends else (self.id,)
 
     @property
     def ancestors(self) -> tuple[str, ...]:
-        """Ids of the plans that this plan extends, oldest first. Their tallies are also tallies of this plan."""
+        """Ids of the plans that this plan extends, oldest first. A tally of an earlier plan is also a tally of this
+        plan."""
         return self.chain[:-1]
 
     @property
     def root(self) -> str:
-        """Id of the first plan of the chain. One epsilon covers all plans with the same root."""
+        """Id of the plan with the first round alone. One epsilon covers all plans that extend it."""
         return self.chain[0]
 
     @cached_property
@@ -206,19 +208,24 @@ class Plan(Record):
         for_map: bool = False,
         questions: Sequence[str] | None = None,
     ) -> Plan:
-        """A plan with one report per user: each user answers one question with the whole epsilon.
+        """Make a plan with one report per user: each user answers one question with the whole epsilon.
 
-        `questions` names the questions, and `shares` gives the share of users for each question. A plan `for_map` has
-        other shares, for a curator who has a street map; devices do not see the map. With `time`, some users are asked
-        for their departure time, their speed, and when they travel towards a public `centre` (None: the middle of the
-        map) or away from it. With `week` they are also asked for the day of the week.
+        - `questions`, `shares`: the names of the questions, and the share of users for each question.
+        - `most_moves`: the largest number of true items in an answer. If a trip has more items, some are drawn at
+          random.
+        - `cap`: the largest length of a trip in cells. Longer trips count as this long.
+        - `for_map`: whether the shares suit a curator who fits the model with a street map.
+        - `time`: whether some users are asked about departure time and speed.
+        - `centre`: the public centre of the city; some users are asked when they travel towards the centre or away
+          from it.
+        - `week`: whether users are also asked for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
         return Plan.asking(wanted, grid, epsilon, crs)
 
     @staticmethod
     def asking(wanted: Wanted, grid: Grid, epsilon: float | str | Fraction, crs: str | None = None) -> Plan:
-        """A plan with one report per user for the `wanted` questions. Each question has its best randomizer."""
+        """Make a plan with one report per user for the `wanted` questions. Each question gets its best randomizer."""
         budget = epsilon_fraction(epsilon)
         ratio = ratio_at_most(budget)
         asks = []
@@ -235,14 +242,18 @@ class Plan(Record):
     def paper(
         grid: Grid, epsilon: float | str | Fraction, *, method: str = "paper", crs: str | None = None
     ) -> Plan:
-        """The first round of the paper's mechanism: all users report lengths with a tenth of epsilon (section 5.7)."""
+        """Make the first round of the mechanism of the LDPTrace paper: all users report lengths with a tenth of
+        epsilon."""
         budget = epsilon_fraction(epsilon)
         question = Length(grid.n, grid.cells)
         ask = Ask(question, OUE(question.domain, 1, ratio_at_most(budget / 10)))
         return Plan(method, grid, budget, (Round((ask,), "everyone"),), crs=crs)
 
     def paper_second_round(self, quantile: int) -> Plan:
-        """The paper's second round, when L_k is known: each transition gets an equal part of the remaining epsilon."""
+        """Add the second round of the LDPTrace paper, which asks about moves with the remaining epsilon.
+
+        `quantile` is the length, estimated from the first round, up to which trips are reported.
+        """
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)
         if self.method == "combtran":
@@ -258,7 +269,7 @@ class Plan(Record):
     # -- the document ----------------------------------------------------------------------------------
 
     def document(self) -> dict[str, Any]:
-        """The plan as plain data: integers, and decimals in strings."""
+        """Return the plan as plain data. Decimal numbers are strings, so that they stay exact."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -276,17 +287,17 @@ class Plan(Record):
         }
 
     def to_json(self) -> str:
-        """The canonical document."""
+        """Return the plan as JSON. Equal plans give equal bytes."""
         return dumps(self.document()).decode("ascii")
 
     @cached_property
     def id(self) -> str:
-        """SHA-256 of the canonical document, in hexadecimal."""
+        """SHA-256 of the plan as JSON, in hexadecimal digits."""
         return hashlib.sha256(self.to_json().encode("ascii")).hexdigest()
 
     @staticmethod
     def from_json(text: str | bytes) -> Plan:
-        """Read and check the JSON of a plan. The error `PlanRefused` has the problem of the protocol."""
+        """Read and check the JSON of a plan. A plan that breaks a rule raises `PlanRefused` with the problem."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         if len(data) > MAX_DOCUMENT:
             raise PlanRefused(
