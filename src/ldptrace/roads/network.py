@@ -28,15 +28,20 @@ UNKNOWN = -1  # the class of an edge of which nothing is known
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoadNetwork:
-    """A directed network of streets; edge `e` leads from node `source[e]` to node `target[e]`.
+    """A road network: nodes at the points (`x`, `y`), and edges that lead from one node to another.
 
-    A street that can be travelled both ways is two edges. `length` is in metres where the coordinates are
-    degrees, in units of the coordinates elsewhere; `seconds` is the time on an empty road, None where nothing
-    is known of speeds and classes. `road_class` is an index into `classes`, -1 where it is not known. The
-    line of an edge between its two nodes is `shape_x`, `shape_y` from `shape_offsets[e]` to
-    `shape_offsets[e + 1]`, without the nodes; all three are None where every edge is straight. `edge_id` is the
-    name of the edge in its file, or its row from 0, and `backward` says whether it leads against the direction it has
-    there; pieces of a cut edge share both. `account` counts what was omitted in reading.
+    Edge `e` leads from node `source[e]` to node `target[e]`. A street for both directions is two edges.
+
+    - `length`: the length of each edge, in metres if coordinates are degrees, otherwise in the unit of the
+      coordinates.
+    - `seconds`: the travel time of each edge on an empty road. None if speeds and road classes are not known.
+    - `road_class`, `classes`: the class of each edge as an index into the names `classes`; -1 if the class is not
+      known.
+    - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes. Edge `e` has the
+      points from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. None if all edges are straight.
+    - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction of the
+      file.
+    - `account`: what was omitted when the network was read.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
@@ -138,7 +143,7 @@ class RoadNetwork:
         crs: str | None = None,
         name: str = "roads",
     ) -> RoadNetwork:
-        """A network from its columns; missing lengths (None or not a number) are measured along the lines."""
+        """Make a network from arrays. Missing lengths are measured along the lines of the edges."""
         source, target = np.asarray(source, dtype=np.int32), np.asarray(target, dtype=np.int32)
         shape_x, shape_y, shape_offsets = (None, None, None) if shape is None else map(np.asarray, shape)
         unmeasured = RoadNetwork(
@@ -173,18 +178,18 @@ class RoadNetwork:
 
     @property
     def is_geographic(self) -> bool:
-        """Whether x is longitude and y latitude, in degrees."""
+        """Whether coordinates are longitude and latitude in degrees."""
         return is_geographic(self.crs)
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """What a unit of x and a unit of y are in the unit of `length`: metres of a degree, or (1, 1)."""
+        """Metres in one degree of x and of y, if coordinates are degrees; otherwise (1, 1)."""
         if not self.is_geographic or self.nodes == 0:
             return 1.0, 1.0
         return LocalPlane.around(self.x, self.y).scale
 
     def bounds(self) -> Bounds:
-        """The smallest box around all nodes and lines; a public fact."""
+        """Return the smallest rectangle around all nodes and lines."""
         if self.nodes == 0:
             raise InputError(f"{self.name}: there are no roads in it")
         x = self.x if self.shape_x is None else np.r_[self.x, self.shape_x]
@@ -192,7 +197,7 @@ class RoadNetwork:
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def measured(self) -> Floats:
-        """The length of every edge along its line, independent of `length`; never zero."""
+        """Length of each edge, measured along its line. It can differ from `length`, which comes from the file."""
         x, y, offsets = self.lines(np.arange(self.edges))
         across, up = self.scale
         steps = np.hypot(np.diff(x, append=0.0) * across, np.diff(y, append=0.0) * up)
@@ -202,7 +207,7 @@ class RoadNetwork:
         return np.maximum(along, 1e-3)
 
     def lines(self, edges: ArrayLike) -> tuple[Floats, Floats, Offsets]:
-        """The lines of some edges, with both end nodes, one after the other: x, y and offsets."""
+        """Return the lines of some edges, including both end nodes, as arrays x, y and offsets."""
         picked = np.asarray(edges, dtype=np.int64)
         inner = np.zeros(len(picked), dtype=np.int64)
         if self.shape_offsets is not None:
@@ -221,7 +226,7 @@ class RoadNetwork:
 
     @cached_property
     def headings(self) -> tuple[Floats, Floats]:
-        """Direction in which every edge leaves its source and arrives at its target, in radians from east."""
+        """Directions in which each edge leaves its first node and reaches its last node, in radians from east."""
         x, y, offsets = self.lines(np.arange(self.edges))
         across, up = self.scale
         first, last = offsets[:-1], offsets[1:] - 1
@@ -233,7 +238,7 @@ class RoadNetwork:
 
     @cached_property
     def junctions(self) -> Flags:
-        """Whether streets to three or more other nodes meet at each node.
+        """Whether each node is a junction: streets lead from it to three or more other nodes.
 
         >>> tee = RoadNetwork.of([0, 1, 2, 1], [0, 0, 0, 1], source=[0, 1, 1], target=[1, 2, 3])
         >>> tee.junctions.tolist()
@@ -246,9 +251,9 @@ class RoadNetwork:
 
     @cached_property
     def opposite(self) -> Nodes:
-        """The edge that leads back along the same street, -1 for one-way streets.
+        """For each edge, the edge that leads back along the same street, or -1 for a one-way street.
 
-        Of several streets between the same two nodes the one whose length is closest is taken.
+        If several streets connect the same two nodes, the edge with the most similar length is taken.
         """
         back = np.full(self.edges, -1, dtype=np.int32)
         low, high = np.minimum(self.source, self.target), np.maximum(self.source, self.target)
@@ -280,7 +285,7 @@ class RoadNetwork:
             again.remove(b)
 
     def take_edges(self, edges: ArrayLike) -> RoadNetwork:
-        """The same nodes with some of the edges (numbers or a mask)."""
+        """Return the network with all nodes and some of the edges (numbers or a mask)."""
         picked = np.asarray(edges)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         shape: dict[str, NDArray[np.generic] | None] = {}
@@ -304,7 +309,7 @@ class RoadNetwork:
         )
 
     def take_nodes(self, kept: Flags) -> RoadNetwork:
-        """The network on the nodes of a mask, renumbered."""
+        """Return the network of the nodes in a mask and the edges between them. Nodes get new numbers."""
         inner = self.take_edges(kept[self.source] & kept[self.target])
         number = np.cumsum(kept) - 1
         return replace(
@@ -316,14 +321,14 @@ class RoadNetwork:
         )
 
     def components(self) -> Nodes:
-        """For every node the number of its strongly connected part."""
+        """Return for each node the number of its strongly connected component."""
         links = csr_array(
             (np.ones(self.edges, dtype=np.int8), (self.source, self.target)), shape=(self.nodes, self.nodes)
         )
         return connected_components(links, connection="strong")[1]
 
     def largest_component(self) -> RoadNetwork:
-        """The largest part in which every node can be reached from every other; the account counts the rest."""
+        """Return the largest part of the network in which every node can be reached from every other node."""
         if self.edges == 0:
             raise InputError(f"{self.name}: there are no roads in it")
         part = self.components()
@@ -347,7 +352,7 @@ class RoadNetwork:
         )
 
     def clipped(self, bounds: Bounds) -> RoadNetwork:
-        """The nodes in the box (x0, y0, x1, y1) and the edges between them; the account counts the rest."""
+        """Return the part of the network inside the rectangle (x0, y0, x1, y1)."""
         x0, y0, x1, y1 = bounds
         kept = (self.x >= x0) & (self.x <= x1) & (self.y >= y0) & (self.y <= y1)
         inner = self.take_nodes(kept)
@@ -365,7 +370,7 @@ class RoadNetwork:
         )
 
     def to_crs(self, crs: str) -> RoadNetwork:
-        """The same network in another coordinate system; lengths stay what they are. Needs the extra `geo`."""
+        """Return the network in another coordinate system, with the same lengths. Needs the extra `geo`."""
         if self.crs is None:
             raise InputError(f"{self.name}: its coordinate system is not known, so it cannot be changed")
         x, y = transform(self.x, self.y, self.crs, crs)
@@ -375,7 +380,7 @@ class RoadNetwork:
         return replace(self, x=x, y=y, shape_x=shape_x, shape_y=shape_y, crs=crs)
 
     def check_against(self, bounds: Bounds, crs: str | None) -> None:
-        """Raise an error unless the map fits trajectories in these bounds and this coordinate system."""
+        """Raise an error if the network does not fit trajectories in these bounds and this coordinate system."""
         if self.crs is not None and crs is not None and not self._shares(crs):
             raise InputError(
                 f"{self.name}: its coordinates are {self.crs}, those of the trajectories {crs}; convert one of "

@@ -27,10 +27,10 @@ Offsets = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Routes:
-    """Ragged edge numbers on a road network; route `r` is `edges[offsets[r] : offsets[r + 1]]`.
+    """A set of routes on a road network, each a list of edges with a weight. The weights add up to 1.
 
-    It begins at the share `begin[r]` of its first edge and ends at the share `end[r]` of its last one. `weights`
-    add up to one.
+    Route `r` has the edges from `offsets[r]` to `offsets[r + 1] - 1`. The route begins at the fraction `begin[r]` of
+    its first edge and ends at the fraction `end[r]` of its last edge.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
     >>> routes = Routes.of(corner, [[0, 1], [1]])
@@ -69,7 +69,7 @@ class Routes:
 
     @staticmethod
     def of(roads: RoadNetwork, ways: list[list[int]], weights: ArrayLike | None = None) -> Routes:
-        """From Python lists of edge numbers, for examples and tests; whole edges, equal weights."""
+        """Make routes from Python lists of edge numbers. Routes use whole edges, and weights are equal by default."""
         offsets = ragged.offsets_of([len(way) for way in ways])
         many = len(ways)
         weight = np.ones(many) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -78,10 +78,7 @@ class Routes:
 
     @staticmethod
     def from_trajectories(public: Trajectories) -> Routes:
-        """Any public trajectory file as the library: each trajectory is one edge with its own line.
-
-        Trajectories of fewer than two points are omitted.
-        """
+        """Make routes from public trajectories. Trajectories with fewer than two points are omitted."""
         kept = public.take(public.sizes >= 2)
         if len(kept) == 0:
             raise InputError("the public file has no trajectory of two points or more")
@@ -118,12 +115,12 @@ class Routes:
 
     @cached_property
     def lengths(self) -> Floats:
-        """Length of each route, in the unit of the network's lengths."""
+        """Length of each route, in the unit of the lengths of the network."""
         return self._along(self.roads.length)
 
     @cached_property
     def seconds(self) -> Floats | None:
-        """Time that each route takes, where the network knows."""
+        """Travel time of each route in seconds, or None if the network has no travel times."""
         return None if self.roads.seconds is None else self._along(self.roads.seconds)
 
     def _along(self, values: Floats) -> Floats:
@@ -134,7 +131,7 @@ class Routes:
         return along
 
     def take(self, indices: ArrayLike, weights: Floats | None = None) -> Routes:
-        """The routes at `indices` (numbers or a mask), in that order, with their old weights or new ones."""
+        """Return the routes at these indices (numbers or a mask), in this order, with new weights if given."""
         picked = np.asarray(indices)
         picked = np.flatnonzero(picked) if picked.dtype == np.bool_ else picked.astype(np.int64)
         offsets, source = ragged.taken(self.offsets, picked)
@@ -144,7 +141,7 @@ class Routes:
         )
 
     def joined(self, later: Routes) -> Routes:
-        """These routes and others on the same network."""
+        """Return these routes together with other routes on the same network."""
         edges, begin, end, weights = (
             np.concatenate([getattr(self, name), getattr(later, name)])
             for name in ("edges", "begin", "end", "weights")
@@ -153,11 +150,11 @@ class Routes:
         return Routes(self.roads, edges, offsets, begin, end, weights / weights.sum())
 
     def lines(self) -> Trajectories:
-        """The lines of the edges that the routes use, each as one trajectory."""
+        """Return the lines of the edges that the routes use, each as one trajectory."""
         return Trajectories(*self.roads.lines(np.unique(self.edges)), crs=self.roads.crs)
 
     def on_used_roads(self) -> Routes:
-        """The same routes on a network of the edges that they use: what a file needs to hold."""
+        """Return the same routes on a network that has only the edges that the routes use."""
         used = np.unique(self.edges)
         number = np.zeros(self.roads.edges, dtype=np.int32)
         number[used] = np.arange(len(used))
@@ -172,10 +169,11 @@ class Routes:
         spacing: ArrayLike | None = None,
         interval: ArrayLike | None = None,
     ) -> Trajectories:
-        """Points along the streets, one for every `spacing` units of length or every `interval` seconds, and the last.
+        """Return points along the routes: every `spacing` units of length or every `interval` seconds, and at the
+        end.
 
-        Both are one number, or one for each of the routes. Without either, the bends of the line. With times, `t`
-        is in seconds since the start of the route.
+        Give one number, or one number per route. Without both, the points are the bends of the line. If the network
+        has travel times, `t` is the time in seconds since the start of the route.
         """
         picked = np.arange(len(self)) if indices is None else np.asarray(indices, dtype=np.int64)
         if spacing is not None and interval is not None:
