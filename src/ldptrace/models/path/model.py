@@ -48,11 +48,11 @@ AREA = ("x", "y", "offsets", "polygon")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathModel(LatticeModel):
-    """Paths with L cells have probability `length[L - 1]` times a product of factors, over their sum.
+    """The model without a map: a probability for each cell path.
 
-    The factors, as logarithms: `start` and `end` of the first and last cell, `move` of every move (the base, an
-    equal chance of all moves out of a cell, not included), `turn` of every bend. It is the distribution of largest
-    entropy for given expected starts, ends, moves, turns and lengths.
+    The probability of a path depends on its first and last cell, its moves, its turns and its length. Each of these
+    has a parameter (`start`, `end`, `move`, `turn`, `length`). Among all distributions with the same expected starts,
+    ends, moves, turns and lengths, the model is the one with the largest entropy.
     """
 
     grid: Grid
@@ -78,10 +78,10 @@ class PathModel(LatticeModel):
 
     @classmethod
     def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
-        """Fit to all noisy answers at once, each weighted by its known variance.
+        """Fit the model to all answers at once. An answer with a larger standard error counts less.
 
-        Paths keep to the cells that have a part in the public `area`, and points to the area itself. Questions
-        that nobody was asked have no weight; a question the model does not use is refused.
+        With an `area`, synthetic trips stay in this public area. A question that the model does not use raises an
+        error.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         observations = observed(estimates)
@@ -94,7 +94,7 @@ class PathModel(LatticeModel):
 
     @staticmethod
     def of_fit(fit: PathFit, observations: Sequence[Observation], plan: Plan) -> PathModel:
-        """The model that a fit found."""
+        """Make the model from the result of a fit."""
         layout, potentials = fit.model.layout, fit.model.potentials
         return PathModel(
             grid=plan.grid,
@@ -111,7 +111,7 @@ class PathModel(LatticeModel):
 
     @cached_property
     def land(self) -> Land | None:
-        """The part of each cell that is in the area."""
+        """The part of each cell that lies in the public area."""
         return None if self.area is None else self.area.land(self.grid)
 
     @cached_property
@@ -123,7 +123,7 @@ class PathModel(LatticeModel):
         return PathSampler.prepare(messages, self.length)
 
     def walks(self, count: int, sources: Sequence[np.random.Generator]) -> CellPaths:
-        """Independent paths, drawn exactly and without rejection."""
+        """Draw independent paths, exactly by the probabilities of the model."""
         return self._sampler.draw(count, sources)
 
     def replicated(self, count: int, rng: np.random.Generator, *, timed: bool = False) -> Replicated:
@@ -134,7 +134,7 @@ class PathModel(LatticeModel):
         return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
-        """How well the model matches what was asked, in units of standard errors, and what it learned."""
+        """Describe in words how well the model fits the answers, in standard errors, and what it learned."""
         lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]

@@ -56,14 +56,14 @@ _NOTHING = 1e-6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RouteModel(MobilityModel):
-    """Routes of a public library, drawn by weight; a path model draws the trips that streets do not carry.
+    """The model with a street map: public routes, each drawn with a weight that is fitted to the reports.
 
-    A share `elsewhere` of all trips passes cells without streets; a share `off_streets` of the others does not follow
-    streets.
+    The weight of a route depends on its first and last cell, its moves, its turns and its length in cells, as in the
+    path model, and on its stride. Every trip on streets is a public route, so the model cannot memorise a person's
+    trip.
 
-    The weights are the public ones times exp(x . F): F counts first and last cell, moves, turns and number of cells
-    of a route, as in the path model, and its stride. Every trip on streets is a public route, so the model cannot
-    memorise a person's trip.
+    A path model draws the trips that do not follow streets. `elsewhere` is the share of trips through cells without
+    streets, and `off_streets` is the share of the other trips that leave the streets.
     """
 
     grid: Grid
@@ -101,12 +101,13 @@ class RouteModel(MobilityModel):
         streets: StreetOptions | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RouteModel:
-        """Fit to all noisy answers at once.
+        """Fit the model to all answers at once.
 
-        From a road network a broad library is drawn and fitted, then sharper ones that lean towards what was fitted,
-        all of them weighed as one; routes are used as they are. `rng` draws public things only. Unless the options
-        say that trips never leave the `streets`, a path model, which keeps to a public `area`, draws the trips that
-        pass cells without streets, and the part of all others that streets do not explain.
+        - `public`: a road network, from which routes are drawn, or routes that are used as they are.
+        - `rng`: draws the routes. The routes are public.
+        - `area`: a public area; trips that do not follow streets stay in the area.
+        - `streets`: the number of routes, and whether trips may leave the streets.
+        - `progress`: a function that is called with the finished fraction of the fit.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         options, grid, observations = streets or StreetOptions(), estimates.plan.grid, observed(estimates)
@@ -132,7 +133,7 @@ class RouteModel(MobilityModel):
         return model
 
     def leaving(self, free: FreePaths, fitted: Fitted, split: Split) -> RouteModel:
-        """The model with a part for the trips off the streets, if the answers show any."""
+        """Return the model with a path model for trips that leave the streets, if the answers show such trips."""
         share = free.share(fitted, self.map_alone, split)
         if share == 0 and split.elsewhere == 0:
             return self
@@ -147,7 +148,7 @@ class RouteModel(MobilityModel):
     def of_fitted(
         fitted: Fitted, observations: Sequence[Observation], plan: Plan, alone: tuple[Match, ...] = ()
     ) -> RouteModel:
-        """The model of a fitted library of routes."""
+        """Make the model from a fitted library of routes."""
         matches, share = fitted.matches(observations), fitted.fit.share
         return RouteModel(
             plan.grid,
@@ -163,7 +164,10 @@ class RouteModel(MobilityModel):
 
     @staticmethod
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
-        """The map alone: public routes with public weights, no reports. The baseline of every result with reports."""
+        """Make the model of the map alone: public routes with public weights, without any report.
+
+        A comparison with the map alone shows what the reports add.
+        """
         routes = (
             Library().draw(within(public, grid, None), rng) if isinstance(public, RoadNetwork) else public
         )
@@ -173,7 +177,7 @@ class RouteModel(MobilityModel):
 
     @property
     def effective(self) -> float:
-        """Effective number of routes: one over the sum of squared weights."""
+        """Effective number of routes: 1 divided by the sum of the squared weights."""
         return 1 / float((self.routes.weights**2).sum())
 
     @property
@@ -286,7 +290,7 @@ class RouteModel(MobilityModel):
         return free
 
     def explain(self) -> str:
-        """How many routes matter, how well streets explain the answers, and what the fit learned."""
+        """Describe in words how many routes matter, how well streets explain the answers, and what the fit learned."""
         roads = self.routes.roads
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
