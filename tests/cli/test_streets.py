@@ -119,9 +119,9 @@ def test_a_finished_collection_uses_the_map_too(town: Path, tmp_path: Path) -> N
     (tmp_path / "estimates.json").write_text(estimates.to_json())
     model, out = tmp_path / "model.npz", tmp_path / "out.parquet"
     given = ["fit", str(tmp_path / "estimates.json"), "-o", str(model), "--off-streets", "never"]
-    assert "--off-streets never needs a map" in run(*given, code=2)
+    assert "--off-streets has a meaning only with a map" in run(*given, code=2)
     text = run(*given, "--roads", str(town / "roads"))
-    assert "effectively carry the weight" in text
+    assert "synthetic trips effectively use" in text
     assert "The map alone, without any report, misses the answers" in text
     run("sample", str(model), "-o", str(out), "--count", "500", "--interval", "15")
     drawn = lt.read(out)

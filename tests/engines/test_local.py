@@ -165,7 +165,7 @@ def test_a_trip_larger_than_memory_is_told(tmp_path: Path, kind: str) -> None:
     assert np.array_equal(Trajectories.concat(list(batches)).offsets, offsets)
     batches.close()
     batches = opened(source, 1 << 16)
-    with pytest.raises(InputError, match="one trajectory has 4,000 points, 0 MB, and only 0 MB may be"):
+    with pytest.raises(InputError, match="one trajectory has 4,000 points, 0 MB, and the limit is 0 MB"):
         list(batches)
     batches.close()
 

@@ -54,5 +54,5 @@ def test_maps_of_other_places_are_refused() -> None:
     with pytest.raises(InputError, match="none of its roads lies in the bounds"):
         usable_roads(roads, Grid((1e6, 1e6, 2e6, 2e6), 6), None)
     labelled = RoadNetwork.of(roads.x, roads.y, roads.source, roads.target, crs="EPSG:25832")
-    with pytest.raises(InputError, match="EPSG:25832 and the trajectories are in EPSG:4326"):
+    with pytest.raises(InputError, match="EPSG:25832, the trajectories have EPSG:4326"):
         usable_roads(labelled, Grid(CITY, 6), "EPSG:4326")

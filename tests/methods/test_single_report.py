@@ -84,7 +84,7 @@ def test_seconds_need_a_map(real: Trajectories) -> None:
 
 
 def test_a_choice_about_streets_needs_a_map(real: Trajectories) -> None:
-    with pytest.raises(InputError, match="off-streets never needs a map"):
+    with pytest.raises(InputError, match="off-streets has a meaning only with a map"):
         run_method(real, 1.0, bounds=BOUNDS, grid=4, off_streets="never")
     with pytest.raises(InputError, match="must be auto or never, got 'always'"):
         run_method(real, 1.0, bounds=BOUNDS, grid=4, roads=lattice_roads(), off_streets="always")

@@ -128,7 +128,7 @@ def test_the_tide_is_found_and_drawn(trips: Trajectories, rng: np.random.Generat
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the path model did not settle")
+@pytest.mark.filterwarnings("ignore:the path model did not converge")
 def test_with_few_users_departures_are_the_public_profile(trips: Trajectories) -> None:
     for seed in range(3):
         run = run_method(trips.take(np.arange(300)), 0.5, bounds=BOX, seed=seed, count=0)

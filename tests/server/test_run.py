@@ -94,7 +94,9 @@ def test_a_server_on_a_port_that_is_taken(tmp_path: Path) -> None:
             application("serve"), ["serve", "--data", str(tmp_path), "--port", str(server.port)]
         )
     assert isinstance(second.exception, InputError)
-    assert str(second.exception) == f"port {server.port} of 127.0.0.1 is in use: --port names another one"
+    assert (
+        str(second.exception) == f"port {server.port} of 127.0.0.1 is in use: choose another port with --port"
+    )
     # Nobody is sent to an address where another server answers.
     assert second.output == ""
 

@@ -61,7 +61,7 @@ def fit(
     if plan is None and (len(sources) > 1 or at is not None or remember != "forever"):
         raise InputError("several files, --at and --remember are for tallies: give their plan with --plan")
     if off_streets == "never" and roads is None and routes is None:
-        raise InputError("--off-streets never needs a map: give --roads or --routes")
+        raise InputError("--off-streets has a meaning only with a map: give --roads or --routes")
     with Progress() as stages:
         with stages("read"):
             if plan is None:

@@ -36,8 +36,8 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
         raise missing(error) from None
     if not new and not is_database(data, database):
         raise InputError(
-            f"there are no campaigns in {data or database or 'ldptrace-data'}: `ldptrace campaign create` makes the "
-            "first one, --data or --database names another place"
+            f"there are no campaigns in {data or database or 'ldptrace-data'}: make one with `ldptrace campaign "
+            "create`, or name another place with --data or --database"
         )
     return open_database(data, database)
 

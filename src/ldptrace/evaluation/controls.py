@@ -37,7 +37,8 @@ def usable_roads(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork
     differ = roads.crs is not None and crs is not None and roads.crs.upper() != crs.upper()
     if differ and not (is_geographic(crs) and roads.is_geographic):
         raise InputError(
-            f"{roads.name} is in {roads.crs} and the trajectories are in {crs}: convert one of them first"
+            f"{roads.name} has the coordinate system {roads.crs}, the trajectories have {crs}: "
+            "convert one of them first"
         )
     return roads.clipped(grid.bounds)
 

@@ -115,9 +115,9 @@ def _deal(
 def too_long(points: int, memory: int) -> InputError:
     """What to say of a trajectory that is larger than the memory."""
     return InputError(
-        f"one trajectory has {points:,} points, {points * POINT / 2**20:,.0f} MB, and only "
-        f"{memory / 2**20:,.0f} MB may be in memory: allow more (--memory), or cut it first where time jumps "
-        "(ldptrace convert --split-gap)"
+        f"one trajectory has {points:,} points, {points * POINT / 2**20:,.0f} MB, and the limit is "
+        f"{memory / 2**20:,.0f} MB: raise the limit with --memory, or split trajectories first with "
+        "ldptrace convert --split-gap"
     )
 
 

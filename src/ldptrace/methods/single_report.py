@@ -56,7 +56,7 @@ def _run(job: Job) -> Synthesis:
             f"how fast its roads are{'' if public.network is None else f', and {public.network.name} does not'}"
         )
     if options["off_streets"] != "auto" and public.ways is None:
-        raise InputError(f"off-streets {options['off_streets']} needs a map: give roads or routes")
+        raise InputError("off-streets has a meaning only with a map: give roads or routes")
     streets = None if public.ways is None else _streets(options)
     view = outlook(job.users, job.epsilon, grid.n, trip=options["trip"], most_moves=options["most_moves"])
     asked = {name: options[name] for name in ("shares", "time", "week", "centre")}

@@ -135,7 +135,7 @@ def beside_map(matches: Sequence[Match], alone: Sequence[Match]) -> str:
     said = f"The map alone, without any report, misses the answers with chi2 {overall(alone):.2f} per answer"
     if not clearly_missed(alone):
         return (
-            f"{said}, which noise explains: the answers do not show that the reports know more than the map."
+            f"{said}, which noise explains: the answers do not show that the reports add anything to the map."
         )
     return f"{said}; with the reports it is {overall(matches):.2f}."
 

@@ -175,7 +175,7 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise InputError(f"port {port} of {host} is in use: --port names another one") from None
+            raise InputError(f"port {port} of {host} is in use: choose another port with --port") from None
         raise InputError(f"cannot listen on port {port} of {host}: {error.strerror or error}") from None
 
 

@@ -112,7 +112,7 @@ def test_answers_that_say_nothing_leave_the_map_as_good_as_the_model() -> None:
     model = RouteModel.fit(estimates, with_speeds(), rng, streets=ONLY)
     for learned, public in zip(model.matches, model.map_alone, strict=True):
         assert learned.chi2 == pytest.approx(public.chi2, abs=0.1)
-    assert "do not show that the reports know more than the map" in str(model.map_note)
+    assert "do not show that the reports add anything to the map" in str(model.map_note)
 
 
 @pytest.mark.slow
@@ -281,7 +281,7 @@ def test_a_file_of_before_says_nothing_of_the_map_alone(
 @pytest.mark.counted
 def test_it_explains_itself(fitted: tuple[RouteModel, Trajectories, Estimates]) -> None:
     text = fitted[0].explain()
-    assert "effectively carry the weight" in text
+    assert "synthetic trips effectively use" in text
     assert "visits" in text
     assert "stride" in text
 
@@ -346,7 +346,7 @@ def test_streets_are_believed_unless_the_answers_are_clear(rng: np.random.Genera
 @pytest.mark.slow
 def test_few_routes_are_told(rng: np.random.Generator) -> None:
     trips = odd_demand(with_speeds(), 5000, rng)
-    with pytest.warns(FitWarning, match="effectively carry the weight"):
+    with pytest.warns(FitWarning, match="synthetic trips effectively use only"):
         RouteModel.fit(
             answered(trips, 1.0, rng), with_speeds(), rng, streets=StreetOptions(Library(routes=500), "never")
         )

@@ -89,7 +89,9 @@ class PathModel(LatticeModel):
         model = PathModel.of_fit(fit, observations, estimates.plan)
         model = replace(model, area=area, draws=redrawn(fit, prior, observations))
         if not warn_of_misfit(model.matches, cls.kind) and not fit.converged:
-            warnings.warn(f"the path model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=2)
+            warnings.warn(
+                f"the path model did not converge in {fit.rounds} iterations", FitWarning, stacklevel=2
+            )
         return model
 
     @staticmethod

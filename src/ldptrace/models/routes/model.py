@@ -295,8 +295,8 @@ class RouteModel(MobilityModel):
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
         lines = [
-            f"{len(self.routes):,} routes on {roads.edges:,} edges of {roads.name}; {self.effective:,.0f} of them "
-            "effectively carry the weight",
+            f"{len(self.routes):,} routes on {roads.edges:,} edges of {roads.name}; synthetic trips effectively use "
+            f"{self.effective:,.0f} of them",
             "Distance between fixes, as far as the answers tell: "
             + ", ".join(
                 f"{apart:.3g} {unit} {share:.0%}"
@@ -404,18 +404,20 @@ def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
     elif model.off_streets > 0.5:
         warnings.warn(
             f"routes along the streets of {model.routes.roads.name} differ from the answers by more than noise "
-            f"explains (chi2 {overall(model.on_streets):.2f} per answer), so {model.off_streets:.0%} of the trips are "
-            "off them: the map may be of another place, or people do not take short routes; off-streets never keeps "
-            "trips on streets",
+            f"explains (chi2 {overall(model.on_streets):.2f} per answer), so {model.off_streets:.0%} of the trips "
+            "leave the streets: the map may be of another place, or people do not take short routes; to keep all trips "
+            "on streets, set off-streets to never",
             FitWarning,
             stacklevel=3,
         )
     elif not warn_of_misfit(model.matches, model.kind) and not fit.converged:
-        warnings.warn(f"the route model did not settle in {fit.rounds} rounds", FitWarning, stacklevel=3)
+        warnings.warn(
+            f"the route model did not converge in {fit.rounds} iterations", FitWarning, stacklevel=3
+        )
     if model.effective < FEW:
         warnings.warn(
-            f"only {model.effective:,.0f} of {len(model.routes):,} routes effectively carry the weight: trips will "
-            "repeat; use a larger map or library",
+            f"synthetic trips effectively use only {model.effective:,.0f} of {len(model.routes):,} routes, so routes "
+            "will repeat; use a larger map or library",
             FitWarning,
             stacklevel=3,
         )
