@@ -21,7 +21,7 @@ class LdptraceError(Exception):
 
 
 class InputError(LdptraceError, ValueError):
-    """An input cannot be used. The message says what is wrong and what is allowed."""
+    """An input cannot be used. The message of the error says what is wrong and what is allowed."""
 
 
 class FormatError(InputError):

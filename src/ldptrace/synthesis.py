@@ -246,48 +246,45 @@ def synthesize(
     users, each user has one device, with one trajectory drawn at random. An empty trajectory is a device without a
     trip.
 
-    The data and what is protected:
+    Arguments about the data and about privacy:
 
-    - `real`: trajectories, a data frame, an Arrow table or the name of a file, as for `ldptrace.read`.
+    - `real`: trajectories, a data frame, an Arrow table or the name of a file.
     - `epsilon`: the privacy budget of each user; smaller is more private.
-    - `unit`: "user" protects each user with all trips. "trip" lets every trip take part and protects each single
-      trip.
-    - `bounds`: the rectangle (x0, y0, x1, y1) of the map, from public knowledge. `bounds_from_data=True` takes the
-      rectangle from `real`, which is not private.
-    - `outside`: what happens to trips that leave the bounds. "cut" cuts them at the border, "clamp" moves their outer
-      points to the border, and "drop" omits them, which weakens the promise.
+    - `unit`: what epsilon protects: "user" for each user with all trips, "trip" for each single trip.
+    - `bounds`: the rectangle (x0, y0, x1, y1) of the map, from public knowledge.
+    - `bounds_from_data`: whether to take the bounds from `real`, which is not private.
+    - `outside`: whether to cut trips at the bounds ("cut"), to move points outside the bounds to the border
+      ("clamp"), or to omit trips that leave the bounds ("drop"), which weakens the promise.
     - `crs`: the coordinate system, such as "EPSG:4326".
 
-    The model and the synthetic trips:
+    Arguments about the model and the synthetic trips:
 
     - `method`, `options`: the name of the method, and further options of the method by name.
-    - `grid`: the number of cells per side. "auto" chooses the number from public facts.
+    - `grid`: the number of cells per side; "auto" chooses the number from public facts.
     - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
-    - `count`: the number of synthetic trips. The default is the estimated number of devices with a trip.
-    - `area`, `roads`, `routes`: public polygons, a public road network or public trips, as files or as the results of
-      `ldptrace.read_area`, `ldptrace.read_roads` and `ldptrace.read`. Synthetic trips stay in the area and follow the
-      streets or routes.
-    - `off_streets`: "auto" lets some trips leave the streets if the answers show clearly that real trips do. "never"
-      keeps all trips on the streets.
+    - `count`: the number of synthetic trips; by default the estimated number of devices with a trip.
+    - `area`: public polygons, or their file; synthetic trips stay inside the polygons.
+    - `roads`, `routes`: a public road network or public trips, or their file; synthetic trips follow the streets or
+      the public trips.
+    - `off_streets`: "auto" lets some trips leave the streets if the answers show that real trips do; "never" does
+      not.
     - `spacing`, `interval`: the distance (in metres if coordinates are degrees) or the seconds between two points of
       a synthetic trip.
 
-    Times:
+    Arguments about time:
 
-    - `time`: "auto" asks devices about times if `real` has times; synthetic trips then have times too. "off" does not
-      ask.
+    - `time`: "auto" asks about times if `real` has times, so that synthetic trips have times too; "off" does not ask.
     - `week`: whether devices are also asked for the day of the week.
-    - `centre`: the public centre of the city. Devices are asked whether a trip goes towards the centre or away from
-      it.
-    - `date`: the date of the synthetic trips. Without a date, their times are seconds of the local day.
+    - `centre`: the public centre of the city, to ask whether a trip goes towards the centre or away from it.
+    - `date`: the date of the synthetic trips; without a date, their times are seconds of the local day.
     - `timezone`: the local time zone, such as "Europe/Berlin".
 
-    Random numbers:
+    Arguments about random numbers:
 
-    - `simulation`: "counts" simulates only the sums of all reports, which is fast. "devices" simulates each report.
-    - `seed`: makes an experiment repeatable. Never publish a result that was made with a seed, because anyone who
-      guesses the seed can test guesses about a user.
-    - `sample_seed`: repeats only the drawing of trips from the fitted model. A sample seed may be published.
+    - `simulation`: "counts" simulates only the sums of all reports, which is fast; "devices" simulates each report.
+    - `seed`: a number that makes an experiment repeatable. Never publish a result that was made with a seed, because
+      anyone who guesses the seed can test guesses about a user.
+    - `sample_seed`: a number that repeats only the drawing of trips from the fitted model; it may be published.
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))

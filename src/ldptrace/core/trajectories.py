@@ -49,15 +49,15 @@ class Trajectories:
 
     Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
-    - `x`, `y`, `t`: coordinates and time of each point. Times are seconds since 1970 in UTC. If all times are below
-      two days, they are seconds of the local day.
-    - `timezone`: the local time zone. None means UTC.
-    - `crs`: the coordinate system, such as "EPSG:4326". None means plane coordinates.
+    - `x`, `y`: the coordinates of each point.
+    - `t`: the time of each point, in seconds since 1970 in UTC, or in seconds of the local day if all are below two
+      days.
+    - `timezone`: the local time zone; None means UTC.
+    - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
     - `ids`: the identifier of each trajectory in its data set.
     - `extra`, `user`: further columns with one value per trajectory, and the name of the column with the users.
-    - `provenance`: the privacy promise of synthetic trips. Real trips have none.
-    - `trips`: the number of the trip that each trajectory belongs to, if trips were cut into pieces at the bounds.
-      Pieces of one trip are adjacent and belong to one device.
+    - `provenance`: the privacy promise of synthetic trips; None for real trips.
+    - `trips`: for trips that were cut at the bounds, the number of the trip that each piece belongs to.
 
     >>> two = Trajectories.from_lists([[(0, 0), (1, 1)], [(5, 5)]])
     >>> len(two), two.points, two.sizes.tolist()
@@ -177,7 +177,7 @@ class Trajectories:
 
     @property
     def trip_count(self) -> int:
-        """Number of trips. All pieces of one trip count as one trip."""
+        """Number of trips, where all pieces of one trip count as one."""
         return len(self) if self.trips is None else len(np.unique(self.trips))
 
     @property
@@ -205,7 +205,7 @@ class Trajectories:
         return is_geographic(self.crs)
 
     def bounds(self) -> tuple[float, float, float, float]:
-        """Return the smallest rectangle around all points. For real trips, this rectangle is not private."""
+        """Return the smallest rectangle around all points, which is not private if the trips are real."""
         if self.points == 0:
             raise InputError("a set without points has no bounds")
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
@@ -432,7 +432,7 @@ class Trajectories:
     def to_pandas(self) -> Any:
         """Return a data frame with one row per point: id, coordinates, time and extra columns.
 
-        Times with a date are date-times in UTC. Times of a day are seconds.
+        Times with a date become date-times in UTC; times of a day stay seconds.
         """
         pandas = needed("pandas")
         axes = ("lon", "lat") if self.is_geographic else ("x", "y")
@@ -446,10 +446,9 @@ class Trajectories:
         return self._marked(pandas.DataFrame(columns))
 
     def to_geopandas(self) -> Any:
-        """Return a GeoDataFrame with one line per trajectory.
+        """Return a GeoDataFrame with one line per trajectory, and its times as arrays of seconds in the column `t`.
 
-        A trajectory with one point becomes a Point, and an empty trajectory has no geometry. The column `t` has
-        arrays of seconds.
+        A trajectory with one point becomes a Point, and an empty trajectory has no geometry.
         """
         columns: dict[str, Any] = {ID: self.numbers}
         if self.t is not None:

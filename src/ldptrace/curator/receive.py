@@ -63,10 +63,10 @@ _LANES = np.array(
 
 
 class Receiver:
-    """Counts the reports of one round, each report once. Of a counted report, only the id is stored.
+    """Counts the reports of one round, each report once, and stores only the ids of counted reports.
 
     - `ids`: the ids of reports that an earlier receiver counted.
-    - `window`: the window of a standing plan whose reports are counted. None means all windows.
+    - `window`: the window of a standing plan whose reports are counted; None means all windows.
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid

@@ -32,9 +32,9 @@ class Tally:
     """The counts of one round: for each question, how many reports name each item, and how many users answered.
 
     - `counts`: the number of reports that name each item, for each question.
-    - `reports`, `users`: the numbers of reports and of users, for each question. A question that a user answers in
-      several parts (slots) has more reports than users.
-    - `window`: the window of a standing plan. None means all windows.
+    - `reports`, `users`: the numbers of reports and of users, for each question. If users answer a question in
+      several parts (slots), each part counts as a report.
+    - `window`: the window of a standing plan; None means all windows.
     """
 
     plan_id: str

@@ -22,9 +22,10 @@ HOUR = 3600
 class Reporter:
     """Answers a plan on a device: makes the reports that the device sends.
 
-    With a `ledger`, the device answers each round or window once and stops at the person's limit. Until the report is
+    With a `ledger`, the device answers each round or window once and stops at the person's limit. Until a report is
     marked as sent, every call returns the same bytes. Use a reporter without a ledger for measurements only, because
-    then each call draws a new report. `unpadded` accepts a plan that is not private, also for measurements only.
+    each call then draws a new report. The option `unpadded` accepts a plan that is not private, also for measurements
+    only.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
@@ -74,9 +75,9 @@ class Reporter:
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
         """Make the report for the window of a standing plan that ended last, as bytes to send.
 
-        The report is about one of the trips that ended in this window, drawn at random. Without such a trip, the
-        report is a null answer. The first call accepts the plan. If no answer is due, the call raises the problem
-        `plan-not-due`. `now` is a Unix time; the default is the present.
+        The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the
+        window, the report is a null answer. The first call only accepts the plan. If no answer is due, the call
+        raises the problem `plan-not-due`. The argument `now` is a Unix time; by default the present.
         """
 
         def fresh(row: Acceptance) -> bytes:
@@ -98,7 +99,7 @@ class Reporter:
     def delay(self, most: int | None = None) -> int:
         """Return a random number of seconds to wait before a report is sent. Draw a new delay for every report.
 
-        The largest delay is `most`; the default is the grace of a standing plan, or an hour for other plans.
+        The argument `most` is the largest delay; by default the grace of a standing plan, or an hour for other plans.
         """
         if most is None:
             most = HOUR if self.plan.standing is None else self.plan.standing.grace

@@ -75,22 +75,21 @@ def evaluate(
     from_tick: int = 0,
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Compare synthetic sets of trips with a real set. The result is a scorecard, which is not private.
+    """Compare one or more synthetic sets of trips with a real set. The result is a scorecard, which is not private.
 
-    - `real`, `synthetic`: anything that `ldptrace.read` accepts. Several synthetic sets may be given.
-    - `names`: names of the synthetic sets. Sets with the same name are runs of one method, and the scorecard shows
-      their mean and spread.
+    - `real`, `synthetic`: anything that `ldptrace.read` accepts.
+    - `names`: the names of the synthetic sets; sets with the same name are runs of one method.
     - `grid`: the number of cells per side, or a grid.
-    - `bounds`: the rectangle of the map. The default is the smallest rectangle around the real points.
+    - `bounds`: the rectangle of the map; by default the smallest rectangle around the real points.
     - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`.
-    - `roads`: a road network or its file. The scorecard then has metrics on streets and a comparison with the map
-      alone.
+    - `roads`: a road network or its file, for metrics on streets and a comparison with the map alone.
     - `timezone`: the local time zone of sets that do not name their own.
     - `repeat`: how often random queries and random samples of the real trips are drawn.
-    - `tick`, `from_tick`: the seconds of a tick, to compare the sets also as streams, and the first tick to compare.
+    - `tick`, `from_tick`: the length of a tick in seconds, to compare the sets also as streams, and the first tick to
+      compare.
     - `attacks`: whether to run the two attacks.
     - `samples`: whether the HTML page shows some real trips.
-    - `privacy`: the privacy promise of each set. The default is the promise that is stored with the set.
+    - `privacy`: the privacy promises of the sets; by default the promises that are stored with the sets.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))

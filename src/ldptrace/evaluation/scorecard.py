@@ -31,7 +31,8 @@ FORMAT, VERSION = "ldptrace-scorecard", 1
 class Scorecard:
     """The comparison of synthetic sets with a real set, by metrics and attacks. A scorecard is not private.
 
-    A scorecard prints as a table. In a notebook, a summary of what the sets are good for stands above the table.
+    A printed scorecard is a table. In a notebook, a summary above the table says what the synthetic sets are good
+    for.
     """
 
     grid: Grid
@@ -85,8 +86,7 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Return the indices of the sets with the best value of a metric. Without sets to compare, the result is
-        empty."""
+        """Return the indices of the sets with the best value of a metric, or an empty set if there is only one set."""
         entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
         marked = pages.best([entry[name] for entry in entries])
         return {number for number, is_best in enumerate(marked) if is_best}
@@ -105,9 +105,9 @@ class Scorecard:
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return the scorecard as plain data. Undefined values are None.
+        """Return the scorecard as plain data, with None for undefined values.
 
-        `metrics`, `attacks` and `privacy` at the top level describe the first set.
+        At the top level, the keys `metrics`, `attacks` and `privacy` describe the first set.
         """
         sets = [self._set_document(item) for item in self.sets]
         found: dict[str, Any] = {
@@ -167,7 +167,7 @@ class Scorecard:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the scorecard as JSON, and write it to `path` if a path is given. Undefined values are null."""
+        """Return the scorecard as JSON, with null for undefined values, and write it to `path` if a path is given."""
         return _written(json_text(self.document()), path)
 
     def to_frame(self) -> Any:
@@ -187,7 +187,7 @@ class Scorecard:
         return _written(pages.page(self.document()), path)
 
     def table(self, *, corrected: bool = False) -> Table:
-        """Return the metrics as a table for the terminal. A star marks the best value."""
+        """Return the metrics as a table for the terminal, with a star at the best value of each metric."""
         table = Table(title=None, box=None, pad_edge=False)
         table.add_column("metric")
         table.add_column("goal", justify="center")

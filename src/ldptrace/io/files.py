@@ -49,17 +49,17 @@ def read(
 
     A pandas, GeoPandas or MovingPandas data frame, or an Arrow table, can be given instead of a path.
 
-    - `format`: the format of the file. By default the extension or the content decides.
-    - `x`, `y`, `t`, `id`, `user`: the names of columns. By default columns are recognised by their usual names.
+    - `format`: the format of the file; by default recognised by extension or content.
+    - `x`, `y`, `t`, `id`, `user`: the names of columns; by default columns are recognised by their usual names.
     - `crs`: the coordinate system, such as "EPSG:4326".
-    - `timezone`: the time zone of times that have none.
-    - `split_gap`: cuts a trajectory between two points that are more than this many seconds apart.
-    - `min_points`: omits trajectories with fewer points.
-    - `bounds`, `outside`: a rectangle (x0, y0, x1, y1), and what happens to trips that leave the rectangle. "cut"
-      cuts them at the border, "drop" omits them, and "clamp" moves their outer points to the border.
+    - `timezone`: the time zone of times that do not state a zone.
+    - `split_gap`: cut a trajectory between two points that are more than this many seconds apart.
+    - `min_points`: omit trajectories with fewer points than this.
+    - `bounds`, `outside`: a rectangle (x0, y0, x1, y1), and what happens to trips that leave it: they are cut at the
+      border ("cut") or omitted ("drop"), or their outer points are moved to the border ("clamp").
 
-    Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip.
-    `ldptrace.io.read_with_account` also returns how many points and trajectories were omitted, and why.
+    Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip. The
+    function `ldptrace.io.read_with_account` also returns how many points and trajectories were omitted, and why.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

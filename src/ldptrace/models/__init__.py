@@ -41,13 +41,12 @@ def fit_model(
 ) -> MobilityModel:
     """Fit a mobility model to estimates.
 
-    The plan of the estimates decides which model is fitted: `MarkovModel` for the mechanism of the LDPTrace paper,
-    otherwise `PathModel`, or `RouteModel` if `public` is given. If the plan asks about time, the synthetic trips have
-    times.
+    The result is a `RouteModel` if `public` is given, otherwise a `PathModel`. For a plan of the LDPTrace paper it is
+    a `MarkovModel`. If the plan asks about time, the synthetic trips have times.
 
-    - `area`: a public area; trips that do not follow streets stay in the area.
-    - `public`: a public road network or public routes; trips follow its streets.
-    - `rng`: draws routes from the road network. The default draws the same routes in every call.
+    - `area`: a public area, in which trips that do not follow streets stay.
+    - `public`: a public road network or public routes, which the trips follow.
+    - `rng`: the source of random numbers that draws routes; by default every call draws the same routes.
     - `streets`: options for trips on streets.
     - `progress`: a function that is called with the finished fraction of the fit.
 

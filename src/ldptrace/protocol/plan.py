@@ -91,10 +91,10 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 class Plan(Record):
     """The plan of a collection: the grid, epsilon, and one or more rounds of questions.
 
-    - `crs`: the coordinate system of the bounds. None means plane coordinates that the participants know.
+    - `crs`: the coordinate system of the bounds; None means plane coordinates that the participants know.
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: the windows and the lifetime of a standing plan. Epsilon then holds for each answer.
-    - `extends`: the id of the plan without the last round, if this round was added after the earlier rounds were
+    - `standing`: the windows and the lifetime of a standing plan, in which each answer costs epsilon.
+    - `extends`: the id of the plan without the last round, if that round was added after the earlier rounds were
       counted.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
@@ -162,7 +162,7 @@ class Plan(Record):
         return all(round_.padded for round_ in self.rounds)
 
     def extended(self, round_: Round) -> Plan:
-        """Return the plan with one more round. The round is chosen after the earlier rounds were counted."""
+        """Return the plan with one more round, which is chosen after the earlier rounds were counted."""
         return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
@@ -211,13 +211,13 @@ class Plan(Record):
         """Make a plan with one report per user: each user answers one question with the whole epsilon.
 
         - `questions`, `shares`: the names of the questions, and the share of users for each question.
-        - `most_moves`: the largest number of true items in an answer. If a trip has more items, some are drawn at
+        - `most_moves`: the largest number of true items in an answer; if a trip has more, the device draws some at
           random.
-        - `cap`: the largest length of a trip in cells. Longer trips count as this long.
+        - `cap`: the largest length of a trip in cells; longer trips count as this long.
         - `for_map`: whether the shares suit a curator who fits the model with a street map.
         - `time`: whether some users are asked about departure time and speed.
-        - `centre`: the public centre of the city; some users are asked when they travel towards the centre or away
-          from it.
+        - `centre`: the public centre of the city, to ask some users when they travel towards the centre or away from
+          it.
         - `week`: whether users are also asked for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
@@ -269,7 +269,7 @@ class Plan(Record):
     # -- the document ----------------------------------------------------------------------------------
 
     def document(self) -> dict[str, Any]:
-        """Return the plan as plain data. Decimal numbers are strings, so that they stay exact."""
+        """Return the plan as plain data, with decimal numbers as strings, so that they stay exact."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -287,7 +287,7 @@ class Plan(Record):
         }
 
     def to_json(self) -> str:
-        """Return the plan as JSON. Equal plans give equal bytes."""
+        """Return the plan as JSON, so that equal plans give equal bytes."""
         return dumps(self.document()).decode("ascii")
 
     @cached_property

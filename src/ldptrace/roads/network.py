@@ -30,18 +30,18 @@ UNKNOWN = -1  # the class of an edge of which nothing is known
 class RoadNetwork:
     """A road network: nodes at the points (`x`, `y`), and edges that lead from one node to another.
 
-    Edge `e` leads from node `source[e]` to node `target[e]`. A street for both directions is two edges.
+    Edge `e` leads from node `source[e]` to node `target[e]`. A street that is open in both directions is two edges.
 
     - `length`: the length of each edge, in metres if coordinates are degrees, otherwise in the unit of the
       coordinates.
-    - `seconds`: the travel time of each edge on an empty road. None if speeds and road classes are not known.
+    - `seconds`: the travel time of each edge on an empty road; None if speeds and road classes are not known.
     - `road_class`, `classes`: the class of each edge as an index into the names `classes`; -1 if the class is not
       known.
-    - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes. Edge `e` has the
-      points from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. None if all edges are straight.
-    - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction of the
+    - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes, from
+      `shape_offsets[e]` to `shape_offsets[e + 1] - 1` for edge `e`; None if all edges are straight.
+    - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
       file.
-    - `account`: what was omitted when the network was read.
+    - `account`: the numbers of nodes and edges that were omitted when the network was read.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
