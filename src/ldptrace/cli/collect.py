@@ -101,9 +101,9 @@ def report(
     writes the same report, even for another trip, until --sent is given. --explain without --out prints what the plan
     asks.
 
-    A standing plan is answered once in every window. The first call accepts the plan. Later calls answer for the
-    window that ended last, about a trip of that window. If no answer is due, the command prints when the next answer
-    is due.
+    A standing plan is answered once in every window. The first call for a standing plan only accepts the plan. Later
+    calls answer for the window that ended last, about a trip of that window. If no answer is due, the command prints
+    when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report

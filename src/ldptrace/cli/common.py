@@ -64,9 +64,7 @@ ForceOption = Annotated[
 ]
 JsonOption = Annotated[
     Path | None,
-    typer.Option(
-        "--json", metavar="FILE", help="Write the results as JSON to this file; - prints the results."
-    ),
+    typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - prints them."),
 ]
 RoadsOption = Annotated[
     Path | None,
@@ -110,8 +108,8 @@ CentreOption = Annotated[
     str | None,
     typer.Option(
         metavar="X,Y",
-        help="Public centre of the city, for the question whether a trip goes towards the centre or "
-        "away from it; by default the middle of the map.",
+        help="Public centre of the city, to ask whether a trip goes towards it or away from it; by "
+        "default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[
@@ -122,7 +120,7 @@ IntervalOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(min=0, help="Seed of the random numbers; two runs with the same seed give the same result."),
+    typer.Option(min=0, help="Seed of the random numbers; equal seeds give equal results."),
 ]
 
 

@@ -51,7 +51,7 @@ RoadsOption = Annotated[
     ),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="Write the results as JSON to this file; - prints the results.")
+    Path | None, typer.Option("--json", help="Write the results as JSON to this file; - prints them.")
 ]
 
 

@@ -32,7 +32,7 @@ BAR_WIDTH = 40
 
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
-    """Describe a file of trips: number of trips and points, extent, intervals, lengths, and what cannot be used."""
+    """Describe a file of trips: number of trips and points, extent, time between points, and what cannot be used."""
     from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 
@@ -61,7 +61,8 @@ def convert(
     reading: Reading,
     to: ToOption = None,
     to_crs: Annotated[
-        str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:3857".')
+        str | None,
+        typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
     ] = None,
     min_points: Annotated[
         int, typer.Option(min=0, help="Omit trajectories with fewer points than this.")

@@ -72,8 +72,8 @@ def fleet(
     """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged every
     device.
 
-    Simulated devices send their reports immediately. In a standing campaign they wait a random time before they send,
-    as real devices do.
+    In a standing campaign, simulated devices wait a random time before they send, as real devices do. In other
+    campaigns, simulated devices send immediately.
     """
     import asyncio
 

@@ -48,7 +48,7 @@ def backup(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write everything about one campaign into one file. The server may keep running meanwhile."""
+    """Write everything about one campaign into one file. The server may run while the command writes the file."""
     from ldptrace.server import backups
 
     reports = backups.backup(database_of(data, database), name, output, actor=actor())

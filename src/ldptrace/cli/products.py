@@ -22,16 +22,14 @@ SourceArgument = Annotated[
 PopulationOption = Annotated[
     float | None,
     typer.Option(
-        help="Number of people in the region, to which all counts are scaled; by default counts are "
-        "not scaled."
+        help="Number of people in the region, to scale all counts to; by default counts are not scaled."
     ),
 ]
 ZoneIdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the names of the zones; by default recognised, if it is called zone_id or "
-        "name, for example.",
+        help="Column with the names of the zones; by default recognised by its name.",
     ),
 ]
 
@@ -226,7 +224,10 @@ def statement(
             "--date", metavar="DATE", help="Date of publication, such as 2026-03-01; by default today."
         ),
     ] = None,
-    author: Annotated[str | None, typer.Option(help="Author of the entry in the registry.")] = None,
+    author: Annotated[
+        str | None,
+        typer.Option(help="Author of the entry in the registry of differential-privacy deployments."),
+    ] = None,
     url: Annotated[str | None, typer.Option(help="Web address that describes the data product.")] = None,
     license_: Annotated[
         str | None,

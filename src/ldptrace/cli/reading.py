@@ -33,18 +33,16 @@ BoundsOption = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(
-        help="Format of the input, such as gpx; by default recognised by file extension and content."
-    ),
+    typer.Option(help="Format of the input, such as gpx; by default the program recognises it."),
 ]
 CrsOption = Annotated[
-    str | None, typer.Option(help='Coordinate system of the data and the bounds, for example "EPSG:4326".')
+    str | None, typer.Option(help='Coordinate system of data and bounds, such as "EPSG:4326".')
 ]
 OutsideOption = Annotated[
     Outside,
     typer.Option(
-        help="What happens to trips that leave the bounds: cut them at the border, drop them, or "
-        "clamp (move) outer points to the border."
+        help="Trips that leave the bounds: cut them at the border, drop them, or clamp (move) their "
+        "outer points to the border."
     ),
 ]
 XOption = Annotated[
@@ -69,14 +67,14 @@ IdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that names the trajectory of each point; by default recognised by its name.",
+        help="Column with the trajectory of each point; by default recognised by its name.",
     ),
 ]
 UserOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that names the user of each trajectory; by default recognised by its name.",
+        help="Column with the user of each trajectory; by default recognised by its name.",
     ),
 ]
 ZoneOption = Annotated[

@@ -36,7 +36,8 @@ def roads(
     ] = "car",
     bounds: BoundsOption = None,
     to_crs: Annotated[
-        str | None, typer.Option(help='Coordinate system of the output, for example "EPSG:4326".')
+        str | None,
+        typer.Option(help='Coordinate system of the output, such as "EPSG:3857"; by default unchanged.'),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:

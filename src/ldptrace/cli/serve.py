@@ -86,7 +86,7 @@ def serve(
 ) -> None:
     """Run the curator's server for devices, contributors and operators.
 
-    Ctrl-C stops the server. No accepted report is lost.
+    Ctrl-C stops the server without losing an accepted report.
     """
     store = database_of(data, database, new=True)
     try:

@@ -67,8 +67,8 @@ def stream(
         str,
         typer.Option(
             metavar="auto|forever|DURATION",
-            help="Age at which a report counts half as much as a new report, such as 2h; auto: the age "
-            "that predicts the next step best; forever: all reports count fully.",
+            help="Age at which a report counts half, such as 2h; auto: the age that predicts the next "
+            "step best; forever: all reports count fully.",
         ),
     ] = "auto",
     presence: Annotated[

@@ -83,9 +83,7 @@ CountOption = Annotated[
 ]
 MethodOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME=VALUE", help="Set an option of the method, such as cap=20; may be given several times."
-    ),
+    typer.Option(metavar="NAME=VALUE", help="Set an option of the method; may be given several times."),
 ]
 AreaOption = Annotated[
     Path | None,
@@ -171,8 +169,8 @@ def synthesize(
 ) -> None:
     """Make synthetic trips from real trips, under local differential privacy.
 
-    The command simulates a device for each trajectory. If a column names the users, it simulates a device for each
-    user, with one trajectory of the user drawn at random.
+    The command simulates a device for each trajectory. If a column names the users, the command simulates a device
+    for each user, with one trajectory of the user drawn at random.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder

@@ -104,8 +104,8 @@ RememberOption = Annotated[
     str,
     typer.Option(
         metavar="auto|forever|DURATION",
-        help="With --at, age at which a report counts half as much as a new report, such as 30d; "
-        "auto: the age that predicts the next tally best; forever: all reports count fully.",
+        help="With --at, age at which a report counts half, such as 30d; auto: the age that predicts "
+        "the next tally best; forever: all reports count fully.",
     ),
 ]
 

@@ -82,8 +82,8 @@ def compare(
         typer.Option(
             "--tick",
             metavar="SECONDS",
-            help="Length of a tick in seconds; the sets are then also compared as streams. Methods for "
-            "streams need this option.",
+            help="Length of a tick in seconds, to compare the sets also as streams; needed if a method "
+            "is for streams.",
         ),
     ] = None,
     time: Annotated[
