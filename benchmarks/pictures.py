@@ -1,9 +1,10 @@
 """The pictures of the explanations, drawn from fits and from the tables of the lab notes.
 
-    python -m benchmarks.pictures path-model | time | local-and-central [--out docs/images]
+    python -m benchmarks.pictures path-model | time | now | local-and-central [--out docs/images]
 
 `path-model`: one path of a fitted model, with the factors of its weight. `time`: departures by hour, real and
-synthetic. `local-and-central`: the errors of the methods on six data sets, read from `docs/lab/local-and-central.md`.
+synthetic. `now`: a share that changes, and its estimates with a short and a long half-life. `local-and-central`: the
+errors of the methods on six data sets, read from `docs/lab/local-and-central.md`.
 """
 
 from __future__ import annotations
@@ -130,6 +131,27 @@ def time(out: Path) -> None:
     _save(figure, out / "time.svg")
 
 
+def now(out: Path) -> None:
+    """A share that jumps, measured with noise at every step, and its means with two half-lives."""
+    plt = _pyplot()
+    steps = np.arange(40)
+    truth = np.where(steps < 20, 0.25, 0.45)
+    answers = truth + np.random.default_rng(1).normal(0, 0.05, steps.size)
+    figure, axis = plt.subplots(figsize=(5.6, 2.4), layout="constrained")
+    axis.plot(steps, 100 * truth, "k:", drawstyle="steps-mid", label="true share")
+    for half_life, colour in ((1, "tab:orange"), (16, "tab:blue")):
+        weights = np.tril(2.0 ** (-np.subtract.outer(steps, steps) / half_life))
+        words = f"estimate, half-life {half_life} step{'s' if half_life > 1 else ''}"
+        axis.plot(steps, 100 * (weights @ answers) / weights.sum(axis=1), color=colour, label=words)
+    axis.set_xlabel("step")
+    axis.set_ylabel("share of trips, %")
+    axis.set_xlim(0, 39)
+    axis.set_ylim(0, 60)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    axis.spines[["top", "right"]].set_visible(False)
+    _save(figure, out / "now.svg")
+
+
 def _per_hour(trips: lt.Trajectories) -> np.ndarray:
     hours = statistics(trips)[0]
     return 100 * hours / hours.sum()
@@ -200,7 +222,7 @@ def _save(figure: Any, path: Path) -> None:
     print(f"picture: {path}")
 
 
-PICTURES = {"path-model": path_model, "time": time, "local-and-central": local_and_central}
+PICTURES = {"path-model": path_model, "time": time, "now": now, "local-and-central": local_and_central}
 
 
 def main() -> None:
