@@ -1,6 +1,6 @@
-"""From real trajectories to synthetic ones: the code that the command, the function and every engine use.
+"""Turn real trips into synthetic trips: the code behind the command, the Python function and every engine.
 
-Every trajectory plays a device; a method makes a plan, collects and fits; one sampler draws and one writer writes.
+Each trajectory plays a device. A method makes a plan, collects reports and fits a model, from which trips are drawn.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ BOUNDS_LEAK = "the bounds were taken from the raw data, so they reveal its outer
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """Everything that is asked of a synthesis, checked before anything is read.
+    """All settings of a synthesis. They are checked before any data is read.
 
-    `options` are those of the method. `grid="auto"` is the paper's 6 x 6 for the paper's methods, and for one report
-    per user the choice of `ldptrace.curator.planning`. With a `pilot`, that share of the users is asked first how far
-    they travel, and N and m are chosen by their reports.
+    `options` are options of the method. `grid="auto"` means 6 x 6 cells for the methods of the paper; for
+    `single-report`, `ldptrace.curator.planning` chooses the grid. With a `pilot`, this share of the users is asked
+    first how far they travel, and their reports decide the grid and the number of items per report.
     """
 
     epsilon: float
@@ -70,7 +70,8 @@ class Settings:
 
     @staticmethod
     def of(epsilon: float, **given: Any) -> Settings:
-        """From one flat list of options: those of a synthesis, of reading, and of the method; None is not given."""
+        """Make settings from one list of options: of the synthesis, of reading and of the method. None means "not
+        given"."""
         given = {name: value for name, value in given.items() if value is not None}
         options = dict(given.pop("options", {}))
         own = {name: given.pop(name) for name in _OWN & given.keys()}
@@ -105,7 +106,7 @@ class Settings:
             raise InputError(f"the number of synthetic trajectories must not be negative, got {self.count}")
 
     def _check_options(self) -> None:
-        """What the method has no use for is refused."""
+        """Raise an error for an option that the method does not have."""
         known = self.recipe.options
         for name in sorted(set(self.options) - set(known)):
             raise InputError(f"method {self.recipe.name} has no option {name!r}; it has {sorted(known)}")
@@ -115,12 +116,12 @@ class Settings:
 
     @cached_property
     def recipe(self) -> Method:
-        """The method itself."""
+        """The method as an object."""
         return self.method if isinstance(self.method, Method) else method(self.method)
 
     @property
     def leaks(self) -> str | None:
-        """What weakens the promise, in words; None: nothing does. It depends on the settings, never on the data."""
+        """What weakens the promise, in words, or None. It depends on the settings, never on the data."""
         named = (
             self.recipe.leak(dict(self.options)),
             BOUNDS_LEAK if self.reading.bounds is None else None,
@@ -135,7 +136,7 @@ _READING = {entry.name for entry in fields(Reading)}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """A finished synthesis: the data, how it came about, and how long each stage took."""
+    """A finished synthesis: the synthetic trips, how they were made, and how long each stage took."""
 
     settings: Settings
     synthesis: Synthesis
@@ -183,11 +184,11 @@ class Run:
 
     @property
     def seeded(self) -> bool:
-        """Whether the devices were seeded, which makes this an experiment and not a release."""
+        """Whether the devices had a seed. A run with a seed is an experiment and must not be published."""
         return self.settings.seed is not None
 
     def privacy(self) -> dict[str, Any]:
-        """What was promised, as plain data for files and reports."""
+        """Return the privacy promise as plain data, for files and reports."""
         plan, model = self.synthesis.plan, self.synthesis.model
         return {
             "method": self.method.name,
@@ -303,10 +304,10 @@ def run(
     where: Where | None = None,
     stages: Stages | None = None,
 ) -> Run:
-    """As `synthesize`, with the plan, the estimates, the model and the time of each stage.
+    """Do the same as `synthesize`, and also return the plan, the estimates, the model and the time of each stage.
 
-    With a `target`, trips go to that file or folder, in the format `to`, and never need to fit into the memory; given a
-    seed, they are the same trips. `where` says where the work runs.
+    With a `target`, the trips are written to this file or folder in the format `to`, and need not fit into memory.
+    With a seed, the trips are the same as in memory. `where` says where the work runs.
     """
     stages, where = stages or Stages(), where or Where()
     if target is not None:
@@ -338,7 +339,7 @@ def run(
 
 
 def _checked_target(target: Path, to: str | None, where: Where) -> Where:
-    """Refuse what cannot be written before anything is read; a folder is written batch by batch."""
+    """Raise an error for an output that cannot be written, before any data is read. A folder is written in batches."""
     if where.engine == "spark":
         return where
     if not is_folder(target):
@@ -351,7 +352,7 @@ def _checked_target(target: Path, to: str | None, where: Where) -> Where:
 def _learned(
     crowd: Crowd, unit: Unit, public: Public, settings: Settings, streams: Streams, stages: Stages
 ) -> Run:
-    """Everything up to the fitted model; the trajectories are still to be drawn from it."""
+    """Do everything up to the fitted model. The trips are drawn later."""
     bounds = settings.reading.bounds or crowd.whole().bounds()
     options = _with_time(settings, crowd)
     drawing = _drawing(settings, crowd, options)
@@ -403,7 +404,7 @@ def _learned(
 
 
 def _cells(settings: Settings, users: int, options: Mapping[str, Any], for_map: bool) -> int:
-    """Cells per side: as given, or chosen from public facts."""
+    """Return the number of cells per side, as given or chosen from public facts."""
     if settings.grid != "auto":
         return settings.grid
     if "trip" not in settings.recipe.options:
@@ -412,7 +413,8 @@ def _cells(settings: Settings, users: int, options: Mapping[str, Any], for_map: 
 
 
 def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:
-    """The options of the method, with questions about time where there is something to ask and nobody objects."""
+    """Return the options of the method. Questions about time are added if the data have times and `time` is not
+    "off"."""
     options = {name: value for name, value in settings.options.items() if name not in PUBLIC}
     can = "time" in settings.recipe.options and not options.get("shares")
     asks = settings.time == "auto" and can and crowd.timed
@@ -422,7 +424,7 @@ def _with_time(settings: Settings, crowd: Crowd) -> dict[str, Any]:
 
 
 def _drawing(settings: Settings, crowd: Crowd, options: Mapping[str, Any]) -> Drawing:
-    """How synthetic trips are drawn."""
+    """Return how synthetic trips are drawn: spacing, interval, day and time zone."""
     if settings.date is not None and not options.get("time"):
         raise InputError(
             "a date needs times: the method does not ask for any, the input has none, or time is off"
@@ -432,7 +434,7 @@ def _drawing(settings: Settings, crowd: Crowd, options: Mapping[str, Any]) -> Dr
 
 
 def _publication(done: Run, crowd: Crowd, streams: Streams) -> tuple[Draw, dict[str, Any]]:
-    """What is published, to be drawn, and its labels."""
+    """Return the trips to publish, which are still to be drawn, and their labels."""
     if done.release is not None:
         count = done.settings.count
         wanted = done.release.model.trips(crowd.users) if count is None else count
@@ -452,5 +454,5 @@ def _pilot_note(pilot: Pilot, rest: int) -> str:
 
 
 def _sentence(said: str | None) -> str | None:
-    """A warning as a sentence of its own."""
+    """Turn a warning into a sentence with a capital letter and a full stop."""
     return None if said is None else f"{said[0].upper()}{said[1:]}."

@@ -1,5 +1,7 @@
-"""The command line. Each area is a module with a function, or a group, for each of its commands; nothing heavy loads
-before one runs."""
+"""The command line: each module has the functions of one or more commands.
+
+Heavy imports are made inside the functions, so that `ldptrace --help` starts fast.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ AREAS = {
 
 
 def application(command: str | None = None) -> typer.Typer:
-    """The command line as one application: the whole of it, or as much as one command needs."""
+    """Make the application with all commands, or with the commands that this command line needs."""
     app = typer.Typer(
         name="ldptrace",
         help="Synthetic trajectories under local differential privacy.",
@@ -95,7 +97,7 @@ def _add_area(app: typer.Typer, area: str) -> None:
 
 
 def _register(point: EntryPoint, app: typer.Typer) -> None:
-    """Add a command of another package. One that does not load is reported, and all other commands work."""
+    """Add a command of another package. A command that cannot be imported is reported, and all other commands work."""
     try:
         plugins.load(point)(app)
     except LdptraceError as error:
@@ -109,7 +111,7 @@ def _version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line: one clear sentence and exit status 2 for bad input."""
+    """Run the command line. Bad input prints one sentence and gives exit status 2."""
     os.environ.setdefault(*WAIT)
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""`ldptrace audit`: try to break a plan's epsilon."""
+"""`ldptrace audit`: try to break the privacy promise of a plan."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _audited(plan: Plan, trials: int, command: str | None) -> Audit:
 
 
 def plan_of(name: str, epsilon: float, n: int) -> Plan:
-    """The plan in the file of that name, or the plan of the method of that name on a unit square."""
+    """Return the plan in this file, or the plan of the method with this name, on a unit square."""
     from ldptrace.protocol.grid import Grid
     from ldptrace.protocol.plan import Plan
 

@@ -1,4 +1,4 @@
-"""`ldptrace campaign`: the life of a campaign from the command line."""
+"""`ldptrace campaign`: create, open, close, show and delete campaigns."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _standing(
     lifetime: str | None,
     grace: str | None,
 ) -> Standing | None:
-    """The windows of a standing campaign; None where none are asked for."""
+    """Return the windows of a standing campaign, or None if the options describe no standing campaign."""
     from ldptrace.protocol.units import seconds_of
 
     standing = standing_of(epsilon_fraction(epsilon), every, recent, start, lifetime)
@@ -179,7 +179,7 @@ def _standing(
 
 
 def _network_files(path: Path) -> dict[str, bytes]:
-    """The bytes of a road network: of one file, or of the files of a folder."""
+    """Return the bytes of a road network: of one file, or of the files of a folder."""
     from ldptrace.roads import read_roads
 
     # Read once, so that a network that cannot be read is an error now and not when the campaign is published.
@@ -242,7 +242,7 @@ def show(
 
 
 def _facts(shown: dict[str, Any]) -> None:
-    """What a campaign is, and how far, line by line."""
+    """Return the facts about a campaign and its state, line by line."""
     from ldptrace.protocol.units import duration_words
     from ldptrace.server.registry import shown as time_shown
 
@@ -270,7 +270,7 @@ def _facts(shown: dict[str, Any]) -> None:
 
 
 def _windows(shown: dict[str, Any]) -> list[str]:
-    """The newest windows of a standing campaign: from when, how many reports, and how far the release is."""
+    """Return the newest windows of a standing campaign: start, number of reports, and state of the release."""
     from ldptrace.server.registry import shown as time_shown
 
     released = {one["round"]: one["state"] for one in shown["releases"]}
@@ -287,7 +287,7 @@ def _windows(shown: dict[str, Any]) -> list[str]:
 
 
 def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
-    """Predicted standard errors: a row for each question, a column for each of a few numbers of reports."""
+    """Return a table of predicted standard errors: a row for each question, and a column for each number of reports."""
     from rich.table import Table
 
     chosen = [entry for entry in predicted if entry["reports"] >= max(1, reports)][:4] or predicted[-1:]

@@ -142,7 +142,7 @@ def report(
 
 
 def _answered(reporter: Reporter, trips: list[Recording], number: int, now: float) -> bytes | None:
-    """The report; None where nothing is due."""
+    """Return the report, or None if no answer is due."""
     from ldptrace.protocol.problems import PlanRefused, Problem
 
     if reporter.plan.standing is None:
@@ -210,9 +210,10 @@ def tally(
 def _tally_here(
     reports: list[Path], plan: Plan, number: int, known: bytes | None, window: int | None
 ) -> tuple[Tally, Counter[int], bytes]:
-    """The tally of files, how many reports had which problem (0: none), and the ids of all that were counted.
+    """Count files of reports on this machine.
 
-    `known` are the ids of those that were counted before; None where nobody wants ids.
+    Returns the tally, the number of reports with each problem (0: counted), and the ids of all counted reports.
+    `known` are the ids of reports that were counted before; with None, ids are not returned.
     """
     from ldptrace.curator.receive import Receiver
     from ldptrace.protocol.reports import report_bytes
@@ -231,7 +232,7 @@ def _tally_here(
 def _tally_on_cluster(
     reports: list[Path], plan: Plan, number: int, known: bytes | None, window: int | None
 ) -> tuple[Tally, Counter[int], bytes]:
-    """The same by Spark."""
+    """Count files of reports with Spark. The result is the same as that of `_tally_here`."""
     from ldptrace.engines.spark import Spark, address
     from ldptrace.engines.spark_reports import all_ids, receive_files
 
@@ -304,7 +305,7 @@ def estimate(
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file."""
+    """Read the plan in a file."""
     from ldptrace.protocol.plan import Plan
 
     return Plan.from_json(read_document(path))

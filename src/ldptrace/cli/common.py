@@ -1,7 +1,7 @@
-"""What the commands share: options, reading input, notes and progress; what is wrong with a command line, in words.
+"""What all commands share: options, reading of input, notes, progress, and messages about a wrong command line.
 
-Results go to stdout, notes and progress to stderr; progress is drawn on a terminal only. Old spellings of options work
-for one more release and warn.
+Results go to stdout. Notes and progress go to stderr, and progress is shown on a terminal only. Old names of options
+work for one more release, with a warning.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Document = TypeVar("Document")
 
 # Before Python 3.12 only the path class of the operating system can be extended, and its name differs.
 class Address(type(Path())):  # type: ignore[misc]
-    """A name such as s3a://bucket/trips: as a path it loses one of its slashes, as an address it has both."""
+    """A path that remembers its text, because a path such as s3a://bucket/trips loses one slash."""
 
     def __init__(self, text: str) -> None:
         self.address = text
 
 
 def typed_path(text: str | Path) -> Path:
-    """A path that knows the address that was typed.
+    """Make a path that remembers the address that was typed.
 
     >>> typed_path("s3a://bucket/trips").address
     's3a://bucket/trips'
@@ -130,7 +130,7 @@ def was_typed(context: typer.Context, name: str) -> bool:
 
 
 def parse_centre(text: str | None) -> tuple[float, float] | None:
-    """Numbers of `--centre`.
+    """Parse the two numbers of `--centre`.
 
     >>> parse_centre("-8.61,41.15"), parse_centre(None)
     ((-8.61, 41.15), None)
@@ -147,7 +147,7 @@ def parse_centre(text: str | None) -> tuple[float, float] | None:
 def check_outputs(
     outputs: Iterable[Path | None], inputs: Iterable[Path] = (), *, force: bool | None = None
 ) -> None:
-    """Say before the work, not after it, that something cannot be written, or would replace its own input."""
+    """Raise an error before the work begins if an output cannot be written or would replace an input."""
     from ldptrace.io.atomic import STDOUT, check_output
 
     given = [path for path in outputs if path is not None]
@@ -159,12 +159,12 @@ def check_outputs(
 
 
 def read_document(path: Path) -> bytes:
-    """The bytes of a file, or of standard input."""
+    """Read the bytes of a file, or of standard input."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
 def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
-    """The content of a document; errors of its form name it."""
+    """Read a document from a file. An error in the document names the file."""
     try:
         return reader(read_document(path))
     except FormatError as error:
@@ -172,7 +172,7 @@ def read_as(path: Path, reader: Callable[[bytes], Document]) -> Document:
 
 
 def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
-    """A document to its file; to standard output where there is none."""
+    """Write a document to a file, or to standard output if no file is given."""
     from ldptrace.io.atomic import atomic_path
 
     with atomic_path(output or "-") as temporary:
@@ -180,7 +180,7 @@ def write_text(text: str, output: Path | None, *, end: str = "\n") -> None:
 
 
 def table_console(*outputs: Path | None) -> Console:
-    """Where tables go: standard output, unless a result goes there."""
+    """Return the console for tables: standard output, or stderr if a result goes to standard output."""
     from rich.console import Console
 
     class Pipe(Console):
@@ -192,20 +192,20 @@ def table_console(*outputs: Path | None) -> Console:
 
 
 def console() -> Console:
-    """Where people read: stderr, so that stdout stays clean for results."""
+    """Return a console on stderr, so that stdout has results only."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
 def note(message: str) -> None:
-    """One plain line for the person at the terminal."""
+    """Print one line to stderr."""
     sys.stderr.write(f"{message}\n")
     sys.stderr.flush()
 
 
 class _Notes(logging.Handler):
-    """Messages of the library as notes."""
+    """Prints log messages of the library as notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
         note(record.getMessage())
@@ -213,7 +213,7 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def said_as_notes() -> Iterator[None]:
-    """What long computations say of themselves goes above the bars on a terminal, line by line into a log."""
+    """Print the log messages of long computations as notes."""
     handler, loggers = _Notes(), [logging.getLogger(f"ldptrace.{room}") for room in ("core", "models")]
     for logger in loggers:
         logger.setLevel(logging.INFO)
@@ -227,7 +227,7 @@ def said_as_notes() -> Iterator[None]:
 
 
 class Progress(Stages):
-    """Stages that a person watches: each with a spinner while it runs and its time; on a terminal only.
+    """Shows each stage of the work with a spinner and its time, on a terminal only.
 
     >>> with Progress() as stages:
     ...     with stages("read"):
@@ -269,7 +269,7 @@ class Progress(Stages):
 
 
 def _bars() -> Bars:
-    """Lines with a spinner and the time; what draws them loads for those who see them."""
+    """Make the progress display. The library that draws it is imported only if it is shown."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     return Progress(
@@ -293,7 +293,7 @@ KINDS = {
 
 
 def sentence(error: Exception, words: Sequence[str]) -> str:
-    """What typer found wrong, and where to look; empty if it has printed the help already."""
+    """Turn an error of typer into one sentence. The result is empty if typer has already printed the help."""
     found = str(getattr(error, "format_message", error.__str__)()).strip().rstrip(".")
     for kind, word in KINDS.items():
         found = found.replace(f"a valid {kind}", word)
@@ -309,7 +309,7 @@ OLD = {"output": "out", "trajectories": "count"}
 
 
 def current(name: str) -> str:
-    """The present spelling of an option, a choice or a command; an old one warns.
+    """Return the present name of an option. An old name gives a warning.
 
     >>> current("grid")
     'grid'

@@ -1,4 +1,4 @@
-"""`ldptrace decode`: any file of the protocol in words."""
+"""`ldptrace decode`: print a file of the protocol in plain words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def decode(
 
 
 def describe(data: bytes, plan: Any = None) -> list[str]:
-    """Sentences about the file. Reports begin with their version, documents with a brace."""
+    """Describe a file in sentences. Reports begin with their version, and JSON documents with a brace."""
     if not data:
         raise FormatError("the file is empty")
     if data.lstrip()[:1] != b"{":

@@ -1,4 +1,4 @@
-"""`ldptrace demo`: the main job with no input at all."""
+"""`ldptrace demo`: a complete example that needs no input."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def demo(
 
 
 def picture(sets: dict[str, Trajectories], roads: RoadNetwork, path: Path) -> None:
-    """Some trips of each set over the streets, side by side: the middle of the map, where one sees streets."""
+    """Draw some trips of each set over the streets, side by side, in the middle of the map."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -223,7 +223,7 @@ def attack(
 
 
 def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
-    """The account of sets that were read block by block; the others gave theirs before."""
+    """Print the account of each set that was read block by block. The accounts of other sets are already printed."""
     from ldptrace.engines.base import Crowd
 
     for item in sets:
@@ -232,7 +232,7 @@ def tell_what_was_read(sets: Sequence[Crowd | Trajectories]) -> None:
 
 
 def show(tables: list[Table], text: str | None) -> None:
-    """Tables on stdout; or, when JSON was asked for there, the JSON alone and the tables on stderr."""
+    """Print tables to stdout. If JSON goes to stdout, print the tables to stderr."""
     console = table_console(None if text is None else Path("-"))
     for number, table in enumerate(tables):
         console.print(*([""] if number else []), table, sep="\n")
@@ -241,7 +241,7 @@ def show(tables: list[Table], text: str | None) -> None:
 
 
 def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
-    """Names and paths of `FILE` and `NAME=FILE`; names of files are made different, given ones may be equal.
+    """Return the names and paths of `FILE` and `NAME=FILE`. Given names may be equal; names made from files differ.
 
     >>> named_files(["paper=a.csv", "paper=b.csv", "y.csv"])[0]
     ['paper', 'paper', 'y']
@@ -254,7 +254,7 @@ def named_files(given: list[str]) -> tuple[list[str], list[Path]]:
 
 
 def names(paths: list[Path]) -> list[str]:
-    """Short names of the files, with their folder or a number if they are equal.
+    """Make short names of files, with the folder or a number if two names would be equal.
 
     >>> names([Path("a/x.csv"), Path("b/x.csv"), Path("y.csv")])
     ['a/x', 'b/x', 'y']

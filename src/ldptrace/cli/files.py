@@ -1,4 +1,4 @@
-"""`ldptrace inspect` and `ldptrace convert`: look at trajectory files, and go between formats."""
+"""`ldptrace inspect` and `ldptrace convert`: describe files of trips, and convert them to other formats."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def convert(
 
 
 def describe(account: Account, summary: Summary) -> str:
-    """The account and the summary as text."""
+    """Return the account and the summary of a file as text."""
     from ldptrace.core.words import count
 
     unit = summary.distance_unit

@@ -1,4 +1,4 @@
-"""`ldptrace fleet`: devices to try a server with."""
+"""`ldptrace fleet`: simulated devices, to try a server."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ def fleet(
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged every
-    device.
+    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all.
 
     In a standing campaign, simulated devices wait a random time before they send, as real devices do. In other
     campaigns, simulated devices send immediately.
@@ -112,7 +111,7 @@ def fleet(
 
 
 def _tell(outcome: Outcome, what: str = "devices") -> None:
-    """What became of the fleet."""
+    """Print how many devices succeeded and what went wrong."""
     events = ", ".join(f"{count:,} {event}" for event, count in sorted(outcome.events.items()))
     note(
         f"{outcome.acknowledged:,} of {outcome.devices:,} {what} acknowledged in {outcome.seconds:.1f} s, "
@@ -130,7 +129,7 @@ def _clock(text: str | None) -> Callable[[], float]:
 
 
 def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Plan], Trajectories]:
-    """Trajectories of a file, as devices hold them: nothing is left out, points outside are clamped later."""
+    """Read the trips of the devices. No trip is omitted; the devices move points outside the bounds to the border."""
     from ldptrace.io import read
 
     found = read(path, format=format, crs=crs, min_points=0)
@@ -146,7 +145,7 @@ def _from_file(path: Path, format: str | None, crs: str | None) -> Callable[[Pla
 
 
 class _Bar:
-    """Progress on a terminal."""
+    """Shows progress on a terminal."""
 
     def __init__(self, users: int) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

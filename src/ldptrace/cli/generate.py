@@ -1,4 +1,4 @@
-"""`ldptrace generate`: data sets to try it on."""
+"""`ldptrace generate`: generated trips for trials."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ def city(
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Generate trips by car in a generated city with all classes of roads, a river, busy centres, rush hours and GPS
-    noise."""
+    """Generate trips by car in a generated city with main and side roads, a river, centres, rush hours and GPS noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)
@@ -143,7 +142,7 @@ def campus(
 
 
 def _settings(name: str | None, place: str, **given: float | None) -> dict[str, Any]:
-    """Settings of a preset, overridden by what was given."""
+    """Return the settings of a preset, replaced by the given settings."""
     from ldptrace.generators.cities import preset
 
     chosen = preset(name, place).settings if name is not None else {}

@@ -1,4 +1,4 @@
-"""What operators do beside the life of a campaign: tokens, backups, releases; and names that shells complete."""
+"""Commands for operators: tokens, backups, publication and export; completion of campaign names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def campaign_names(incomplete: str) -> list[str]:
-    """Names of campaigns that begin like this, for the shell; a database that cannot be read has none."""
+    """Return the names of campaigns that begin with this text, for completion in a shell.
+
+    If the database cannot be read, the list is empty.
+    """
     try:
         from ldptrace.server.registry import all_campaigns
 
@@ -35,7 +38,7 @@ NameArgument = Annotated[str, typer.Argument(help="Name of the campaign.", autoc
 
 
 def actor() -> str:
-    """Whom the audit log names for a command."""
+    """Return the name that the audit log records for a command."""
     try:
         return f"command line ({getpass.getuser()})"
     except (KeyError, OSError):
@@ -105,8 +108,7 @@ def token(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Make, list or revoke tokens for operators, or make admission codes for devices. A new token is printed only
-    once."""
+    """Make, list or revoke tokens for operators, or make admission codes for devices. A token is printed only once."""
     from ldptrace.server import tokens
 
     store = database_of(data, database, new=revoke is None and not show_all)
@@ -211,7 +213,7 @@ def export(
 
 
 def _release(session: Session, name: str, output: Path, number: int | None = None) -> int:
-    """The files of one release, or one format of its trips; how many."""
+    """Write the files of one release, or its trips in one format. Returns the number of files."""
     from ldptrace.io.atomic import atomic_path
     from ldptrace.server import releases, views
 
@@ -229,7 +231,7 @@ def _release(session: Session, name: str, output: Path, number: int | None = Non
 
 
 def _windows(session: Session, campaign: Campaign, output: Path) -> int:
-    """The releases of all windows; of a file of trips, the newest."""
+    """Write the releases of all windows, or the trips of the newest window if the output is one file."""
     from ldptrace.server.registry import day
     from ldptrace.server.release_list import published
 
@@ -245,7 +247,7 @@ def _windows(session: Session, campaign: Campaign, output: Path) -> int:
 
 
 def _tallies(session: Session, campaign: Campaign, output: Path) -> int:
-    """The plans of the rounds that were opened, and the tallies of those with enough reports."""
+    """Write the plans of the rounds that were opened, and the tallies with enough reports."""
     from ldptrace.io.atomic import atomic_path
     from ldptrace.server import tallies
 

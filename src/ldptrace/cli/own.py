@@ -1,4 +1,4 @@
-"""A person's own device at the command line: its file of trips, its clock, its ledger."""
+"""The device of the person at the command line: its trips, its clock and its ledger."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 def default_ledger() -> Path:
-    """Where a person's ledger is kept unless another place is given."""
+    """Return the path of the person's ledger, if no other path is given."""
     home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return Path(home) / "ldptrace" / "ledger.json"
 
 
 def own_trips(path: Path, format: str | None, crs: str | None) -> tuple[list[Recording], str | None]:
-    """The trajectories of the file, and their coordinate system.
+    """Read the person's trajectories and their coordinate system.
 
-    A file that is missing or is not a trajectory file is an error. What its content is, is not: where nothing in it
-    can be used, that is no trip, which is answered like every other. Silence would tell, and so would a refusal for
-    coordinates that only files with points have: they follow from the kind of the file.
+    A missing file, or a file that is not a file of trajectories, is an error. A file without a usable trajectory is
+    not an error: it means "no trip", which the device answers like any other trip. An error would reveal that there
+    is no trip. For the same reason, the coordinate system follows from the format of the file, not from its points.
     """
     from ldptrace.io.files import read, stated_crs
 
@@ -63,7 +63,7 @@ def _recording(trips: Trajectories, number: int) -> Recording:
 
 
 class _Points:
-    """The points of one trajectory, with their times on the device's own clock; made when they are asked for."""
+    """The points of one trajectory, with times on the device's own clock. The points are made when they are needed."""
 
     def __init__(self, trips: Trajectories, number: int) -> None:
         self.trips = trips
@@ -81,7 +81,7 @@ class _Points:
 
 
 def own_clock(seconds: float) -> float:
-    """A time of a file as this device's own clock showed it: dates are UTC, times of a day are local already.
+    """Convert a time of a file to the local time of this device. Dates are UTC; times of a day are local already.
 
     >>> own_clock(8.5 * 3600)
     30600.0
@@ -95,7 +95,8 @@ def own_clock(seconds: float) -> float:
 
 
 def moment(option: str, text: str, *, zoned: bool = True) -> float:
-    """A moment in Unix time, given as seconds or as a date with its zone; unless `zoned`, UTC where it has none.
+    """Parse a time, given in Unix seconds or as a date with a time zone. Unless `zoned`, a date without a zone is
+    UTC.
 
     >>> moment("--start", "1970-01-05T00:00Z"), moment("--now", "1700000000"), moment("--at", "1970-01-02", zoned=False)
     (345600.0, 1700000000.0, 86400.0)

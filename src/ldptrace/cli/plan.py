@@ -1,4 +1,4 @@
-"""`ldptrace plan`: choose and explain a collection from public facts."""
+"""`ldptrace plan`: choose a plan from public facts, and explain it."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def plan(
 
 
 def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table:
-    """The choice among its neighbours, so that a person sees what another one would cost."""
+    """Return a table of the chosen grid and similar grids, with the predicted error of each."""
     from rich.table import Table
 
     from ldptrace.curator.planning import FLAT, GRIDS, outlook
@@ -191,7 +191,7 @@ def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table
 
 
 def _shuffled(plan: Plan, users: int) -> str:
-    """What a trusted shuffler would add. Groups are sent in clear, so the smallest group is the crowd to hide in."""
+    """Say how much a trusted shuffler would improve privacy. Groups are not hidden, so the smallest group counts."""
     from ldptrace.audit import amplified
     from ldptrace.protocol.round import SHARES
 

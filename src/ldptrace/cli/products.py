@@ -1,4 +1,4 @@
-"""`ldptrace matrix`, `flows`, `profile` and `statement`: what planners, residents and officers take away."""
+"""`ldptrace matrix`, `flows`, `profile` and `statement`: results for planners, for the public, and about privacy."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def flows(
 
 
 def note_scaling(population: float | None) -> None:
-    """Say what numbers that were scaled to a population stand for."""
+    """Print what numbers that are scaled to a population mean."""
     if population is not None:
         note(
             f"Numbers are scaled to {population:,.0f} people. Each person counts once, with one trip drawn at random: "

@@ -104,7 +104,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
 
 
 def with_reading(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of reading in place of its parameter `reading`, which is made of them."""
+    """Give a command the options for reading files. The command gets them as one object, its parameter `reading`."""
     options = {name: option for name, option in OPTIONS.items() if name not in without}
 
     def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -146,7 +146,7 @@ def reading_of(
     user: str | None = None,
     **others: Any,
 ) -> Reading:
-    """The options of a command as one value."""
+    """Make one object of the options for reading."""
     from ldptrace.core.columns import Names
     from ldptrace.io.reading import Reading
 
@@ -155,7 +155,7 @@ def reading_of(
 
 
 def parse_bounds(text: str | None) -> Bounds | None:
-    """Numbers of `--bounds`.
+    """Parse the four numbers of `--bounds`.
 
     >>> parse_bounds("-8.7, 41, -8.4, 41.4")
     (-8.7, 41.0, -8.4, 41.4)
@@ -173,7 +173,7 @@ def parse_bounds(text: str | None) -> Bounds | None:
 
 
 def read_input(path: Path, reading: Reading) -> Trajectories:
-    """Read a trajectory file and say on stderr, in one line, what was kept and what was omitted."""
+    """Read a file of trips, and print in one line what was kept and what was omitted."""
     from ldptrace.io import read_with_account
 
     trajectories, account = read_with_account(path, reading)
@@ -182,7 +182,7 @@ def read_input(path: Path, reading: Reading) -> Trajectories:
 
 
 def unnamed(reading: Reading) -> Reading:
-    """As the first file is read, for another file: its columns have their usual names, and it is cut already."""
+    """Return the options for a second file, whose columns have their usual names and which is not cut at gaps."""
     from ldptrace.core.columns import Names
 
     return replace(reading, names=Names(), split_gap=None)
@@ -201,9 +201,10 @@ MEMORY = "512M"
 def open_sets(
     engine: Engine, real: Path, synthetic: list[Path], reading: Reading, resources: ExitStack, *, memory: int
 ) -> list[Crowd | Trajectories]:
-    """The real set, with the columns that were named and cut at gaps, and the synthetic ones: in memory if they fit.
+    """Open the real set and the synthetic sets, in memory if they fit.
 
-    The memory is divided between the sets. They are not cut at the bounds of the comparison.
+    The memory is divided between the sets. The sets are not cut at the bounds of the comparison. Named columns and
+    `--split-gap` apply to the real set only.
     """
     from ldptrace.engines.local import Files
     from ldptrace.io.batches import open_batches
@@ -232,7 +233,7 @@ def open_sets(
 
 
 def bytes_of(name: str, text: str) -> int:
-    """A number of bytes, perhaps in units of 1024.
+    """Parse a number of bytes, such as 512M; units are multiples of 1024.
 
     >>> bytes_of("--memory", "512M"), bytes_of("--memory", "2G")
     (536870912, 2147483648)

@@ -1,4 +1,4 @@
-"""`ldptrace roads`: what is in a road network; draw it, convert it."""
+"""`ldptrace roads`: describe, draw or convert a road network."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ DatabaseOption = Annotated[
 
 
 def database_of(data: str | Path | None, database: str | None, *, new: bool = False) -> Database:
-    """The database that a command works on; it is made only where it may be `new`."""
+    """Open the database of a command. A missing database is created only if `new` is true."""
     try:
         from ldptrace.server.storage import is_database, open_database
     except ImportError as error:
@@ -43,7 +43,7 @@ def database_of(data: str | Path | None, database: str | None, *, new: bool = Fa
 
 
 def missing(error: ImportError) -> InputError:
-    """What to install."""
+    """Return an error that says which extra to install."""
     return InputError(f'this command needs the extra "server" ({error.name}): pip install "ldptrace[server]"')
 
 

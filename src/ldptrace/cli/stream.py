@@ -1,4 +1,4 @@
-"""`ldptrace stream`: a file with times played in its own order, and synthetic travellers step by step."""
+"""`ldptrace stream`: replay a file with times, and draw synthetic travellers step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def method_names() -> list[str]:
-    """The names of all methods for streams, to complete a command line with."""
+    """Return the names of all methods for streams, for completion in a shell."""
     return ["single-report", *installed(STREAMS)]
 
 
@@ -173,9 +173,9 @@ def stream(
 
 
 class _Log:
-    """Lines that go to standard output or to a file as they come; the file begins with the first one.
+    """Writes lines to standard output or to a file as they come, so that other programs can follow the file.
 
-    Other programs may follow it while it grows, so it is no file that appears all at once.
+    The file is created with the first line.
     """
 
     def __init__(self, target: Path | None) -> None:
@@ -190,7 +190,7 @@ class _Log:
             self._file.close()
 
     def add(self, line: str) -> None:
-        """Write one line, to be seen at once."""
+        """Write one line at once."""
         if self._file is None:
             assert self._target is not None
             is_stdout = str(self._target) == "-"

@@ -1,4 +1,4 @@
-"""`ldptrace synthesize`: a private synthetic copy of a data set."""
+"""`ldptrace synthesize`: make synthetic trips from real trips."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def method_names() -> list[str]:
-    """The names of all methods, to complete a command line with."""
+    """Return the names of all methods, for completion in a shell."""
     from ldptrace import methods
 
     return methods.names()
@@ -215,7 +215,7 @@ def synthesize(
 
 
 def found(done: Run, output: Path) -> dict[str, Any]:
-    """What is worth knowing of a run, for programs."""
+    """Return the facts about a run as plain data."""
     return {
         "output": str(output),
         "trajectories": done.count,
@@ -228,7 +228,7 @@ def found(done: Run, output: Path) -> dict[str, Any]:
 
 
 def told(done: Run, output: Path, seconds: float) -> list[str]:
-    """What is worth knowing of a run, for people; what was read and omitted comes first."""
+    """Return the facts about a run as sentences. The account of what was read and omitted comes first."""
     from ldptrace.core.words import count
     from ldptrace.simulation.streams import EXPERIMENT
 
@@ -252,7 +252,7 @@ def told(done: Run, output: Path, seconds: float) -> list[str]:
 
 
 def whole_number(name: str, text: str) -> int:
-    """The number that the text holds."""
+    """Parse a whole number."""
     try:
         return int(text)
     except ValueError:
@@ -260,7 +260,7 @@ def whole_number(name: str, text: str) -> int:
 
 
 def parse_options(pairs: list[str]) -> dict[str, Any]:
-    """Values of `--option NAME=VALUE`, read as JSON where they are JSON.
+    """Parse the values of `--option NAME=VALUE`. A value that is JSON is read as JSON, otherwise as text.
 
     >>> parse_options(["quantile=0.8", "placement=uniform"])
     {'quantile': 0.8, 'placement': 'uniform'}

@@ -1,4 +1,4 @@
-"""Options of plans with time: windows, their lifetime, which questions are asked, and tallies with their times."""
+"""Options for standing plans, for questions, and for tallies with their times."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ QuestionsOption = Annotated[
 def standing_of(
     epsilon: Fraction, every: str | None, recent: str | None, start: str | None, lifetime: str | None
 ) -> Standing | None:
-    """The windows that the options describe; None for a plan that is answered once.
+    """Return the windows that the options describe, or None for a plan that is answered once.
 
     >>> standing_of(Fraction(1), "7d", "2d", None, None).recent
     172800
@@ -85,7 +85,7 @@ def standing_of(
 
 
 def questions_of(text: str | None) -> list[str] | None:
-    """Names in a list with commas.
+    """Split a list of names at its commas.
 
     >>> questions_of("start, trips")
     ['start', 'trips']
@@ -111,7 +111,8 @@ RememberOption = Annotated[
 
 
 def estimates_of(plan: Plan, paths: list[Path], at: list[str] | None, remember: str) -> Estimates:
-    """Estimates from files of tallies; with their times, those of the last one, and changes are printed."""
+    """Compute estimates from files of tallies. With times, the estimates are for the last time, and changes are
+    printed."""
     from ldptrace.curator import Estimates, Tally
     from ldptrace.curator.memory import Memory, remembered
 

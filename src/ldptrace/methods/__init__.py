@@ -1,4 +1,4 @@
-"""Methods by name: those of this package, and those that other packages give (`ldptrace.plugins`)."""
+"""Find methods by name: methods of this package, and methods of other installed packages (`ldptrace.plugins`)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DEFAULT = "single-report"
 
 
 def names() -> list[str]:
-    """The names of all methods, own ones first; nothing is imported for it."""
+    """Return the names of all methods, those of this package first. No method is imported."""
     return [*METHODS, *(name for name in plugins.installed(plugins.METHODS) if name not in METHODS)]
 
 
 def method(name: str) -> Method:
-    """The method of that name, or an error that lists them."""
+    """Return the method with this name, or raise an error that lists all names."""
     if name in METHODS:
         recipes: tuple[Method, ...] = import_module(f"ldptrace.methods.{METHODS[name]}").METHODS
         return next(recipe for recipe in recipes if recipe.name == name)

@@ -1,4 +1,4 @@
-"""What a method is: a named recipe from real paths, seen only through its randomizer, to synthetic paths."""
+"""The interface of a method, which turns randomised reports about real trips into synthetic trips."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ldptrace.simulation.channels import Mode
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One run of a method: whose trajectories, on which grid, how much privacy, which randomness."""
+    """One run of a method: the trajectories, the grid, epsilon and the sources of randomness."""
 
     crowd: Crowd
     grid: Grid
@@ -56,17 +56,17 @@ class Job:
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """The number of users."""
         return self.crowd.users
 
     @property
     def real(self) -> Trajectories:
-        """The trajectories themselves, for methods that publish something of each."""
+        """The real trajectories, for methods that need each of them."""
         return self.crowd.whole()
 
     @property
     def paths(self) -> CellPaths:
-        """Everybody's cell path, for methods that publish something of each."""
+        """The cell paths of all users, for methods that need each of them."""
         return self.crowd.paths(self.grid)
 
     def collect(self, plan: Plan, round_number: int = 0) -> Tally:
@@ -84,7 +84,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """What a method made: a model to draw synthetic trips from, and everything that explains it."""
+    """The result of a method: a model to draw synthetic trips from, the plan, the estimates and notes."""
 
     plan: Plan | None = None
     estimates: Estimates | None = None
@@ -96,7 +96,7 @@ class Synthesis:
 
 @dataclass(frozen=True)
 class Method:
-    """A recipe behind the one `synthesize` face."""
+    """A method: its name, its options, and the function that runs it."""
 
     name: str
     summary: str
@@ -111,5 +111,5 @@ class Method:
     closed_by: str | None = None
 
     def leak(self, options: dict[str, Any]) -> str | None:
-        """Why a run with these options is not eps-LDP, or None."""
+        """Return why a run with these options is not eps-LDP, or None."""
         return None if self.closed_by is not None and options.get(self.closed_by) else self.leaks

@@ -1,4 +1,4 @@
-"""The paper's mechanism and its variants (sections 5 and 6.5): split budget, OUE, re-weighted walk."""
+"""The mechanism of the LDPTrace paper and its variants (sections 5 and 6.5)."""
 
 from __future__ import annotations
 

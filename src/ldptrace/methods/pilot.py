@@ -1,7 +1,7 @@
-"""A small first collection that finds out how far people travel, so that the main one is well chosen.
+"""A small first collection that estimates how far people travel, to choose the grid of the main collection.
 
-Some users, drawn without looking at their data, answer the pilot and nothing else; the others answer the main
-collection and nothing else. Each user sends one report, so nothing composes.
+Users for the pilot are drawn without looking at their data. Each user answers either the pilot or the main
+collection, so each user sends one report.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CELLS = 6
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What the pilot found, and who is left for the main collection."""
+    """The result of the pilot, and the users who are left for the main collection."""
 
     plan: Plan
     trip: float
@@ -37,7 +37,7 @@ class Pilot:
 
 
 def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
-    """Everybody in the pilot says how many cells of a coarse grid the trajectory crosses."""
+    """Make the plan of the pilot: each user reports how many cells of a coarse grid the trip crosses."""
     budget = epsilon_fraction(epsilon)
     question = Length(CELLS, 6 * CELLS)
     ask = Ask(question, PrivSet.best(question.domain, 1, ratio_at_most(budget)))
@@ -45,7 +45,8 @@ def pilot_plan(epsilon: float | Fraction, bounds: Bounds) -> Plan:
 
 
 def run_pilot(crowd: Crowd, epsilon: float, bounds: Bounds, share: float, rng: np.random.Generator) -> Pilot:
-    """Ask a share of the users for their length; the mean trip in sides of the map comes from their reports."""
+    """Ask a share of the users how long their trip is, and estimate the mean length as a fraction of the side of the
+    map."""
     if not 0 < share < 1:
         raise InputError(f"the pilot's share of the users must be between 0 and 1, got {share:g}")
     plan = pilot_plan(epsilon, bounds)

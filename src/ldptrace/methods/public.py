@@ -1,4 +1,4 @@
-"""What is public and costs no epsilon: an area, a road network, or routes that somebody published."""
+"""Public knowledge, which costs no epsilon: an area, a road network, or published routes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AREA_NOTE = "Paths and points were kept in an area that is public; it was not le
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """Public knowledge: the area in which trips can be, and a road network or routes that they can follow."""
+    """Public knowledge: the area in which trips stay, and the road network or the routes that trips follow."""
 
     area: Area | None = None
     ways: RoadNetwork | Routes | None = None
@@ -44,7 +44,7 @@ class Public:
 
     @staticmethod
     def of(area: Any = None, roads: Any = None, routes: Any = None) -> Public:
-        """From files, or from what is in memory."""
+        """Make public knowledge from files or from objects in memory."""
         if _is_name(area):
             area = read_area(area)
         if area is not None and not isinstance(area, Area):
@@ -74,40 +74,40 @@ class Public:
 
     @property
     def network(self) -> RoadNetwork | None:
-        """The streets, or the lines of the routes."""
+        """The road network, or the lines of the routes."""
         ways: Any = self.ways
         network: RoadNetwork | None = getattr(ways, "roads", ways)
         return network
 
     @property
     def knows_speeds(self) -> bool:
-        """Whether there are streets, and it is known how fast they are."""
+        """Whether there are streets with known speeds."""
         return self.network is not None and self.network.seconds is not None
 
     @property
     def crs(self) -> str | None:
-        """Coordinate system of the map: that of the trajectories, where they name none."""
+        """Coordinate system of the map. Trajectories that name none are in the coordinate system of the map."""
         return None if self.network is None else self.network.crs
 
     @property
     def notes(self) -> list[str]:
-        """Public knowledge is named as such."""
+        """Sentences that name the public knowledge that was used."""
         notes = [] if self.area is None else [AREA_NOTE]
         if self.network is not None:
             notes.append(f"Trips follow {self.network.name}, which is public and costs no epsilon.")
         return notes
 
     def check(self, bounds: Bounds, crs: str | None) -> None:
-        """An error unless the map is one for trajectories in these bounds and coordinates."""
+        """Raise an error if the map does not fit trajectories in these bounds and this coordinate system."""
         from ldptrace.roads.network import RoadNetwork
 
         if isinstance(self.ways, RoadNetwork):
             self.ways.check_against(bounds, crs)
 
     def refuse_private(self, crowd: Crowd) -> None:
-        """An error where the routes hold fixes of the trajectories that are to be protected, or rounded ones.
+        """Raise an error if the routes contain fixes of the private trajectories, exact or rounded.
 
-        All trajectories are compared, also those that no device will draw.
+        All trajectories are compared, also trajectories that no device draws.
         """
         if self.fixes is None or self.network is None or self.fixes.points == 0:
             return
@@ -128,7 +128,7 @@ class Public:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """Which fixes and which steps occur somewhere."""
+    """A set of fixes and a set of steps."""
 
     fixes: Flags
     steps: Flags
@@ -138,12 +138,12 @@ class _Seen:
 
 
 def _keys(trajectories: Trajectories) -> NDArray[np.complex128]:
-    """Fixes as single numbers."""
+    """Turn each fix into one number."""
     return trajectories.x + 1j * trajectories.y
 
 
 def _fifth_digit(bounds: Bounds) -> float:
-    """What the last of five digits counts in the larger side of a box: metres in a city of 20 km.
+    """Return the value of the last of five digits of the larger side of a box: 1 metre in a city of 20 km.
 
     >>> _fifth_digit((0, 0, 20_000, 9_000))
     1.0
@@ -153,7 +153,7 @@ def _fifth_digit(bounds: Bounds) -> float:
 
 
 def _steps(trajectories: Trajectories, grain: float) -> NDArray[np.uint64]:
-    """Each fix with the next one of its trajectory, in multiples of `grain`, as single numbers."""
+    """Turn each pair of consecutive fixes into one number, in multiples of `grain`."""
     x, y = (
         np.rint(values / grain).astype(np.int64).view(np.uint64)
         for values in (trajectories.x, trajectories.y)
@@ -168,7 +168,7 @@ _MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], 
 
 
 def refuse_same_file(real: Any, **public: Any) -> None:
-    """An error where one of the files that are to be public is the private input."""
+    """Raise an error if a file that should be public is the private input."""
     for name, given in public.items():
         if _is_name(real) and _is_name(given) and Path(real).resolve() == Path(given).resolve():
             raise InputError(f"{real} is the private input itself, and {name} must be public")

@@ -1,6 +1,6 @@
-"""A release: a model, how trips are drawn from it, and what is promised about them; saved as one file.
+"""A release: a model, how trips are drawn from it, and its privacy promise, saved as one file.
 
-The same file and the same `sample_seed` give the same trips, number for number, on every machine.
+The same file and the same `sample_seed` give exactly the same trips on every machine.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ldptrace.models.time import Calendar
 
 @dataclass(frozen=True)
 class Drawing:
-    """How trips are drawn: a point every `spacing` units of the way or every `interval` seconds, on a day.
+    """How trips are drawn: a point every `spacing` units of length or every `interval` seconds, on a day.
 
-    None: as the model has them, and of any day. `timezone` names the zone whose clocks are local (None: UTC).
+    None means the points of the model, and no particular day. `timezone` is the local time zone (None: UTC).
     """
 
     spacing: float | None = None
@@ -40,25 +40,25 @@ class Drawing:
                 raise InputError(f"{name} must be a positive number, got {value!r}")
 
     def or_else(self, other: Drawing) -> Drawing:
-        """With what another one says where this one says nothing; a spacing stands against an interval."""
+        """Fill missing settings from another drawing. A given spacing or interval replaces both of the other drawing."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         if {"spacing", "interval"} & given.keys():
             other = replace(other, spacing=None, interval=None)
         return replace(other, **given)
 
     def document(self) -> dict[str, Any]:
-        """Plain data for a file."""
+        """Return plain data for a file."""
         return vars(self) | {"date": None if self.date is None else self.date.isoformat()}
 
     @classmethod
     def restored(cls, found: Mapping[str, Any]) -> Self:
-        """From the plain data of a file."""
+        """Make a drawing from the plain data of a file."""
         return cls(**dict(found) | {"date": None if found["date"] is None else day_of(found["date"])})
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """All that is needed to publish trips of a model."""
+    """Everything that is needed to publish trips from a model."""
 
     model: MobilityModel
     drawing: Drawing = field(default_factory=Drawing)
@@ -72,22 +72,22 @@ class Release:
 
     @staticmethod
     def of(model: MobilityModel) -> Release:
-        """Of a model by itself: its plan says what was promised."""
+        """Make a release from a model alone. The plan of the model states the promise."""
         return Release(model, crs=None if model.plan is None else model.plan.crs, promised=model.promised)
 
     @property
     def calendar(self) -> Calendar | None:
-        """The day of the trips."""
+        """The date of the trips."""
         day = self.drawing.date
         return None if day is None else Calendar(day, self.drawing.timezone)
 
     def draw(self, count: int, rng: np.random.Generator) -> Sampler:
-        """A number of trips, drawn block by block."""
+        """Return a number of trips, to be drawn block by block."""
         model = self.model.on(self.calendar) if isinstance(self.model, TimedModel) else self.model
         return Sampler.of(model, count, rng, Along(self.drawing.spacing, self.drawing.interval))
 
     def labels(self, sample_seed: int | None) -> dict[str, Any]:
-        """What all trips share: coordinate system, promise, time zone."""
+        """Return what all trips share: coordinate system, promise and time zone."""
         promised = None
         if self.promised is not None:
             days = [] if self.calendar is None else [self.calendar.words]
@@ -97,7 +97,7 @@ class Release:
         return {"crs": self.crs, "provenance": promised, "timezone": timezone}
 
     def trips(self, count: int, sample_seed: int) -> Trajectories:
-        """The trips of a seed, in memory."""
+        """Draw the trips of a seed in memory."""
         drawn = self.draw(count, np.random.default_rng(sample_seed)).trips()
         return replace(drawn, **self.labels(sample_seed))
 
