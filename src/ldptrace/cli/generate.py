@@ -52,7 +52,7 @@ def city(
     roads_out: RoadsOutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Generate trips by car in a generated city with main and side roads, a river, centres, rush hours and GPS noise."""
+    """Generate trips by car in a generated city with main and side roads, a river, rush hours and GPS noise."""
     from ldptrace.generators import city_traffic
 
     settings = _settings(preset, "city", size=size, minutes=minutes, interval=interval, noise=noise)

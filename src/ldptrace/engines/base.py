@@ -1,8 +1,9 @@
-"""What an engine is: two verbs on blocks of trajectories, adding up what is found in them and writing new ones.
+"""The interface of an engine, which works on trajectories block by block: it adds up results and writes new
+trajectories.
 
-A block is at most `CHUNK` trajectories, fewer if they are long, with its number. Where it ends depends on the
-trajectories alone, never on the batches in which they came. What is random in a block draws from the child of that
-number of a source, so that the result does not depend on where and in which order the blocks are worked on.
+A block has at most `CHUNK` trajectories, or fewer if they are long. Where a block ends depends on the trajectories
+alone, not on the batches in which they are read. The random numbers of a block come from a source that belongs to the
+number of the block. So the result does not depend on the machine or on the order of the work.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ POINTS = 1 << 21
 
 
 def cuts(offsets: Ints) -> list[tuple[int, int]]:
-    """The blocks of trajectories with these offsets, as ranges [start, stop).
+    """Divide trajectories with these offsets into blocks, as ranges [start, stop).
 
     >>> cuts(np.array([0, 3, 3, 10]))
     [(0, 3)]
@@ -48,7 +49,7 @@ def cuts(offsets: Ints) -> list[tuple[int, int]]:
 
 
 class Ragged(Protocol):
-    """Many of something that has points: trajectories, or what is known of them."""
+    """A set of things that have points, such as trajectories."""
 
     @property
     def offsets(self) -> Ints: ...
@@ -68,7 +69,7 @@ R = TypeVar("R", bound=Ragged)
 
 
 def in_blocks(batches: Iterable[R]) -> Iterator[R]:
-    """Batches that come one by one, as blocks."""
+    """Rearrange batches into blocks."""
     waiting: list[R] = []
     have = points = 0
     for batch in batches:
@@ -88,19 +89,19 @@ def in_blocks(batches: Iterable[R]) -> Iterator[R]:
 
 
 def joined(parts: list[R]) -> R:
-    """One after the other; a single one as it is."""
+    """Join sets one after the other. A single set is returned unchanged."""
     first = parts[0]
     return first if len(parts) == 1 else first.concat(parts)
 
 
 def _fitting(offsets: Ints, start: int, trajectories: int, points: int) -> int:
-    """Number after the last of the trajectories from `start` on that are no more than this together."""
+    """Return the end of the longest run of trajectories from `start` on that is not larger than the limit."""
     last = int(np.searchsorted(offsets, offsets[start] + points, side="right")) - 1
     return min(start + trajectories, last, len(offsets) - 1)
 
 
 class Sum(Protocol):
-    """Something that can be added up."""
+    """Something that can be added."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
@@ -112,26 +113,26 @@ Work = Callable[[Trajectories, int], T]
 
 
 class Draw(Protocol):
-    """Synthetic trajectories in blocks of `CHUNK`: a model's sampler, or trajectories that were made already."""
+    """Synthetic trajectories in blocks of `CHUNK`, drawn from a model or already made."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of trajectories."""
 
     @property
     def trip_points(self) -> float:
-        """Points of one, about."""
+        """The approximate number of points of a trajectory."""
 
     def pieces(self, number: int, /) -> Iterator[Trajectories]:
-        """The block of that number, in one piece or in several."""
+        """Return the block with this number, in one or more pieces."""
 
     def trips(self) -> Trajectories:
-        """All of them in memory."""
+        """Return all trajectories in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Trajectories in memory, to be written."""
+    """Trajectories that are already in memory."""
 
     trajectories: Trajectories
 
@@ -155,12 +156,13 @@ class Aside(ABC, Generic[S]):
 
     @abstractmethod
     def add_up(self, work: Callable[[S, int], T], nothing: T) -> T:
-        """Sum of `work` over the kept results, in the order of the blocks, starting from `nothing`."""
+        """Return the sum of `work` over the stored results, in the order of the blocks. The sum starts from
+        `nothing`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Held(Aside[S]):
-    """Kept in memory."""
+    """Results that are stored in memory."""
 
     items: Sequence[S]
 
@@ -173,7 +175,7 @@ class Held(Aside[S]):
 
 @dataclass(frozen=True, eq=False)
 class _Both(Generic[S, T]):
-    """Kept results of some blocks, and a sum over them."""
+    """Stored results of some blocks, and a sum over these blocks."""
 
     items: list[S]
     total: T
@@ -183,21 +185,21 @@ class _Both(Generic[S, T]):
 
 
 class Crowd(ABC):
-    """The trajectories of all users, in memory or in files: each plays a device."""
+    """The trajectories of all users, in memory or in files. Each trajectory plays a device."""
 
     @property
     @abstractmethod
     def users(self) -> int:
-        """How many there are; before they were read once, how many there seem to be."""
+        """The number of users. It is an estimate until the trajectories were read once."""
 
     @property
     @abstractmethod
     def crs(self) -> str | None:
-        """The coordinate system's label."""
+        """The name of the coordinate system."""
 
     @property
     def timezone(self) -> str | None:
-        """The zone whose clocks are local (None: UTC)."""
+        """The local time zone (None: UTC)."""
         return None
 
     @property
@@ -207,17 +209,17 @@ class Crowd(ABC):
 
     @property
     def provenance(self) -> Mapping[str, Any] | None:
-        """What was promised about the trajectories, where they are synthetic and say so."""
+        """The privacy promise of the trajectories, if they are synthetic and have one."""
         return None
 
     @property
     def dated(self) -> bool:
-        """Whether their times are of a date, as far as is known, rather than of any day."""
+        """Whether times have a date, as far as is known. Otherwise they are times of a day."""
         return self.timed
 
     @property
     def read(self) -> int:
-        """How many trajectories were read, those of users included that were not chosen."""
+        """The number of trajectories that were read, including those that were not drawn for a device."""
         return self.users
 
     @property
@@ -227,28 +229,28 @@ class Crowd(ABC):
 
     @abstractmethod
     def add_up(self, work: Work[T], nothing: T) -> T:
-        """The sum of what is found in the blocks, in their order, starting from `nothing`."""
+        """Return the sum of `work` over all blocks, in their order. The sum starts from `nothing`."""
 
     def put_aside(self, work: Callable[[Trajectories, int], tuple[S, T]], nothing: T) -> tuple[Aside[S], T]:
-        """In one pass, something of each block put aside, and the sum of something else."""
+        """In one pass, store one result of each block and add up another."""
         begun: _Both[S, T] = _Both([], nothing)
         both = self.add_up(lambda block, number: _both(work(block, number)), begun)
         return Held(both.items), both.total
 
     @abstractmethod
     def play_devices(self, unit: str, rng: np.random.Generator) -> Unit:
-        """From now on one trajectory per device, as `ldptrace.simulation.unit` has it; whose promise that is."""
+        """Choose one trajectory per device (`ldptrace.simulation.unit`). Returns the unit that epsilon protects."""
 
     def collect(self, collection: Collection) -> Tally:
-        """The tally of a collection in which each trajectory is one device's."""
+        """Return the tally of a collection in which each trajectory plays one device."""
         return self.add_up(collection, collection.nothing)
 
     def whole(self) -> Trajectories:
-        """All trajectories in memory, for methods that cannot do with blocks."""
+        """Return all trajectories in memory, for methods that cannot work block by block."""
         raise InputError("this method needs all trajectories in memory; read them with ldptrace.read first")
 
     def paths(self, grid: Grid) -> CellPaths:
-        """All cell paths in memory."""
+        """Return all cell paths in memory."""
         return CellPaths.from_trajectories(self.whole(), grid)
 
 
@@ -257,11 +259,11 @@ def _both(found: tuple[S, T]) -> _Both[S, T]:
 
 
 class Engine(ABC):
-    """Reads crowds and writes synthetic trajectories."""
+    """Writes synthetic trajectories."""
 
     @abstractmethod
     def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
-        """Draw trajectories block by block and write them, to one file or to a folder of files.
+        """Draw trajectories block by block and write them to one file or to a folder of files.
 
-        `labels` are what all of them have: coordinate system, provenance.
+        `labels` are the properties that all trajectories share: coordinate system, provenance, time zone.
         """

@@ -1,4 +1,4 @@
-"""This machine: blocks over threads, as many in memory as the threads need."""
+"""The engine of this machine: threads work on blocks, and only a few blocks are in memory at a time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DRAWN = 1 << 23
 
 
 class Memory(Crowd):
-    """Trajectories in memory; their cell paths are kept, because most methods ask for them more than once."""
+    """Trajectories in memory. Their cell paths are stored, because most methods use them more than once."""
 
     def __init__(self, trajectories: Trajectories, account: Account | None = None) -> None:
         self._trajectories = trajectories
@@ -106,7 +106,7 @@ class Memory(Crowd):
 
 
 class Files(Crowd):
-    """Trajectories in files, read anew for every pass; of each user one, where a choice was made."""
+    """Trajectories in files, which are read again in every pass. After a choice, each user has one trajectory."""
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
@@ -143,7 +143,7 @@ class Files(Crowd):
 
     @cached_property
     def _first(self) -> Trajectories:
-        """One of the trajectories: all have times, or none."""
+        """One trajectory, which shows whether there are times: all trajectories have times, or none has."""
         return self.batches.first()
 
     @property
@@ -162,7 +162,7 @@ class Files(Crowd):
         return whose
 
     def _choose_one_each(self, by_user: bool, rng: np.random.Generator) -> None:
-        """From now on, one trajectory of each user or of each trip, drawn at random."""
+        """Draw one trajectory of each user or of each trip at random. Later passes read only these trajectories."""
         found, users, trips = zip(*self.batches.map(partial(_whose, by_user)), strict=True)
         sizes, filled = [len(batch) for batch in found], np.concatenate(found)
         whole = joined_trips(sizes, trips)
@@ -176,7 +176,7 @@ class Files(Crowd):
             self._counts = np.split(trip_counts(everyone, whole, filled), np.cumsum(sizes)[:-1])
 
     def _each(self, work: Callable[[Trajectories], S]) -> Iterator[S]:
-        """What is found in the batches of those who take part, in order."""
+        """Yield the results of `work` on the batches of chosen trajectories, in order."""
         chosen, counts = self._chosen, self._counts
 
         def of_batch(batch: Trajectories, number: int) -> S:
@@ -188,7 +188,7 @@ class Files(Crowd):
         return self.batches.map(of_batch)
 
     def blocks(self) -> Iterator[tuple[Trajectories, int]]:
-        """Blocks of trajectories and their numbers."""
+        """Yield blocks of trajectories and their numbers."""
         return ((block, number) for number, block in enumerate(in_blocks(self._each(lambda batch: batch))))
 
     def add_up(self, work: Work[T], nothing: T) -> T:
@@ -209,15 +209,15 @@ class Files(Crowd):
 
 
 def _tally(collection: Collection, blocks: Iterable[Trips]) -> Tally:
-    """The tally of devices in blocks."""
+    """Return the tally of the devices in blocks."""
     found = map_ordered(lambda block: collection.of_trips(block[1], block[0]), enumerate(blocks), waiting=3)
     return reduce(Tally.__add__, found, collection.nothing)
 
 
 def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Ints | None]:
-    """Which trajectories of a batch have points, a number for the user of each, and the trips they are pieces of.
+    """Return which trajectories of a batch have points, the number of each user, and the trips they are pieces of.
 
-    The number is the same for the same user, and `UNNAMED` where nobody says who.
+    Equal users have equal numbers. A trajectory without a named user has the number `UNNAMED`.
     """
     if not by_user or batch.extra is None or batch.user is None:
         return batch.sizes > 0, np.empty(0, dtype=np.int64), batch.trips
@@ -229,7 +229,7 @@ def _whose(by_user: bool, batch: Trajectories, _: int) -> tuple[Flags, Ints, Int
 
 
 def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
-    """Numbers of users; one whom nobody names is a user of their own, with one trip."""
+    """Return the numbers of users. A trip without a named user gets a user of its own."""
     joined = np.concatenate(users)
     unnamed = joined == UNNAMED
     joined[unnamed] = -1 - (np.arange(len(joined)) if trips is None else trips)[unnamed]
@@ -237,7 +237,7 @@ def _numbered(users: Sequence[Ints], trips: Ints | None) -> Ints:
 
 
 class OnDisk(Aside[S]):
-    """Put aside in a file without a name in the temporary folder, which goes with the process, however that ends."""
+    """Results that are stored in an unnamed temporary file, which disappears when the process ends."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="ldptrace-")  # noqa: SIM115
@@ -245,7 +245,7 @@ class OnDisk(Aside[S]):
         self._ends = [0]
 
     def append(self, item: S) -> None:
-        """Put one more aside."""
+        """Store one more result."""
         data = pickle.dumps(item, protocol=5)
         self._file.write(data)
         self._ends.append(self._ends[-1] + len(data))
@@ -276,7 +276,7 @@ class Local(Engine):
 def write_parts(
     parts: Iterable[Trajectories], target: Path, labels: Mapping[str, Any], format: str | None = None
 ) -> int:
-    """Write sets one after the other to one file, a few at a time, numbered through; how many trajectories."""
+    """Write sets one after the other to one file, with consecutive numbers. Returns the number of trajectories."""
     kind = for_writing(target, format)
     with atomic_path(target) as temporary, kind.open(temporary) as writer:
         count = _write(writer, parts, 0, labels)
@@ -286,14 +286,14 @@ def write_parts(
 
 
 def write_parquet(draw: Draw, start: int, stop: int, path: Path, labels: Mapping[str, Any]) -> None:
-    """The trajectories from number `start` to before `stop` as one file."""
+    """Write the trajectories from number `start` up to, but not including, `stop` as one file."""
     assert start % CHUNK == 0
     with ParquetWriter(path) as writer:
         _write(writer, _drawn(draw, start, stop), start, labels)
 
 
 def _write(writer: Writer, parts: Iterable[Trajectories], start: int, labels: Mapping[str, Any]) -> int:
-    """Sets, a few at a time, numbered from `start`; the number after the last."""
+    """Write sets, a few at a time, with numbers from `start`. Returns the next number."""
     group: list[Trajectories] = []
     first = start
     for piece in parts:
@@ -307,7 +307,7 @@ def _write(writer: Writer, parts: Iterable[Trajectories], start: int, labels: Ma
 
 
 def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
-    """Pieces of the blocks of the trajectories from number `start` to before `stop`."""
+    """Yield the pieces of the trajectories from number `start` up to, but not including, `stop`."""
     numbers = range(start // CHUNK, -(-stop // CHUNK))
     together = int(_DRAWN / (CHUNK * max(draw.trip_points, 1.0)))
     if together == 0:
@@ -320,7 +320,7 @@ def _drawn(draw: Draw, start: int, stop: int) -> Iterator[Trajectories]:
 
 
 def _write_group(writer: Writer, group: list[Trajectories], first: int, labels: Mapping[str, Any]) -> int:
-    """Write blocks as one row group, numbered from `first`; the number after the last."""
+    """Write blocks as one row group, with numbers from `first`. Returns the next number."""
     whole = joined(group) if group else Trajectories.concat([])
     last = first + len(whole)
     writer.write(replace(whole, ids=np.arange(first, last), **labels))

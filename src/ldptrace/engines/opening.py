@@ -1,4 +1,4 @@
-"""Where trajectories are opened: in memory, in files batch by batch, or on a cluster."""
+"""Open trajectories in memory, in files batch by batch, or on a cluster."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Where:
 def open_crowd(
     real: Any, reading: Reading, where: Where, resources: ExitStack, *, passes: bool = True
 ) -> tuple[Crowd, Engine]:
-    """The trajectories where they are, and the engine to work there.
+    """Open the trajectories, and return them with the engine that works on them.
 
-    `passes` says whether one pass after another is enough; else all trajectories are read into memory.
+    If `passes` is false, the method needs all trajectories in memory.
     """
     named = isinstance(real, str | os.PathLike)
     if where.engine == "spark":

@@ -1,12 +1,11 @@
-"""A cluster: the same work on Arrow batches in the executors of Spark, the fit on the driver.
+"""The engine of a Spark cluster: executors work on Arrow batches, and the driver fits the model.
 
-The driver gets sums: what tasks found is added up in the executors first. What is random in a block draws from the
-child of the block's number, which is made of the number of the partition and the place in it: given a seed and the
-partitioning the result is always the same, and a task that runs again, because its executor was lost, finds the same.
+The executors add up the results of their tasks, and the driver gets only sums. The random numbers of a block come
+from a source that belongs to the number of its partition and its place in the partition. So a run with a seed always
+gives the same result, also if a task runs again because an executor was lost.
 
-Its tasks read Parquet by themselves, on a disk that all machines share. Spark's own reader makes rows of what is stored
-in columns, and columns again for Python; that takes several times as long as all the rest. Which task reads what
-follows from the files alone, so results do not depend on the cluster.
+Tasks read Parquet files themselves if all machines share the disk, because Spark's own reader takes several times as
+long. The files alone decide which task reads what, so the result does not depend on the cluster.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class Spark(Engine):
     @staticmethod
     @contextmanager
     def start() -> Iterator[Spark]:
-        """The session that there is, or a new one: on the master of the environment, else on this machine."""
+        """Return the present Spark session, or start one: on the master of the environment, or on this machine."""
         try:
             from pyspark.sql import SparkSession
         except ModuleNotFoundError:
@@ -87,7 +86,7 @@ class Spark(Engine):
                 session.stop()
 
     def write(self, draw: Draw, target: Path, labels: Mapping[str, Any], format: str | None = None) -> None:
-        """Every task draws its blocks and writes them as one Parquet file of the folder `target`."""
+        """Write one Parquet file per task to the folder `target`. Each task draws its own blocks."""
         if format not in (None, "parquet") or target.suffix in (".csv", ".dat", ".geojson"):
             raise InputError(f"a cluster writes a folder of Parquet files, not {target}")
         if not self.shares_disk or "://" in address(target):
@@ -102,7 +101,7 @@ class Spark(Engine):
                 left_over.unlink(missing_ok=True)
 
     def _write_rows(self, draw: Draw, target: Path, labels: Mapping[str, Any]) -> None:
-        """As rows of Spark, which writes them wherever it can."""
+        """Write rows with Spark's own writer, to any place that Spark can write to."""
         from pyspark.sql import functions
 
         blocks = -(-draw.count // CHUNK)
@@ -117,13 +116,13 @@ class Spark(Engine):
 
 
 def address(path: str | os.PathLike[str]) -> str:
-    """The name as Spark takes it: a path of the command line knows the address that was typed."""
+    """Return the name of a file as Spark needs it. A path from the command line knows the address that was typed."""
     return str(getattr(path, "address", path))
 
 
 @contextmanager
 def known_to_spark(source: str) -> Iterator[None]:
-    """Whatever Spark cannot read is the input's fault, said in its own first sentence."""
+    """Turn an error of Spark's reader into an `InputError` with the first sentence of the message."""
     from pyspark.errors import PySparkException
 
     try:
@@ -133,7 +132,7 @@ def known_to_spark(source: str) -> Iterator[None]:
 
 
 def mapped(frame: DataFrame, task: Callable[..., Iterator[pa.RecordBatch]], columns: str) -> DataFrame:
-    """What the task makes of the record batches of each partition."""
+    """Apply a task to the record batches of each partition."""
     with warnings.catch_warnings():
         # It is about data frames of pandas, which are not used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
@@ -141,7 +140,7 @@ def mapped(frame: DataFrame, task: Callable[..., Iterator[pa.RecordBatch]], colu
 
 
 def partition() -> int:
-    """Number of the partition that this task works on."""
+    """Return the number of the partition of this task."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -149,13 +148,13 @@ def partition() -> int:
 
 
 def sum_row(number: int, found: object, account: object = None) -> pa.RecordBatch:
-    """The row of what a task found and what it read; `number` says where it stands among the others."""
+    """Return the row with the sum of a task and what the task read. `number` is the place among the other rows."""
     values = {"number": [number], "account": [pickle.dumps(account)], "found": [pickle.dumps(found)]}
     return pa.RecordBatch.from_pydict(values, _SUM)
 
 
 def groups_of(files: int) -> int:
-    """In how many groups the sums of the tasks that read `files` files are added up; few are not grouped: 0.
+    """Return the number of groups in which the sums of tasks are added up, or 0 if there are few tasks.
 
     >>> groups_of(7), groups_of(70), groups_of(7000)
     (0, 2, 16)
@@ -164,9 +163,9 @@ def groups_of(files: int) -> int:
 
 
 def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Any]:
-    """Rows of sums, added up by groups in the executors and then here; and what was read.
+    """Add up rows of sums, by groups in the executors and then on the driver. Also returns what was read.
 
-    Always in the same order, so that rounding is the same too.
+    The order is always the same, so that rounding errors are the same.
     """
     from pyspark.sql import functions
 
@@ -181,12 +180,12 @@ def summed(frame: DataFrame, nothing: T, groups: int) -> tuple[T, Any]:
 
 
 def plus(one: Any, other: Any) -> Any:
-    """A sum of two, one of which may be nothing."""
+    """Add two sums, of which one may be None."""
     return one + other if one is not None and other is not None else other if one is None else one
 
 
 def _sum_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One row for each group of the rows that come, which are in order."""
+    """Yield one row for each group of rows. The rows come in order."""
     rows = (row for batch in batches for row in batch.to_pylist())
     for _, group in groupby(rows, key=lambda row: row["group"]):
         number, account, total = -1, None, None
@@ -206,7 +205,7 @@ def _write_parts(
     labels: Mapping[str, Any],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """The files whose numbers come. Each appears whole; a task that runs again writes the same once more."""
+    """Write the files with these numbers. A task that runs again writes the same file again."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
             with atomic_path(folder / part_name(number)) as temporary:
@@ -216,7 +215,7 @@ def _write_parts(
 
 
 def _draw(draw: Draw, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The blocks whose numbers come, as rows of a table."""
+    """Yield the blocks with these numbers as rows of a table."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
             start = number * CHUNK
@@ -235,19 +234,19 @@ BYTES, MEMORY = 1 << 25, 1 << 26
 
 @dataclass(frozen=True)
 class Piece:
-    """The k-th of several pieces of a file."""
+    """One of several pieces of a file."""
 
     path: Path
     k: int = 0
     pieces: int = 1
 
     def tables(self) -> Iterator[pa.Table]:
-        """Its rows, a batch at a time."""
+        """Yield the rows of the piece, batch by batch."""
         return parquet.batches(self.path, CHUNK, MEMORY, piece=(self.k, self.pieces))
 
 
 def shared_files(addresses: Sequence[str]) -> list[Path] | None:
-    """The files of these addresses, in order of their names, if all of them are on a disk that this machine sees.
+    """Return the files at these addresses in the order of their names, if this machine can read all of them.
 
     >>> shared_files(["s3a://bucket/trips.parquet"]) is None
     True
@@ -261,14 +260,14 @@ def shared_files(addresses: Sequence[str]) -> list[Path] | None:
 
 @dataclass(frozen=True)
 class Split:
-    """What each task reads, and how many rows there are."""
+    """What each task reads, and the number of rows."""
 
     tasks: tuple[tuple[Piece, ...], ...]
     rows: int
 
 
 def split(files: Sequence[Path], most: int = BYTES) -> Split:
-    """A task for each piece of a large file, as far as its row groups allow, and one for several small files."""
+    """Divide files into tasks: one task for each piece of a large file, and one task for several small files."""
     tasks: list[tuple[Piece, ...]] = []
     small: list[Piece] = []
     rows, room = 0, most
@@ -287,6 +286,6 @@ def split(files: Sequence[Path], most: int = BYTES) -> Split:
 
 
 def _measured(path: Path) -> tuple[int, int, int]:
-    """Bytes, row groups and rows of a file."""
+    """Return the bytes, row groups and rows of a file."""
     found = pq.read_metadata(path)
     return path.stat().st_size, found.num_row_groups, found.num_rows

@@ -1,4 +1,4 @@
-"""Trajectories on a cluster: read by Spark, cut into blocks in its executors, worked on there."""
+"""Trajectories on a cluster: Spark reads them, and its executors cut them into blocks and work on them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _DRAWN = 1 << 40
 
 @dataclass(frozen=True)
 class Passed:
-    """What tasks read: its account, and how many devices it is of."""
+    """What tasks read: the account, and the number of devices."""
 
     account: Account
     devices: int
@@ -76,7 +76,7 @@ class Passed:
 
 
 class SparkCrowd(Crowd):
-    """Trajectories in what Spark reads by that name: one row per trajectory, or one per point."""
+    """Trajectories that Spark reads, with one row per trajectory or one row per point."""
 
     def __init__(
         self,
@@ -164,7 +164,8 @@ class SparkCrowd(Crowd):
 
     @cached_property
     def _times(self) -> tuple[bool, bool]:
-        """Whether an executor finds times in the first rows, and whether they are dates; the rows stay there."""
+        """Whether the first rows have times, and whether the times have dates. An executor looks; the rows stay
+        there."""
         if self._t is None:
             return False, False
         look, few = partial(_has_times, self._parse), self._frame.limit(64)
@@ -182,7 +183,7 @@ class SparkCrowd(Crowd):
         return whose
 
     def _bring_users_together(self) -> None:
-        """All rows of a user in one partition, side by side: the task that reads them draws, as on one machine."""
+        """Put all rows of a user into one partition, where the task draws one trajectory, as on one machine."""
         from pyspark.sql import functions
 
         assert self.user is not None
@@ -204,7 +205,7 @@ class SparkCrowd(Crowd):
         return total
 
     def _read(self, passed: Passed | None) -> None:
-        """Remember what was read; nothing that can be used is an error, as on one machine."""
+        """Store the account. If nothing can be used, raise an error, as on one machine."""
         passed = passed or Passed(self.account, 0)
         self._passed = replace(passed, account=replace(passed.account, source=self._source))
         if self.account.nothing_left:
@@ -221,7 +222,8 @@ class SparkCrowd(Crowd):
         return OnCluster(both, self._groups), total
 
     def _tasks(self) -> DataFrame:
-        """One partition for each task: the rows that Spark reads for it, or the number of what it reads itself."""
+        """Return one partition per task: rows that Spark reads, or the number of the files that the task reads
+        itself."""
         if self._split is None:
             return self._frame
         return self._spark.session.range(0, len(self._split.tasks), 1, len(self._split.tasks))
@@ -236,7 +238,7 @@ class SparkCrowd(Crowd):
 
 
 class OnCluster(Aside[S]):
-    """Put aside on the disks of the executors; what is lost with one of them is found again from the source."""
+    """Results that are stored on the disks of the executors. Lost results are computed again."""
 
     def __init__(self, both: DataFrame, groups: int) -> None:
         self._groups = groups
@@ -256,7 +258,7 @@ def _forget(frame: DataFrame) -> None:
 
 
 def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
-    """What the files say of their trajectories: files on this machine themselves, others in Spark's own schema."""
+    """Return what the files say about their trajectories: from the files themselves, or from Spark's schema."""
     if Path(source).exists():
         _, files = locate(Path(source), "parquet")
         own = parquet.labels(pq.read_schema(files[0]), reading.names)
@@ -268,7 +270,7 @@ def _said(source: str, frame: DataFrame, reading: Reading) -> dict[str, Any]:
 
 
 def _trajectories(reading: Reading, table: pa.Table, *, with_user: bool = False) -> Parsed:
-    """Cleaned trajectories of a table, without anything but their points, and whose they are where it matters."""
+    """Return the cleaned trajectories of a table: their points, and their users if users matter."""
     parsed = of_table(
         table.drop_columns([name for name in (_ROW, _WHOSE) if name in table.column_names]), reading
     )
@@ -307,7 +309,7 @@ def _first_has_times(
 
 
 class _Task:
-    """The blocks of one partition, with their numbers; and what passed."""
+    """The blocks of one partition with their numbers, and what was read."""
 
     def __init__(
         self,
@@ -335,7 +337,7 @@ class _Task:
 
 
 def _counted(devices: Trajectories) -> Trajectories:
-    """Without columns but that of how many trips there were."""
+    """Drop all columns except the number of trips."""
     extra = devices.extra
     if extra is not None:
         extra = extra.select([TRIPS]) if TRIPS in extra.column_names else None
@@ -345,7 +347,7 @@ def _counted(devices: Trajectories) -> Trajectories:
 def _add_up(
     work: Work[T], begin: Callable[[Iterator[pa.RecordBatch]], _Task], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What the rows of one partition add up to, if there are any."""
+    """Yield the sum over the rows of one partition, if it has rows."""
     task, total = begin(batches), None
     for block, number in task:
         found = work(block, number)
@@ -359,7 +361,7 @@ def _put_aside(
     begin: Callable[[Iterator[pa.RecordBatch]], _Task],
     batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """A row for each block of one partition, and one for what they add up to."""
+    """Yield a row for each block of one partition, and a row for their sum."""
     task, total = begin(batches), None
     for block, number in task:
         part, found = work(block, number)
@@ -375,7 +377,7 @@ def _both_row(number: int, account: Passed | None, found: bytes | None, part: by
 
 
 def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What was put aside of one partition, worked on in the order of its blocks."""
+    """Yield the sum over the stored results of one partition, in the order of its blocks."""
     total, first = None, 0
     for batch in batches:
         for number, part in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -386,7 +388,7 @@ def _add_up_parts(work: Callable[[S, int], T], batches: Iterator[pa.RecordBatch]
 
 
 def _own_files(tasks: Sequence[tuple[Piece, ...]], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """What the task of that number reads."""
+    """Return what the task with this number reads."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for piece in tasks[number]:
@@ -398,7 +400,7 @@ def _as_they_come(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Tables that end where a trip ends; rows come sorted by trip."""
+    """Rearrange tables so that each ends where a trip ends. Rows are sorted by trip."""
     begun: list[pa.Table] = []
     for batch in batches:
         table = pa.Table.from_batches([batch])
@@ -421,5 +423,5 @@ def _whole_trips(keys: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator
 
 
 def _same(keys: list[str], first: pa.Table, second: pa.Table) -> bool:
-    """Whether the last row of one table and the last of the next are of one trip."""
+    """Whether the last rows of two tables belong to the same trip."""
     return all(first[name][-1].equals(second[name][-1]) for name in keys)

@@ -1,4 +1,4 @@
-"""Report files on a cluster: read by Spark, counted in its executors; the driver gets tallies."""
+"""Files of reports on a cluster: Spark reads them, its executors count them, and the driver gets tallies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, eq=False)
 class Received:
-    """What reports add up to: the tally, how many had which problem (0: none), and the ids if they are wanted."""
+    """The tally, the number of reports with each problem (0: counted), and the ids if they are wanted."""
 
     tally: Tally
     codes: Counter[int]
@@ -59,11 +59,11 @@ def receive_files(
     window: int | None = None,
     with_ids: bool = False,
 ) -> Received:
-    """Count the reports of files, folders and patterns by names that Spark knows, each report once.
+    """Count the reports in files, folders or patterns that Spark can read, each report once.
 
-    Reports with the same id are brought together, and the first of them by the name of its file and its place there is
-    counted. `known` are ids of reports that were counted before; those of all counted ones are returned on request.
-    Of a standing plan, `window` is the only one that is counted.
+    Of several reports with the same id, the first by file name and place in the file is counted. `known` are the ids
+    of reports that were counted before. The ids of all counted reports are returned on request. For a standing plan,
+    only reports about `window` are counted.
     """
     Receiver(plan, round_number, known, window)
     nothing = Received(Tally.zero(plan, round_number), Counter(), [])
@@ -84,7 +84,7 @@ def receive_files(
 
 
 def _cut(size: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The reports of files, with their ids; what is left at the end of a file is one that is too short."""
+    """Cut files into reports, with their ids. The rest at the end of a file is a report that is too short."""
     for batch in batches:
         for path, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             for first in range(0, len(content), _ROWS * size):
@@ -114,7 +114,7 @@ def _binary(rows: NDArray[np.uint8]) -> pa.Array:
 def _count(
     begin: Callable[[], Receiver], size: int, with_ids: bool, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The tally of the reports of one partition, which have this many bytes each."""
+    """Return the tally of the reports in one partition. Each report has this many bytes."""
     receiver, codes = begin(), Counter[int]()
     for batch in batches:
         reports = batch.column(3).to_pylist()
@@ -128,6 +128,6 @@ def _count(
 
 
 def all_ids(found: Received, known: bytes) -> bytes:
-    """Ids of everything that was counted, now and before, each once."""
+    """Return the ids of all reports that were counted, now and before, each once."""
     every = np.frombuffer(b"".join([known, *found.ids]), dtype=np.uint64).reshape(-1, 2)
     return np.unique(every, axis=0).tobytes()

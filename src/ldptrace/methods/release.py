@@ -40,7 +40,7 @@ class Drawing:
                 raise InputError(f"{name} must be a positive number, got {value!r}")
 
     def or_else(self, other: Drawing) -> Drawing:
-        """Fill missing settings from another drawing. A given spacing or interval replaces both of the other drawing."""
+        """Fill missing settings from another drawing. A given spacing or interval replaces both of the other."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         if {"spacing", "interval"} & given.keys():
             other = replace(other, spacing=None, interval=None)
