@@ -1,1 +1,1 @@
-"""Trajectories, the paths they take through a grid, and points on such paths: columns, NumPy and Arrow."""
+"""Trajectories, cell paths and points on cell paths, as columns of NumPy and Arrow."""

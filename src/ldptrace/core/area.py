@@ -24,10 +24,10 @@ HALVINGS = 12  # of the way from the water to the shore
 
 @dataclass(frozen=True, eq=False)
 class Area:
-    """Polygons; ring `r` is the points `offsets[r]:offsets[r + 1]` and belongs to polygon `polygon[r]`.
+    """A set of polygons. Ring `r` has the points `offsets[r]:offsets[r + 1]` and belongs to polygon `polygon[r]`.
 
-    Inside of a polygon is what an odd number of its rings surround, so that holes are rings like others; inside
-    of the area is what is inside of any polygon.
+    A point is inside a polygon if an odd number of its rings surround the point, so holes are rings too. A point is
+    inside the area if it is inside any polygon.
 
     >>> ring = Area.of([[[(0, 0), (4, 0), (4, 4), (0, 4)], [(1, 1), (3, 1), (3, 3), (1, 3)]]])
     >>> ring.contains([0.5, 2.0, 9.0], [0.5, 2.0, 0.5]).tolist()
@@ -59,14 +59,14 @@ class Area:
 
     @staticmethod
     def of(polygons: Sequence[Sequence[Sequence[tuple[float, float]]]]) -> Area:
-        """From lists: polygons of rings of (x, y)."""
+        """Make an area from lists: polygons of rings of (x, y)."""
         rings = [(number, ring) for number, polygon in enumerate(polygons) for ring in polygon]
         points = np.array([point[:2] for _, ring in rings for point in ring], dtype=np.float64).reshape(-1, 2)
         offsets = np.cumsum([0, *(len(ring) for _, ring in rings)])
         return Area(points[:, 0], points[:, 1], offsets, np.array([number for number, _ in rings]))
 
     def bounds(self) -> tuple[float, float, float, float]:
-        """The smallest box around the area."""
+        """Return the smallest rectangle around the area."""
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
 
     def contains(self, x: ArrayLike, y: ArrayLike) -> Flags:
@@ -107,7 +107,7 @@ class Area:
         return bottom, height, begins, edge[order], edges, owner
 
     def land(self, grid: Grid) -> Land:
-        """What of the cells of a grid is in the area."""
+        """Return the part of each cell of a grid that is in the area."""
         fine = grid.n * FINENESS
         middle = (np.arange(fine) + 0.5) / FINENESS
         (ox, oy), (sx, sy) = grid.origin, grid.step
@@ -146,7 +146,7 @@ class Land:
 
     @cached_property
     def cells(self) -> Flags:
-        """Which cells have something of the area."""
+        """Whether each cell has a part of the area."""
         return np.diff(self.first) > 0
 
     def draw(self, cells: NDArray[np.integer], rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -174,7 +174,7 @@ class Land:
         return self.area.contains(ox + x * sx, oy + y * sy)
 
     def ashore(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """The points, those outside of the area moved to its border, towards the nearest part of it."""
+        """Return the points, with points outside the area moved to its border."""
         outside = np.flatnonzero(~self.area.contains(x, y))
         if len(outside) == 0:
             return x, y

@@ -1,4 +1,4 @@
-"""Find the columns of a table by their usual names: the one place where they are guessed."""
+"""Find the columns of a table by their usual names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ORDER_NAMES = ("shape_pt_sequence", "sequence", "seq", "point_seq", "point_index
 
 @dataclass(frozen=True)
 class Names:
-    """Columns that somebody named; what is None is found by its usual names."""
+    """Names of columns that the user gave. None means that the column is recognised by its usual name."""
 
     x: str | None = None
     y: str | None = None
@@ -64,10 +64,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns that hold a trajectory; `crs` where the names themselves say it.
+    """Names of the columns of trajectories, and the coordinate system if the names imply it.
 
-    `date` is the day where `t` holds only a time of the day; `order` numbers the points of a trajectory;
-    `geometry` holds points as text where there is no x and y.
+    `date` is the column with the day if `t` has only the time of day. `order` numbers the points of a trajectory.
+    `geometry` holds points as text if there are no columns x and y.
     """
 
     x: str | None
@@ -82,14 +82,14 @@ class Columns:
 
     @property
     def used(self) -> set[str]:
-        """All columns that are no further ones."""
+        """All columns with a known meaning. The other columns are extra columns."""
         return {name for key, name in asdict(self).items() if name is not None and key not in {"crs", "user"}}
 
 
 def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
-    """Columns as they were given, the others by their usual names.
+    """Return the given columns, and the other columns by their usual names.
 
-    Where there is a user but no trip, each user has one trajectory.
+    If there is a column of users but none of trips, each user has one trajectory.
 
     >>> find_columns(["User ID", "Latitude", "Longitude", "UTC Time"]).user
     'User ID'
@@ -145,7 +145,7 @@ def _axes(
 
 
 def may_own(name: str) -> bool:
-    """Whether a column of that name may say whose trips they are.
+    """Whether a column with this name may name the owner of trips.
 
     >>> may_own("Taxi ID"), may_own("vehicle"), may_own("mode")
     (True, True, False)
@@ -156,7 +156,7 @@ def may_own(name: str) -> bool:
 
 
 def refuse_repeats(names: Sequence[str]) -> None:
-    """Columns of the same name are ambiguous."""
+    """Raise an error if two columns have the same name."""
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise FormatError(f"there are several columns named {', '.join(repeated)}")

@@ -1,4 +1,4 @@
-"""Coordinate systems: degrees and metres, and the one place that turns one into the other."""
+"""Coordinate systems, and the conversion between degrees and metres."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_geographic(crs: str | None) -> bool:
 
 
 def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:
-    """Distance from each point to the next, as the crow flies; metres where the points are degrees.
+    """Return the straight distance from each point to the next, in metres if coordinates are degrees.
 
     >>> step_lengths(np.array([0.0, 3.0]), np.array([0.0, 4.0]), None).tolist()
     [5.0]
@@ -44,7 +44,7 @@ def step_lengths(x: Floats, y: Floats, crs: str | None) -> Floats:
 
 
 def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
-    """Coordinates of the system `source` in the system `target`; needs the extra `geo`."""
+    """Convert coordinates from the system `source` to the system `target`. Needs the extra `geo`."""
     pyproj = needed("pyproj")
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
@@ -58,7 +58,7 @@ def transform(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, F
 
 @dataclass(frozen=True)
 class LocalPlane:
-    """Metres east and north of a place: a flat piece of the earth, good to a tenth of a percent over a city.
+    """A plane in metres east and north of a place, accurate to 0.1 % over a city.
 
     >>> plane = LocalPlane(13.4, 52.5)
     >>> x, y = plane.to_metres(np.array([13.4]), np.array([52.6]))
@@ -88,7 +88,7 @@ class LocalPlane:
 
     @property
     def square_metres(self) -> float:
-        """Of a square degree."""
+        """Square metres in one square degree."""
         return self.scale[0] * self.scale[1]
 
     def to_metres(self, lon: Floats, lat: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from ldptrace.errors import InputError
 
 
 def needed(package: str, extra: str = "geo") -> Any:
-    """A package, or one sentence that says which extra installs it."""
+    """Import a package of an extra, or raise an error that says which extra to install."""
     try:
         return import_module(package)
     except ImportError:

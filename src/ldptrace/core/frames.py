@@ -1,5 +1,4 @@
-"""Data frames as tables and columns as data frames: pandas, geopandas, movingpandas, all of them extras; and a small
-map of trajectories as one inline SVG, for notebooks."""
+"""Conversion between data frames (pandas, GeoPandas, MovingPandas) and tables; a small map for notebooks."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def is_frame(data: object) -> str | None:
 
 
 def table_of(frame: Any) -> pa.Table:
-    """A pandas frame as a table; an index that has a name, or is of times, is a column like the others."""
+    """Convert a pandas frame to a table. An index with a name or with times becomes a column."""
     pandas = needed("pandas")
     if isinstance(frame.index, pandas.MultiIndex) or frame.index.name is not None:
         frame = frame.reset_index()
@@ -48,7 +47,7 @@ def table_of(frame: Any) -> pa.Table:
 
 
 def points_table(frame: Any) -> pa.Table:
-    """A geopandas frame of points as a table with x and y."""
+    """Convert a GeoPandas frame of points to a table with x and y."""
     geometry = frame.geometry
     plain = needed("pandas").DataFrame(frame.drop(columns=geometry.name))
     known = ~(geometry.isna() | geometry.is_empty).to_numpy()
@@ -60,7 +59,8 @@ def points_table(frame: Any) -> pa.Table:
 
 
 def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table | None]:
-    """x, y, offsets, t and the other columns of a geopandas frame of lines; each part of a line is one."""
+    """Return x, y, offsets, t and the other columns of a GeoPandas frame of lines. Each part of a line counts as a
+    line."""
     shapely = needed("shapely")
     kinds = set(frame.geom_type.dropna())
     if not kinds <= LINES | {"Point"}:
@@ -81,7 +81,7 @@ def lines_of(frame: Any) -> tuple[Floats, Floats, Ints, Floats | None, pa.Table 
 
 
 def label(crs: Any) -> str | None:
-    """A coordinate system as a label."""
+    """Return the name of a coordinate system."""
     if crs is None:
         return None
     authority = crs.to_authority()
@@ -90,7 +90,7 @@ def label(crs: Any) -> str | None:
 
 
 def moments(t: Floats, date: str | None = None) -> Any:
-    """Times as pandas takes them: moments in UTC; those of a day are moments of `date` (None: 1970)."""
+    """Return times as pandas date-times in UTC. Times of a day get the date `date` (None: 1970-01-01)."""
     pandas = needed("pandas")
     start = 0.0
     if not are_dates(t) and date is not None:
@@ -99,7 +99,7 @@ def moments(t: Floats, date: str | None = None) -> Any:
 
 
 def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any], crs: str | None) -> Any:
-    """A geopandas frame with one line per trajectory, a Point where it has one point, nothing where none."""
+    """Make a GeoPandas frame with one line per trajectory, a Point for one point, and no geometry for an empty one."""
     geopandas, shapely = needed("geopandas"), needed("shapely")
     points, sizes, starts = np.column_stack([x, y]), np.diff(offsets), offsets[:-1]
     geometry = np.full(len(sizes), None, dtype=object)
@@ -113,7 +113,7 @@ def lines_frame(x: Floats, y: Floats, offsets: Ints, columns: Mapping[str, Any],
 
 
 def promised(frame: Any) -> Mapping[str, Any] | None:
-    """What a frame says was promised about it."""
+    """Return the privacy promise that is stored with a frame."""
     found = getattr(frame, "attrs", {}).get(PROMISE)
     return found if isinstance(found, Mapping) else None
 
@@ -132,7 +132,7 @@ MOST_LINES, MOST_POINTS = 200, 40
 
 
 def thumbnail(x: Floats, y: Floats, offsets: Ints, *, geographic: bool, caption: str) -> str:
-    """Up to 200 trajectories, evenly picked, thin and see-through, with a line of words below.
+    """Draw up to 200 trajectories as a small SVG map with a caption.
 
     >>> box = np.array([0.0, 2.0]), np.array([0.0, 1.0]), np.array([0, 2])
     >>> thumbnail(*box, geographic=False, caption="one").startswith("<figure")

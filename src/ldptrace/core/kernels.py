@@ -1,7 +1,7 @@
-"""Loops that numba compiles: once on a machine, announced when it takes long, quick to load from then on.
+"""Loops that numba compiles once per machine and then loads from a cache. A long compilation is announced.
 
-A kernel loads numba when it is first called, so that what needs no loop starts without it. Kernels call each other by
-name, as functions do.
+Numba is imported when a kernel is first called, so that a run without kernels starts fast. Kernels call each other by
+name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOCK = threading.RLock()
 
 
 class Kernel:
-    """A function whose loops will be compiled."""
+    """A function whose loops are compiled when it is first called."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
@@ -36,7 +36,7 @@ class Kernel:
 
     @property
     def compiled(self) -> Callable[..., Any]:
-        """What numba makes of it; it takes the kernel's place in its module, where it is called without a detour."""
+        """The compiled function, which replaces the kernel in its module."""
         with _LOCK:
             if self._compiled is None:
                 names = self.function.__globals__
@@ -51,7 +51,8 @@ class Kernel:
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorates a function of numbers and arrays, without the lock of Python; `options` are those of `numba.njit`.
+    """Mark a function of numbers and arrays for compilation without Python's lock. `options` are passed to
+    `numba.njit`.
 
     >>> @kernel
     ... def squares(values):

@@ -1,9 +1,9 @@
-"""What becomes of fixes outside the bounds: the one place that decides it, for every reader, engine and comparison.
+"""What happens to fixes outside the bounds, for every reader, engine and comparison.
 
-`cut` ends a trip at its last fix inside and begins another where it comes back; a single fix outside between two
-inside is a stray and is omitted; pieces of one trip belong to one device. `drop` omits trips that leave the bounds.
-`clamp` moves fixes to the border, as a device does. With `cut` and `clamp` no trip is lost: one without a fix inside
-is empty, and its device answers null.
+`cut` ends a trip at its last fix inside the bounds and begins another piece where the trip comes back. A single fix
+outside between two fixes inside is omitted. All pieces of one trip belong to one device. `drop` omits trips that
+leave the bounds. `clamp` moves fixes to the border, as a device does. With `cut` and `clamp` no trip is lost: a trip
+without a fix inside becomes empty, and its device sends a null answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEFAULT: Outside = "cut"
 
 @dataclass(frozen=True)
 class Crossings:
-    """How many trips leave the bounds, and what became of their fixes; those of parts add up.
+    """The number of trips that leave the bounds, and what happened to their fixes. The numbers of parts can be added.
 
     >>> Crossings("cut", trips=2, points=9, strays=1, zeros=1, pieces=3, empty=1).sentence
     '9 points of 2 trips lie outside the bounds: omitted (1 single stray, 1 at 0,0), the trips cut into 3 pieces, \
@@ -51,12 +51,12 @@ class Crossings:
 
     @property
     def dropped(self) -> int:
-        """Trips that were omitted."""
+        """The number of trips that were omitted."""
         return self.trips if self.policy == "drop" else 0
 
     @property
     def sentence(self) -> str:
-        """What happened, for a person; empty where nothing lies outside."""
+        """Return a sentence about what happened, or an empty text if all fixes are inside."""
         if not self.trips:
             return ""
         of = f"{count(self.points, 'point')} of {count(self.trips, 'trip')}"
@@ -79,14 +79,14 @@ class Crossings:
 
 
 def leak_of(outside: Outside) -> str | None:
-    """How a policy weakens the promise; None where it does not. It depends on the policy, never on the data."""
+    """Return how a policy weakens the promise, or None. It depends on the policy, never on the data."""
     if outside != "drop":
         return None
     return "devices whose trip leaves the bounds stay silent (outside: drop), so the number of users depends on trips"
 
 
 def checked_outside(outside: str) -> Outside:
-    """One of the policies."""
+    """Return the policy, or raise an error if it is not known."""
     for policy in POLICIES:
         if outside == policy:
             return policy
@@ -96,7 +96,7 @@ def checked_outside(outside: str) -> Outside:
 def within(
     trajectories: Trajectories, bounds: Bounds, outside: Outside = DEFAULT
 ) -> tuple[Trajectories, Crossings]:
-    """The trajectories within the bounds, and what happened to those that leave them.
+    """Return the trajectories within the bounds, and what happened to those that leave the bounds.
 
     >>> trips = Trajectories.from_lists([[(1, 1), (20, 1), (2, 1), (30, 1), (31, 1), (3, 1)]])
     >>> pieces, found = within(trips, (0, 0, 10, 10))
@@ -126,7 +126,7 @@ def within(
 def _cut(
     trajectories: Trajectories, away: Mask, leaving: Mask, found: Crossings
 ) -> tuple[Trajectories, Crossings]:
-    """Trips cut where they leave the bounds; single strays are no reason to cut."""
+    """Cut trips where they leave the bounds, but not at a single fix outside."""
     first = ragged.first_values(trajectories.offsets)
     ends = np.append(first[1:], True)
     stray = away & ~first & ~ends
@@ -163,7 +163,7 @@ def _names_of_pieces(trajectories: Trajectories, owner: Ints) -> dict[str, Any]:
 
 
 def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:
-    """Longitudes as near to the middle of the bounds as whole turns allow, where the bounds pass 180 degrees.
+    """If the bounds cross 180 degrees, shift longitudes by whole turns towards the middle of the bounds.
 
     >>> fiji = Trajectories.from_lists([[(179, -17), (-179, -16)]], crs="EPSG:4326")
     >>> unwrap(fiji, (177, -20, 183, -12)).x.tolist()
@@ -185,7 +185,7 @@ def fixes_outside(trajectories: Trajectories, bounds: Bounds) -> Mask | None:
 
 
 def missed(trajectories: Trajectories, bounds: Bounds, outside: Outside) -> str:
-    """What to say of bounds that leave nothing of the data, and the cure where x and y look swapped."""
+    """Return the message about bounds that contain none of the data, with a hint if x and y look swapped."""
     what = (
         f"none of the {count(len(trajectories), 'trajectory')} lies" if outside == "drop" else "no point lies"
     )

@@ -1,7 +1,7 @@
-"""Chunks over threads. The kernels release the GIL, so two cores do twice the work.
+"""Run chunks of work in threads. Compiled loops release Python's lock, so that all cores work.
 
-Chunks have a fixed size and each draws from its own child of the random source, so a result depends on
-the seed alone, never on the number of cores, nor on how much is in memory at a time.
+Chunks have a fixed size, and each chunk has its own source of random numbers. So the result depends on the seed
+alone, not on the number of cores or on the memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHUNK = 1 << 15
 
 
 def chunks(n: int, size: int = CHUNK) -> list[tuple[int, int]]:
-    """Consecutive ranges [start, stop) that cover 0..n.
+    """Return consecutive ranges [start, stop) that cover 0 to n.
 
     >>> chunks(5, 2)
     [(0, 2), (2, 4), (4, 5)]
@@ -30,12 +30,12 @@ def chunks(n: int, size: int = CHUNK) -> list[tuple[int, int]]:
 
 
 def threads() -> int:
-    """How many threads work at a time."""
+    """Return the number of threads."""
     return os.cpu_count() or 1
 
 
 def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) -> list[T]:
-    """Results of `work(number, start, stop)` for every chunk of 0..n, in order."""
+    """Return the results of `work(number, start, stop)` for every chunk of 0 to n, in order."""
     ranges = chunks(n, size)
     if len(ranges) <= 1:
         return [work(number, start, stop) for number, (start, stop) in enumerate(ranges)]
@@ -50,10 +50,10 @@ def map_chunks(work: Callable[[int, int, int], T], n: int, size: int = CHUNK) ->
 
 
 def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None = None) -> Iterator[T]:
-    """Results of `work` for items that come one by one, in order; few are in memory at a time.
+    """Yield the results of `work` for items that come one by one, in order. Few items are in memory at a time.
 
-    At most `waiting` items are begun and not yet taken, by default twice the number of threads. The items
-    themselves are made in the thread that asks, so a reader is never ahead by more.
+    At most `waiting` items are in work or finished but not yet taken, by default twice the number of threads. The
+    items are made in the calling thread.
 
     >>> list(map_ordered(lambda item: item * item, range(5)))
     [0, 1, 4, 9, 16]
@@ -75,10 +75,10 @@ def map_ordered(work: Callable[[S], T], items: Iterable[S], waiting: int | None 
 
 
 def child(rng: np.random.Generator, number: int) -> np.random.Generator:
-    """The child of that number of a source, of the same kind; asking for it changes nothing.
+    """Return the child with this number of a random source, without changing the source.
 
-    Children of one source are independent of each other and of the source. A caller that needs several families of
-    them takes each from a spawned source of its own.
+    Children of one source are independent of each other and of the source. A caller that needs several sets of
+    children takes each set from its own spawned source.
 
     >>> source = np.random.default_rng(1)
     >>> child(source, 5).random() == child(source, 5).random() != child(source, 6).random()
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 
 
 def added(one: D, other: D, **otherwise: Any) -> D:
-    """Two of a kind as one: the sum of both in every field but those that are joined `otherwise`.
+    """Add two objects field by field, except fields that are combined `otherwise`.
 
     >>> from ldptrace.core.outside import Crossings
     >>> added(Crossings("cut", trips=2, points=9), Crossings("cut", trips=1, points=3), policy="cut").points

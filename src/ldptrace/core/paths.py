@@ -40,7 +40,7 @@ def move_items(n: int) -> Ints32:
 
 @lru_cache(maxsize=16)
 def link_items(n: int) -> Ints32:
-    """Item number of that move's link, direction left open; -1 leaves the map."""
+    """Item number of the link that a move follows, in either direction; -1 if the move leaves the map."""
     items = np.full(8 * n * n, -1, dtype=np.int32)
     for cell, direction, target in grid_moves(n).tolist():
         items[8 * cell + direction] = lattice.link_item(cell, target, n)
@@ -54,7 +54,7 @@ def inside(grid: Grid, x: Floats, y: Floats) -> Flags:
 
 
 def _fixed(table: Ints32) -> Ints32:
-    """Shared by all callers, so it must not be written to."""
+    """Make an array read-only, because all callers share it."""
     table.flags.writeable = False
     return table
 

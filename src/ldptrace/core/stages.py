@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Stages:
-    """Times stages and tells a listener of each.
+    """Measures the time of each stage.
 
     >>> stages = Stages()
     >>> with stages("fit"):

@@ -35,9 +35,10 @@ NO_TIMES = Times(None)
 
 @dataclass(frozen=True)
 class RaggedTable:
-    """The columns of a table's trajectories, as `Trajectories` takes them, and what is worth saying.
+    """The columns of the trajectories of a table, as `Trajectories` needs them, and notes for the user.
 
-    `without_id` counts points that belong to no trajectory, `unzoned` times without a zone where others name one.
+    `without_id` counts points without a trajectory. `unzoned` counts times without a zone in a column where others
+    have one.
     """
 
     x: Floats
@@ -78,11 +79,11 @@ def read_table(
     place: str = "row",
     first: int = 1,
 ) -> RaggedTable:
-    """The trajectories of a table; columns have their usual names, or those in `names`.
+    """Read the trajectories of a table. Columns have their usual names, or the names in `names`.
 
-    Points are brought together by trip (and user, where both are known), in the order of time or of numbers. Without
-    a column that says which trajectory a point belongs to, all are one where `single` says so. A complaint names the
-    `place` (row, line) where the data is, counted from `first`.
+    Points are grouped by trip (and by user, if both are known) and ordered by time or number. If no column names the
+    trajectory and `single` is true, all points are one trajectory. An error message names the `place` (row or line),
+    counted from `first`.
     """
     columns = find_columns(table.column_names, names)
     of_lists = columns.x is not None and is_list(table.schema.field(columns.x).type)

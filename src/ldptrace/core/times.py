@@ -1,8 +1,7 @@
-"""Times: seconds since 1970 UTC, or of the local day where all are below two days; time zones and units.
+"""Times: seconds since 1970 in UTC, or seconds of the local day if all are below two days.
 
-The one place that knows when numbers are dates, how large they are in other units, and what local means.
-
-Times are read as people write them: numbers in several units, ISO dates with zones, days, clocks.
+This module decides whether numbers are dates, in which unit they are, and what local time is. It reads times in the
+usual forms: numbers in several units, ISO dates with or without a zone, days, and clock times.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.0
 
 
 def are_dates(t: Floats | None) -> bool:
-    """Whether the times count from 1970, rather than from midnight.
+    """Whether times count from 1970, not from midnight.
 
     >>> are_dates(np.array([0.0, 90_000.0])), are_dates(np.array([1.7e9])), are_dates(None)
     (False, True, False)
@@ -46,7 +45,7 @@ def are_dates(t: Floats | None) -> bool:
 
 
 def epoch_unit(values: Floats) -> tuple[str, float] | None:
-    """The unit that numbers this large must be in, with how many make a second; None: seconds.
+    """Return the unit of numbers of this size and how many make a second, or None for seconds.
 
     >>> epoch_unit(np.array([1.7e12])), epoch_unit(np.array([1.7e9]))
     (('milliseconds', 1000.0), None)
@@ -61,7 +60,7 @@ def epoch_unit(values: Floats) -> tuple[str, float] | None:
 
 @lru_cache
 def zone(name: str) -> ZoneInfo:
-    """The time zone of that name.
+    """Return the time zone with this name.
 
     >>> zone("Europe/Berlin").key
     'Europe/Berlin'
@@ -78,9 +77,9 @@ def zone(name: str) -> ZoneInfo:
 
 
 def to_local(t: Floats, timezone: str | None) -> Floats:
-    """Seconds since 1970 UTC as seconds since 1970 on the clocks of a zone (None: UTC).
+    """Convert seconds since 1970 in UTC to seconds since 1970 on the clocks of a zone (None: UTC).
 
-    Times of the local day stay as they are.
+    Times of the local day are not changed.
 
     >>> (to_local(np.array([1.7e9]), "Europe/Berlin") - 1.7e9).tolist()
     [3600.0]
@@ -91,14 +90,14 @@ def to_local(t: Floats, timezone: str | None) -> Floats:
 
 
 def to_utc(clock: Floats, timezone: str | None) -> Floats:
-    """The reverse: what the clocks of a zone showed, as seconds since 1970 UTC; the first of two equal hours."""
+    """Convert clock times of a zone to seconds since 1970 in UTC. An hour that occurs twice is taken as the first."""
     if timezone is None or not are_dates(clock):
         return clock
     return clock - _offsets(clock, timezone, local=True)
 
 
 def iso(second: float, timezone: str | None = None) -> str | None:
-    """A date for people; None where no date can say it.
+    """Return a time as an ISO date, or None if it is out of range.
 
     >>> iso(1.7e9, "Europe/Berlin"), iso(1e14)
     ('2023-11-14T23:13:20+01:00', None)
@@ -150,9 +149,9 @@ ZONE = r"(:\d{2}|[T ]\d{2}(\d{2}){0,2})([.,]\d+)?\s*([zZ]|[+-]\d{2}(:?\d{2}){0,2
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Seconds since 1970 UTC (or of the day, where no day is given), and how a column was understood.
+    """Times of a column in seconds since 1970 in UTC, or in seconds of the day, and how the column was read.
 
-    `seconds` is None where it is not understood. `unzoned` counts the times that name no zone where others do.
+    `seconds` is None if the column could not be read. `unzoned` counts times without a zone if others have one.
     """
 
     seconds: Floats | None
@@ -165,7 +164,7 @@ class Times:
 def read_times(
     column: pa.ChunkedArray, timezone: str | None = None, date: pa.ChunkedArray | None = None
 ) -> Times:
-    """The times of a column; what says no zone is the clock of `timezone`.
+    """Read the times of a column. Times without a zone are local times of `timezone`.
 
     >>> read_times(pa.chunked_array([["1970-01-01T01:01:00+01:00", None]])).seconds.tolist()
     [60.0, nan]

@@ -1,4 +1,4 @@
-"""When many trips begin and end: what the questions about time look at, as columns."""
+"""Departure and arrival times of many trips, as columns, for the questions about time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AT_END, NEAR_END = 0.05, 0.05
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """Clock at the first and at the last point of every trajectory, local; nan where it is not known."""
+    """Local clock time at the first and last point of every trajectory; NaN if it is not known."""
 
     trajectories: Trajectories
     departure: Floats
@@ -33,7 +33,7 @@ class Timing:
 
     @staticmethod
     def of(trajectories: Trajectories) -> Timing:
-        """Times as the devices would know them.
+        """Get the times as the devices know them.
 
         >>> trips = Trajectories([0, 3, 9], [0, 4, 9], [0, 2, 3], t=[60, 70, np.nan])
         >>> Timing.of(trips).seconds.tolist(), Timing.of(trips).ways(1, 1).tolist()
@@ -52,14 +52,14 @@ class Timing:
 
     @property
     def seconds(self) -> Floats:
-        """How long each trip took; nan where that is not known or makes no sense."""
+        """Duration of each trip; NaN if it is not known or not possible."""
         with np.errstate(invalid="ignore"):
             taken = self.arrival - self.departure
             return np.where(taken > 0, taken, np.nan)
 
     @property
     def hours(self) -> Ints:
-        """Full hours since the beginning of 1970 at departure; meaningless where it is not known."""
+        """Full hours from the beginning of 1970 to the departure; meaningless if the departure is not known."""
         return np.floor(np.nan_to_num(self.departure)).astype(np.int64) // 3600
 
     def ways(self, x_scale: float, y_scale: float) -> Floats:
@@ -69,13 +69,13 @@ class Timing:
         return ways
 
     def take(self, indices: ArrayLike) -> Timing:
-        """Those of the trajectories at `indices` (numbers or a mask)."""
+        """Return the times of the trajectories at these indices (numbers or a mask)."""
         picked = np.asarray(indices)
         return Timing(self.trajectories.take(picked), self.departure[picked], self.arrival[picked])
 
     @staticmethod
     def concat(parts: Sequence[Timing]) -> Timing:
-        """One set after the other."""
+        """Join several sets."""
         return Timing(
             Trajectories.concat([part.trajectories for part in parts]),
             np.concatenate([part.departure for part in parts]),
@@ -83,7 +83,7 @@ class Timing:
         )
 
     def part(self, start: int, stop: int) -> Timing:
-        """Those of the trajectories from number `start` to before `stop`, uncopied."""
+        """Return the times of the trajectories from index `start` up to, but not including, `stop`."""
         part = slice(start, stop)
         return Timing(self.trajectories.part(start, stop), self.departure[part], self.arrival[part])
 

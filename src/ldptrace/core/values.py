@@ -85,9 +85,9 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int = 1) -> Floats:
-    """Values as floats; what is missing or not a number is NaN, unless that is most of the column.
+    """Return values as floats. Missing values and texts become NaN, unless most of the column is not numbers.
 
-    A complaint names the `place` (row, line) where the data is, counted from `first`.
+    An error message names the `place` (row or line), counted from `first`.
     """
     kind = column.type
     if is_text(kind):
@@ -176,7 +176,7 @@ def codes(column: pa.ChunkedArray) -> Ints:
 
 
 def split_ids(column: pa.ChunkedArray, name: str) -> tuple[Ints | None, dict[str, pa.ChunkedArray]]:
-    """Identifiers as numbers; where they are none, the column is an extra one."""
+    """Return identifiers as numbers. Identifiers that are not numbers become an extra column."""
     if is_number(column.type) and not column.null_count:
         # The cast refuses fractions and what is too large.
         with suppress(pa.ArrowInvalid):

@@ -1,4 +1,4 @@
-"""Numbers with their nouns, and counts by reason, as every message writes them."""
+"""Numbers with their nouns, and counts by reason, for messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 
 def count(number: int, noun: str) -> str:
-    """A number and its noun.
+    """Return a number with its noun.
 
     >>> count(1, "trajectory"), count(2000, "trajectory"), count(0, "point")
     ('1 trajectory', '2,000 trajectories', '0 points')
@@ -16,7 +16,7 @@ def count(number: int, noun: str) -> str:
 
 
 def by_reason(reasons: Mapping[str, int]) -> str:
-    """Reasons with their counts; a single one needs none.
+    """Return reasons with their counts. A single reason has no count.
 
     >>> by_reason({"infinite": 3}), by_reason({"infinite": 3, "not a number": 1})
     ('infinite', '3 infinite, 1 not a number')
@@ -27,7 +27,7 @@ def by_reason(reasons: Mapping[str, int]) -> str:
 
 
 def total(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Counts by reason, added up, without reasons that never occurred.
+    """Add up counts by reason, without reasons that never occurred.
 
     >>> total([{"infinite": 1, "broken": 0}, {"infinite": 2}])
     {'infinite': 3}

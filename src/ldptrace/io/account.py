@@ -1,6 +1,6 @@
 """What a reader found: the trajectories of a file, and an account of everything that was omitted.
 
-A column that may say whose trips they are is suggested where nobody named one, never taken by guess.
+If no column is known to name the users, a column that may name them is suggested but never used by itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ REMEMBERED = 4096
 
 @dataclass(frozen=True)
 class Owners:
-    """What the columns that may name users hold, as far as it was read; the first that repeats between trips.
+    """Values of columns that may name users, as far as they were read, and the first column that repeats between
+    trips.
 
     >>> (Owners({"taxi": frozenset({1, 2})}) + Owners({"taxi": frozenset({2, 3})})).repeated
     'taxi'
@@ -42,7 +43,7 @@ class Owners:
 
     @staticmethod
     def of(trajectories: Trajectories) -> Owners:
-        """Of trips of which nothing says whose they are."""
+        """Look for such columns in trips without a known user."""
         if trajectories.user is not None or trajectories.extra is None:
             return Owners()
         values: dict[str, frozenset[object]] = {}
@@ -55,7 +56,7 @@ class Owners:
         return Owners(values)
 
     def __add__(self, other: Owners) -> Owners:
-        """Of two parts of one source."""
+        """Combine two parts of one source."""
         shared = (name for name in self.values if self.values[name] & other.values.get(name, frozenset()))
         repeated = self.repeated or other.repeated or next(shared, None)
         if repeated is not None:
@@ -71,7 +72,7 @@ class Owners:
 
     @property
     def hint(self) -> str:
-        """What to say of it."""
+        """Return a sentence that suggests a column."""
         name = self.repeated
         return (
             ""
@@ -99,7 +100,7 @@ class Parsed:
 
     @staticmethod
     def concat(parts: Sequence[Parsed]) -> Parsed:
-        """One file after the other; identifiers that repeat between files are omitted."""
+        """Join several files. Identifiers that repeat between files are omitted."""
         trajectories, repeated = unique_ids(
             Trajectories.concat([part.trajectories for part in parts]), len(parts)
         )
@@ -138,7 +139,7 @@ class Account:
 
     @staticmethod
     def of(source: str, format: str, parsed: Parsed) -> Account:
-        """The account of what was cleaned."""
+        """Make the account of cleaned trajectories."""
         kept = parsed.trajectories
         return Account(
             source,
@@ -156,7 +157,7 @@ class Account:
         )
 
     def __add__(self, other: Account) -> Account:
-        """The account of two parts of one source; a note of both stands once."""
+        """Combine the accounts of two parts of one source. A note of both parts appears once."""
         reasons = {
             name: total([getattr(self, name), getattr(other, name)])
             for name in ("dropped", "dropped_points", "doubts")
@@ -165,7 +166,7 @@ class Account:
         return added(self, other, source=self.source, format=self.format, notes=notes, **reasons)
 
     def line(self) -> str:
-        """One line for a person; that most of the data is lost comes first."""
+        """Return the account as one line. If most of the data is lost, the line says so first."""
         kept = f"{count(self.trajectories, 'trajectory')}, {count(self.points, 'point')}"
         omitted = self.omitted()
         said = [
@@ -183,7 +184,7 @@ class Account:
         return f"{self.source}: {'; '.join(part for part in said if part)}"
 
     def omitted(self) -> list[str]:
-        """What was omitted wherever the bounds are, with the reasons, in words."""
+        """Return in words what was omitted for reasons other than the bounds."""
         return [
             f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
             for reasons, noun in ((self.dropped, "trajectory"), (self.dropped_points, "point"))
@@ -199,7 +200,7 @@ class Account:
         return self.trajectories == 0 or (self.points == 0 and bool(lost))
 
     def mostly_lost(self) -> str:
-        """That more than half of the trips or of the points are lost, where it is so."""
+        """A sentence if more than half of the trips or of the points are lost, otherwise an empty text."""
         crossings = self.crossings
         trips = sum(self.dropped.values()) + crossings.dropped
         empty = crossings.empty
@@ -212,12 +213,12 @@ class Account:
         return ""
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON; the values of a column that may name users are not among them."""
+        """Return plain values for JSON, without the values of columns that may name users."""
         return asdict(replace(self, owners=Owners())) | {"owners": self.owners.repeated}
 
 
 def _counted(number: int, what: str) -> str:
-    """A number of things that are named in the plural.
+    """Return a number with its noun, which is given in the plural.
 
     >>> _counted(1, "points at 0,0"), _counted(2, "points at 0,0")
     ('1 point at 0,0', '2 points at 0,0')
@@ -228,7 +229,7 @@ def _counted(number: int, what: str) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors in the block become one sentence with the name of the file."""
+    """Turn errors in the block into one sentence that names the file."""
     try:
         yield
     except InputError as error:
@@ -241,7 +242,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], Reading], Parsed]:
-    """A reader of several files from a reader of one."""
+    """Make a reader of several files from a reader of one file."""
 
     def read_all(paths: Sequence[Path], reading: Reading) -> Parsed:
         parts = []
@@ -254,7 +255,7 @@ def each(read: Callable[[Path, Reading], Parsed]) -> Callable[[Sequence[Path], R
 
 
 def unique_ids(trajectories: Trajectories, files: int) -> tuple[Trajectories, list[str]]:
-    """Without ids where several files use the same ones, and a note that says so."""
+    """Remove ids if several files use the same ids, and add a note."""
     ids = trajectories.ids
     if files == 1 or ids is None or len(np.unique(ids)) == len(ids):
         return trajectories, []
@@ -268,9 +269,9 @@ KINDS = (
 
 
 def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: int = 1) -> Parsed:
-    """Trajectories of a table with one row per point or per trajectory.
+    """Read the trajectories of a table with one row per point or per trajectory.
 
-    A complaint names the `place`, counted from `first`.
+    An error message names the `place` (row or line), counted from `first`.
     """
     found = read_table(
         table,
@@ -292,13 +293,13 @@ def of_table(table: pa.Table, reading: Reading, *, place: str = "row", first: in
 
 
 def unzoned(times: int, reading: Reading) -> dict[str, int]:
-    """Times without a zone in a column where others name one, as a doubt."""
+    """Count times without a zone in a column where other times have a zone."""
     what = f"times without a zone, read on the clocks of {reading.timezone or 'UTC'}, beside times with one"
     return {what: times} if times else {}
 
 
 def in_memory(data: Any, reading: Reading) -> Parsed:
-    """Trajectories of something in memory."""
+    """Read the trajectories of an object in memory."""
     if isinstance(data, Trajectories):
         return Parsed(data, len(data))
     kind = frames.is_frame(data)

@@ -1,8 +1,8 @@
-"""Tables with one row per point, larger than memory, assembled into trips on disk; sorted or not.
+"""Assemble tables with one row per point, which may be larger than memory, into trips on disk.
 
-Points are dealt to parts by their trip, each part small enough for the memory. The trips of a part are put together
-there, in the order in which they first appear, and the parts are merged by that order: the result is the same as if
-everything had been in memory, whatever the number of parts.
+The points are divided into parts by their trip, so that each part fits into memory. The trips of each part are put
+together in the order of their first points, and the parts are merged in this order. The result is the same as in
+memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class Assembled:
-    """Files of trips in their order, how many, what the table says of them, and what was omitted."""
+    """Files of trips in order, their number, the labels of the table, and what was omitted."""
 
     files: list[Path]
     trips: int
@@ -47,7 +47,7 @@ class Assembled:
 def assemble(
     groups: Sequence[Sequence[tuple[Path, Tables]]], folder: Path, reading: Reading, memory: int
 ) -> Assembled:
-    """Trips of tables of points; the points of a trip are in one group of files, anywhere in it."""
+    """Assemble trips from tables of points. All points of a trip are in one group of files, in any order."""
     files, trips_found, crs, user, account = [], 0, None, None, Account()
     for number, group in enumerate(groups):
         size = sum(path.stat().st_size for path, _ in group)
@@ -72,7 +72,7 @@ def assemble(
 
 
 def trips(path: Path) -> Iterator[pa.Table]:
-    """Tables of assembled trips."""
+    """Yield tables of assembled trips."""
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
@@ -81,7 +81,7 @@ def trips(path: Path) -> Iterator[pa.Table]:
 def _deal(
     group: Sequence[tuple[Path, Tables]], folder: Path, number: int, parts: int, reading: Reading
 ) -> list[Path]:
-    """Rows of points to the part of their trip, with the number of the row."""
+    """Write each row to the part of its trip, with the number of the row."""
     paths = [folder / f"points-{number}-{part}.arrow" for part in range(parts)]
     writers: list[pa.ipc.RecordBatchStreamWriter | None] = [None] * parts
     row = 0
@@ -113,7 +113,7 @@ def _deal(
 
 
 def too_long(points: int, memory: int) -> InputError:
-    """What to say of a trajectory that is larger than the memory."""
+    """Return the message about a trajectory that is larger than the memory."""
     return InputError(
         f"one trajectory has {points:,} points, {points * POINT / 2**20:,.0f} MB, and the limit is "
         f"{memory / 2**20:,.0f} MB: raise the limit with --memory, or split trajectories first with "
@@ -122,7 +122,7 @@ def too_long(points: int, memory: int) -> InputError:
 
 
 def _check_longest(part: Path, reading: Reading, memory: int) -> None:
-    """A part is much smaller than the memory, unless one of its trips is not."""
+    """Raise an error if a part is larger than the memory, which happens only if one of its trips is."""
     if part.stat().st_size <= max(memory, _PIECE):
         return
     numbers: list[Ints] = []
@@ -138,12 +138,12 @@ def _check_longest(part: Path, reading: Reading, memory: int) -> None:
 
 
 def _rows(table: pa.Table, most: int, bytes_: int) -> int:
-    """The number of rows of a table with about this many bytes."""
+    """Return the number of rows that take about this many bytes."""
     return max(1, min(most, int(max(bytes_, _PIECE) * table.num_rows / max(table.nbytes, 1))))
 
 
 def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
-    """The trips of one part, each with the row of its first point, in that order."""
+    """Return the trips of one part in the order of their first points, each with the row of this point."""
     with pa.OSFile(str(part)) as file:
         table = pa.ipc.open_stream(file).read_all()
     part.unlink()
@@ -169,7 +169,7 @@ def _assembled(part: Path, reading: Reading, piece: int) -> tuple[Path, Parsed]:
 
 
 def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
-    """Trips of all runs by the row of their first point, in tables of about this many bytes."""
+    """Merge the trips of all parts by the row of their first point, in tables of about this many bytes."""
     files = [pa.OSFile(str(run)) for run in runs]
     streams = [iter(pa.ipc.open_stream(file)) for file in files]
     waiting: list[pa.Table | None] = [None] * len(runs)
@@ -211,7 +211,7 @@ def _merge(runs: Sequence[Path], target: Path, piece: int) -> int:
 
 
 def hashed(column: pa.ChunkedArray) -> Ints:
-    """A number for each value, the same for equal ones; missing values have one too."""
+    """Return a number for each value. Equal values have equal numbers, and missing values have a number too."""
     if pa.types.is_integer(column.type) and not column.null_count:
         values = numbers_of(column.cast(pa.int64())).astype(np.uint64)
         mixed = (values ^ (values >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all; links, pipes and devices stay what they are."""
+"""Write files and folders completely or not at all. Links, pipes and devices are kept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path`: renamed to it when the block ends well, removed when it does not.
+    """Give a temporary name beside `path`. The file is renamed to `path` if the block succeeds, and removed
+    otherwise.
 
-    The temporary name ends like `path`, so that writers who look at the extension see the right one. Behind a
-    link, the file it points to is replaced and the link stays. What is no file (a pipe, a device, "-" for
-    standard output) gets the bytes when the block ends well.
+    The temporary name has the extension of `path`, because writers choose the format by the extension. If `path` is a
+    link, the file behind it is replaced and the link stays. A pipe, a device or standard output ("-") gets the bytes
+    at the end of the block.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_path(Path(folder, "a.txt")) as temporary:
@@ -56,7 +57,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Name the file: the message of the system about a full disk does not."""
+    """Add the name of the file to an error of the system, for example about a full disk."""
     try:
         yield
     except OSError as error:
@@ -66,7 +67,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether bytes are passed on there rather than kept: standard output, a pipe, a device.
+    """Whether the output is standard output, a pipe or a device.
 
     >>> is_stream(Path("-")), is_stream(Path("/dev/null")), is_stream(Path("a.csv"))
     (True, True, False)
@@ -82,9 +83,9 @@ def is_stream(path: Path) -> bool:
 
 
 def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool | None = None) -> None:
-    """Say before the work, not after it, that something cannot be written, or would replace its own input.
+    """Raise an error before the work begins if an output cannot be written or would replace an input.
 
-    `force` is None where no option allows that.
+    `force` allows to replace the input. It is None if the command has no such option.
     """
     if is_stream(path):
         return
@@ -119,7 +120,7 @@ PART = 1 << 20
 
 
 def is_folder(path: Path) -> bool:
-    """Whether an output is to be a folder: it is one, or its name has no extension.
+    """Whether an output is a folder: it exists as a folder, or its name has no extension.
 
     >>> is_folder(Path("trips")), is_folder(Path("trips.parquet")), is_folder(Path("-"))
     (True, False, False)
@@ -128,7 +129,7 @@ def is_folder(path: Path) -> bool:
 
 
 def check_folder(path: Path) -> None:
-    """Say before the work that a folder cannot be written."""
+    """Raise an error before the work begins if a folder cannot be written."""
     if path.is_dir() and any(path.iterdir()):
         raise InputError(f"cannot write {path}: the folder is not empty")
     if not path.parent.is_dir():
@@ -137,7 +138,7 @@ def check_folder(path: Path) -> None:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside `path` that takes its place when the block ends well, and is removed otherwise."""
+    """Give a temporary folder beside `path`, which replaces `path` if the block succeeds and is removed otherwise."""
     check_folder(path)
     temporary = path.absolute().with_name(f".{secrets.token_hex(4)}.{path.name}")
     temporary.mkdir()
@@ -152,7 +153,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def part_name(number: int) -> str:
-    """Name of the file of that number.
+    """Return the name of the file with this number.
 
     >>> part_name(7)
     'part-00007.parquet'

@@ -1,7 +1,7 @@
-"""Tables of any size, a batch at a time: what is in memory is bounded by a setting, not by the files.
+"""Read tables of any size batch by batch, in bounded memory.
 
-Parquet with one row per trajectory is read as it is. Tables with one row per point (Parquet, CSV) are first assembled
-into trips on disk (`ldptrace.io.assembly`), sorted or not.
+Parquet with one row per trajectory is read directly. Tables with one row per point (Parquet, CSV) are first assembled
+into trips on disk (`ldptrace.io.assembly`).
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ FEW = 64
 
 @dataclass
 class Batches:
-    """The trajectories of a file or a folder, cleaned, a batch at a time, any number of times.
+    """The cleaned trajectories of a file or folder, batch by batch. They can be read several times.
 
-    `expected` is how many there are, those included that will be left out; after a pass, `account` says what was
-    kept. Close it to remove what was put aside on disk.
+    `expected` is the number of trajectories, including those that will be omitted. After a pass, `account` says what
+    was kept. `close` removes temporary files.
     """
 
     source: Path
@@ -70,21 +70,22 @@ class Batches:
 
     @property
     def share(self) -> int:
-        """Bytes of a batch: one is read, one waits, and every thread has one."""
+        """Bytes of a batch. The memory holds a batch that is read, one that waits, and one for every thread."""
         return min(self.memory // (threads() + 2) // 2, BATCH)
 
     def close(self) -> None:
-        """Remove what was put aside."""
+        """Remove temporary files."""
         self.aside.close()
 
     def __iter__(self) -> Iterator[Trajectories]:
-        """Cleaned trajectories of each batch; those of a batch may be none."""
+        """Yield the cleaned trajectories of each batch, which may be none."""
         return self.map(lambda batch, _: batch)
 
     def map(self, work: Callable[[Trajectories, int], T]) -> Iterator[T]:
-        """What `work` makes of each batch and its number, in order; batches are cleaned and worked on in threads.
+        """Yield the result of `work` for each batch and its number, in order. Threads clean the batches and do the
+        work.
 
-        A batch has the same number each time.
+        A batch has the same number in every pass.
         """
 
         def made(numbered: tuple[int, tuple[Path, pa.Table]]) -> tuple[Account, T]:
@@ -103,7 +104,8 @@ class Batches:
         self.account = whole
 
     def _refuse(self) -> None:
-        """Nothing can be used: say why, as all of them would, or as many as fit into the memory."""
+        """Raise the error that no trajectory can be used, with the reason for as many trajectories as fit into
+        memory."""
         tables: list[pa.Table] = []
         for _, table in self._tables(CHUNK, self.share):
             if sum(part.nbytes for part in tables) + table.nbytes > self.memory:
@@ -114,7 +116,7 @@ class Batches:
         raise NothingUsable(f"{self.source}: there are no trajectories in it")
 
     def first(self) -> Trajectories:
-        """One trajectory, the first that has points."""
+        """Return the first trajectory that has points."""
         found = (self._cleaned(*table).trajectories for table in self._tables(FEW, self.share))
         return next(
             (batch.take(np.flatnonzero(batch.sizes)[:1]) for batch in found if batch.points),
@@ -122,7 +124,7 @@ class Batches:
         )
 
     def _tables(self, rows: int, most: int) -> Iterator[tuple[Path, pa.Table]]:
-        """Tables with one row per trajectory, each with the file that it is from."""
+        """Yield tables with one row per trajectory, each with its file."""
         for path in self.files:
             with naming(path):
                 found = assembled(path) if path.suffix == ".arrow" else parquet.batches(path, rows, most)
@@ -152,7 +154,7 @@ class Batches:
 
 
 def check_longest(trajectories: Trajectories, memory: int) -> None:
-    """A single trajectory that is larger than the memory is an error: a part of it is of no use."""
+    """Raise an error if a single trajectory is larger than the memory."""
     longest = int(trajectories.sizes.max()) if len(trajectories) else 0
     if longest * POINT > memory:
         raise too_long(longest, memory)
@@ -166,9 +168,10 @@ def open_batches(
     always: bool = False,
     trips: bool = False,
 ) -> Batches | None:
-    """The tables at `path` in batches; None where they fit into the memory, or are no tables.
+    """Open the tables at `path` in batches. Returns None if they fit into memory or are not tables.
 
-    With `always`, tables that fit are opened all the same; with `trips`, those that have one row per trajectory.
+    With `always`, tables that fit into memory are opened too. With `trips`, tables with one row per trajectory are
+    too.
     """
     reading = reading or Reading()
     if str(path) == STDIN or not (path.is_dir() or path.is_file()) or reading.single or path.suffix == ".zip":
@@ -220,14 +223,14 @@ def open_batches(
 
 
 def _points(kind: str, files: Sequence[Path]) -> list[list[tuple[Path, Tables]]]:
-    """Tables with one row per point, in groups of files that may share a trip."""
+    """Yield tables with one row per point, in groups of files that may share a trip."""
     if kind == "csv":
         return [[(file, partial(csv.batches, file))] for file in files]
     return [[(file, partial(parquet.batches, file, 1 << 18)) for file in files]]
 
 
 def _inside(extent: Bounds | None, reading: Reading) -> bool:
-    """Whether bounds change nothing about who takes part, as far as is known before it is read."""
+    """Whether it is known before reading that the bounds remove no trajectory."""
     if reading.bounds is None or reading.outside == "clamp":
         return True
     if extent is None:

@@ -1,7 +1,7 @@
-"""Check-ins of people at venues, as Foursquare's public sets have them: one row per user, venue and time.
+"""Check-ins of people at venues, as in the public data of Foursquare: one row per user, venue and time.
 
-A day of a user is a trajectory; the venues are a public table of places. What the file does not tell is
-known by category: a coarse kind, found by words in the name of the category, and its usual opening hours.
+Each day of a user is a trajectory, and the venues are a public table of places. The file has no coarse categories and
+no opening hours; both are chosen by words in the category of the venue.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class CheckIns:
 
 
 def coarse_category(name: str) -> str:
-    """The category as a path in the tree of categories.
+    """Return the category as a path in the tree of categories.
 
     >>> coarse_category("Coffee Shop"), coarse_category("Train Station"), coarse_category("Office")
     ('food/Coffee Shop', 'travel/Train Station', 'work/Office')
@@ -94,10 +94,10 @@ def coarse_category(name: str) -> str:
 
 
 def read_checkins(path: str | Path) -> CheckIns:
-    """Places and days of a file of check-ins; a second check-in at the same place in a row is left out.
+    """Read the places and days of a file of check-ins. A repeated check-in at the same place is omitted.
 
-    Time is local and in seconds after midnight. The popularity of a place is 1: how often it is visited is
-    what the users have not disclosed.
+    Times are local, in seconds after midnight. The popularity of every place is 1, because the number of visits is
+    private.
     """
     table = pacsv.read_csv(path)
     columns = {key: _column(table, names, path) for key, names in NAMES.items()}
@@ -118,7 +118,7 @@ def read_checkins(path: str | Path) -> CheckIns:
 
 
 def read(files: Sequence[Path], _: Reading) -> Parsed:
-    """Days of users; a single file, because places are numbered within their file."""
+    """Read the days of users from a single file, because places are numbered within their file."""
     if len(files) > 1:
         raise FormatError(f"check-ins are read from one file at a time, got {len(files)}")
     days = read_checkins(files[0]).trajectories

@@ -23,10 +23,10 @@ FASTEST = 340.0
 
 
 def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
-    """Without points that are no numbers, trajectories that are too short, and what lies outside the bounds.
+    """Omit points that are not numbers, trajectories that are too short, and what lies outside the bounds.
 
-    Where nothing is left that is an error, and where some times are missing none are kept; a part of the data knows
-    neither, so it may be empty, and its times stay as they are.
+    If nothing is left, that is an error. If some times are missing, all times are omitted. For a part of the data,
+    neither applies, because the other parts are not known.
     """
     if len(parsed.trajectories) == 0:
         if not whole:
@@ -50,7 +50,7 @@ def clean(parsed: Parsed, reading: Reading, *, whole: bool = True) -> Parsed:
 
 
 def doubts(trajectories: Trajectories) -> dict[str, int]:
-    """Points and steps that look wrong, by what they are; they are kept."""
+    """Count points and steps that look wrong, by kind. They are kept."""
     found = {"points at 0,0": 0, "points with the time and place of the one before": _repeats(trajectories)}
     if trajectories.is_geographic:
         found["points at 0,0"] = int(np.count_nonzero((trajectories.x == 0) & (trajectories.y == 0)))
@@ -94,7 +94,7 @@ def _all_times_or_none(parsed: Parsed) -> Parsed:
 
 
 def _usable(parsed: Parsed, min_points: int) -> Parsed:
-    """Without points that are nowhere, and trajectories of too few points."""
+    """Omit points without a position, and trajectories with too few points."""
     trajectories, unusable = finite(parsed.trajectories)
     if trajectories.is_geographic:
         trajectories, away = _on_earth(trajectories)
@@ -113,7 +113,7 @@ def _usable(parsed: Parsed, min_points: int) -> Parsed:
 
 
 def finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
-    """Without points that are no finite numbers, and how many there were of each kind."""
+    """Omit points that are not finite numbers, and count them by kind."""
     x, y = trajectories.x, trajectories.y
     # The extremes are finite if and only if all values are, and cost no mask.
     if trajectories.points == 0 or np.isfinite([x.min(), x.max(), y.min(), y.max()]).all():
@@ -125,7 +125,7 @@ def finite(trajectories: Trajectories) -> tuple[Trajectories, dict[str, int]]:
 
 
 def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
-    """Without points that no longitude and latitude can be; most points being so is an error."""
+    """Omit points that are not valid longitudes and latitudes. If most points are not valid, that is an error."""
     away = fixes_outside(trajectories, EARTH)
     if away is None:
         return trajectories, 0
@@ -141,7 +141,7 @@ def _on_earth(trajectories: Trajectories) -> tuple[Trajectories, int]:
 
 
 def _without(trajectories: Trajectories, points: Mask) -> tuple[Trajectories, int]:
-    """The same trajectories without some of their points."""
+    """Return the trajectories without some of their points."""
     kept = ~points
     return replace(
         trajectories,

@@ -1,4 +1,4 @@
-"""CSV with one row per point, its columns found by their names; one named POLYLINE means Porto's taxis."""
+"""CSV with one row per point and named columns. A column POLYLINE means the data set of taxis in Porto."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ BLOCK_BYTES = 1 << 23
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Points of a CSV file, gzipped or not, with the delimiter that its first line uses.
+    """Read the points of a CSV file, gzipped or not. The first line decides the delimiter.
 
-    Text that is not UTF-8 is UTF-16 where it looks so, else Western European.
+    Text that is not UTF-8 is read as UTF-16 if it looks so, otherwise as Western European.
     """
     head = read_head(path)
     encoding = encoding_of(head)
@@ -48,19 +48,19 @@ read = each(read_file)
 
 
 def stated_crs(path: Path) -> str | None:
-    """The coordinate system that the names of the columns say, also of a file without rows."""
+    """Return the coordinate system that the names of the columns imply, also for a file without rows."""
     names = _names(_first_line(read_head(path)))[0]
     return WGS84 if porto.POLYLINE in names else find_columns(names).crs
 
 
 def _names(header: str) -> tuple[list[str], str]:
-    """Names of the columns, and what stands between them."""
+    """Return the names of the columns and the delimiter."""
     delimiter = max(",;\t|", key=header.count)
     return [name.strip().strip('"') for name in header.split(delimiter)], delimiter
 
 
 def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | None:
-    """Points of the text; None where it is not UTF-8 after all."""
+    """Read the points of a text. Returns None if the text is not UTF-8."""
     names, delimiter = _names(_first_line(head))
     if all(_is_number(name) for name in names):
         raise FormatError(
@@ -82,14 +82,14 @@ def _read(source: Path | pa.Buffer, head: bytes, reading: Reading) -> Parsed | N
 
 
 def is_porto(path: Path) -> bool:
-    """Whether this is one of Porto's files, with a trip in every row."""
+    """Whether this is a file of the Porto data set, with one trip per row."""
     return porto.POLYLINE in _first_line(read_head(path))
 
 
 def batches(path: Path) -> Iterator[pa.Table]:
-    """Tables of the file, block after block; rows with a wrong number of columns are passed over.
+    """Yield tables of the file, block by block. Rows with a wrong number of columns are skipped.
 
-    What the first block shows of a column holds for all: a column that turns out otherwise is read as text.
+    The first block decides the type of each column. A column that later has other values is read as text.
     """
     header = _first_line(read_head(path))
     delimiter = max(",;\t|", key=header.count)
@@ -123,7 +123,7 @@ def batches(path: Path) -> Iterator[pa.Table]:
 
 
 class Writer:
-    """A file that grows, set by set; all have the columns of the first."""
+    """Writes sets one after the other to one file, with the columns of the first set."""
 
     def __init__(self, path: Path) -> None:
         self._delimiter = "\t" if ".tsv" in path.suffixes else ","
@@ -136,7 +136,7 @@ class Writer:
         self._stream.close()
 
     def write(self, trajectories: Trajectories) -> None:
-        """Write one set after the others."""
+        """Write one more set."""
         table = _rows(trajectories)
         if not self._begun:
             # The writer's own header is always quoted.
@@ -194,7 +194,8 @@ def _parsed(
 
 
 def _without_broken_rows(source: Path | pa.Buffer, delimiter: str) -> tuple[pa.Table, int]:
-    """Rows with as many columns as the first line, and how many have not; if most have not, it is an error."""
+    """Keep rows with as many columns as the first line, and count the others. If most rows are broken, that is an
+    error."""
     # Arrow hands over broken rows as text, so the bytes must be text first.
     data = read_bytes(source) if isinstance(source, Path) else source.to_pybytes()
     text = data.decode("utf-8-sig", errors="replace")

@@ -1,4 +1,4 @@
-"""Read and write trajectory files; the format is chosen by the extension, by name, or by what the file shows."""
+"""Read and write files of trajectories. The extension, the name of the format or the content decides the format."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read(
 
 
 def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajectories, Account]:
-    """As `read`, with an account of what was omitted and why."""
+    """Do the same as `read`, and also return an account of what was omitted and why."""
     reading = reading or Reading()
     if isinstance(path, str | os.PathLike):
         source, name, kind, parsed = _from_path(Path(path), reading)
@@ -119,9 +119,9 @@ def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> No
 
 
 def trajectories_of(data: Any, reading: Reading | None = None) -> Trajectories:
-    """Trajectories from any input: trajectories, a data frame, an Arrow table, or a file's name.
+    """Get trajectories from any input: trajectories, a data frame, an Arrow table, or the name of a file.
 
-    What is omitted or lies outside the bounds is a warning that says what the account of a command says.
+    Omitted data gives a warning with the same text as the account of a command.
     """
     if isinstance(data, Trajectories) and data.points == 0:
         return data
@@ -154,14 +154,14 @@ def _from_path(source: Path, reading: Reading) -> tuple[Path, str, str, Parsed]:
 
 
 def _cut(parsed: Parsed, gap: float) -> Parsed:
-    """Trajectories cut where time goes on by more than the gap."""
+    """Cut trajectories between two points that are further apart in time than the gap."""
     parts = parsed.trajectories.split(gap)
     said = f"cut at gaps over {gap:g} s into {count(len(parts), 'trajectory')}"
     return replace(parsed, trajectories=parts, notes=(*parsed.notes, said))
 
 
 def project(trajectories: Trajectories, crs: str) -> Trajectories:
-    """The same trajectories in the coordinate system `crs`, for example "EPSG:3857"."""
+    """Return the trajectories in the coordinate system `crs`, for example "EPSG:3857"."""
     if trajectories.crs is None:
         raise InputError("the coordinate system of these trajectories is not known; give it with crs")
     x, y = transform(trajectories.x, trajectories.y, trajectories.crs, crs)
@@ -175,9 +175,9 @@ LAYERS = ("geopackage", "shapefile")
 
 
 def stated_crs(path: Path, format: str | None = None) -> str | None:
-    """What the format or metadata of the whole file say; None where they say nothing.
+    """Return the coordinate system that the format or the metadata of a file states, or None.
 
-    A device may refuse a file for it, because it is the same with and without points.
+    It does not depend on the points, so a device may refuse a file for its coordinate system.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

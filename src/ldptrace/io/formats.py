@@ -1,4 +1,4 @@
-"""The formats, and where data comes from: a file, a folder, a pattern, a pipe, standard input, an archive."""
+"""All formats, and the sources of data: a file, a folder, a pattern, a pipe, standard input or an archive."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from ldptrace.io.text import encoding_of, natural, read_head
 
 
 class Writer(Protocol):
-    """A file that grows."""
+    """Writes sets one after the other to one file."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     def write(self, trajectories: Trajectories, /) -> None:
-        """Write one set after the others."""
+        """Write one more set."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read and written, by functions of this room (`module.function`).
+    """How one format is read and written, by functions of this room (`module.function`).
 
-    Their module loads with the first file, for most runs meet one format or two. What was promised about synthetic data
-    is in the file where it `holds_promise`, else beside it.
+    The module is imported with the first file, because most runs use one or two formats. If the format
+    `holds_promise`, the privacy promise is stored in the file, otherwise beside it.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Format:
     holds_empty: bool = True
 
     def read(self, paths: Sequence[Path], reading: Reading) -> Parsed:
-        """The trajectories of files."""
+        """Read the trajectories of files."""
         parsed: Parsed = _function(self.reader)(paths, reading)
         return parsed
 
     def open(self, path: Path) -> Writer:
-        """A new file that grows, set by set."""
+        """Open a new file, to which sets are written one after the other."""
         assert self.writer is not None
         writer: Writer = _function(self.writer)(path)
         return writer
@@ -101,14 +101,14 @@ EXTENSIONS = {extension: kind for kind in FORMATS.values() for extension in kind
 
 
 def named(name: str) -> Format:
-    """The format of that name."""
+    """Return the format with this name."""
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; the formats are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def of_path(path: Path) -> Format | None:
-    """The format that the extension says; .gz does not count.
+    """Return the format of a file extension. The extension .gz is ignored.
 
     >>> of_path(Path("trips.csv.gz")).name
     'csv'
@@ -118,7 +118,7 @@ def of_path(path: Path) -> Format | None:
 
 
 def for_writing(path: Path, name: str | None) -> Format:
-    """The format to write, by name or extension."""
+    """Return the format to write, by name or extension."""
     chosen = of_path(path) if name is None else named(name)
     if chosen is None and is_stream(path):
         chosen = FORMATS["csv"]
@@ -131,7 +131,7 @@ def for_writing(path: Path, name: str | None) -> Format:
 
 
 def locate(path: Path, name: str | None) -> tuple[Format, list[Path]]:
-    """The format of a file, a folder or a pattern, and its files in the order of their names."""
+    """Return the format of a file, a folder or a pattern, and its files in the order of their names."""
     chosen = None if name is None else named(name)
     if path.is_dir():
         files = [entry for entry in path.rglob("*") if entry.is_file() and _is_data(entry)]
@@ -154,7 +154,7 @@ def _is_data(entry: Path) -> bool:
 
 
 def _of_files(path: Path, files: list[Path], chosen: Format | None) -> tuple[Format, list[Path]]:
-    """Several files are one set when they are of one format; what has no known extension is not looked at."""
+    """Return the format of several files, which must be the same. Files with an unknown extension are ignored."""
     kinds = {kind.name: kind for kind in map(of_path, files) if kind is not None}
     if "geolife" in kinds:
         # GeoLife's own folder: its labels are no logs, and its guide is no trajectory.
@@ -179,7 +179,7 @@ GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 @contextmanager
 def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path]]]:
-    """The format of what is at `path`, and files to read it from; what came through a pipe is kept meanwhile."""
+    """Return the format and the files at `path`. Data from a pipe is stored in a temporary file."""
     if str(path) != STDIN and not _is_stream(path) and not _is_archive(path):
         if path.is_file() and format is None and of_path(path) is None:
             yield _sniffed(path, str(path)), [path]
@@ -209,7 +209,7 @@ def files_of(path: Path, format: str | None) -> Iterator[tuple[Format, list[Path
 
 
 def _is_stream(path: Path) -> bool:
-    """A pipe, a terminal or a device: what cannot be read twice."""
+    """Whether a source cannot be read twice: a pipe, a terminal or a device."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -242,7 +242,7 @@ def _unpack(archive: Path, folder: Path, name: str) -> None:
 
 
 def _sniffed(path: Path, name: str) -> Format:
-    """The format that the beginning of a file shows."""
+    """Return the format that the beginning of a file shows."""
     head = read_head(path) if path.stat().st_size else b""
     text = head.decode(encoding_of(head), errors="replace").lstrip("\ufeff").lstrip()
     if head.startswith(b"PAR1"):

@@ -31,7 +31,7 @@ THEN = "+"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Stretches of time of one user, in seconds since 1970, by their starts; `mode` numbers the `names`."""
+    """Periods of one user with a transport mode, ordered by start, in seconds since 1970; `mode` indexes `names`."""
 
     start: Floats
     end: Floats
@@ -40,7 +40,7 @@ class Labels:
 
     @staticmethod
     def read(path: Path) -> Labels:
-        """The labels in a file."""
+        """Read the labels in a file."""
         rows: list[tuple[float, float, str]] = []
         with naming(path):
             for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), start=1):
@@ -59,7 +59,7 @@ class Labels:
         return Labels(starts, ends, np.array([names.index(row[2]) for row in rows], dtype=np.int64), names)
 
     def at(self, t: Floats) -> Ints:
-        """Number of the mode at every time; -1 where no label says it."""
+        """Return the number of the mode at each time, or -1 if no label covers the time."""
         if len(self.start) == 0:
             return np.full(len(t), -1, dtype=np.int64)
         last = np.searchsorted(self.start, t, side="right") - 1
@@ -67,7 +67,7 @@ class Labels:
         return np.where(within, self.mode[last], -1)
 
     def along(self, t: Floats) -> str | None:
-        """The modes of a trajectory with these times, in their order; None where no label says any.
+        """Return the modes of a trajectory with these times, in order, or None if no label covers it.
 
         >>> labels = Labels(np.array([0.0, 60.0]), np.array([50.0, 90.0]), np.array([1, 0]), ("bus", "walk"))
         >>> labels.along(np.array([10.0, 40.0, 55.0, 70.0])), labels.along(np.array([100.0]))
@@ -82,7 +82,7 @@ class Labels:
 
 
 def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str | None] | None:
-    """The modes of each log of GeoLife; None where no user has labels."""
+    """Return the modes of each GeoLife log, or None if no user has labels."""
     # Folders of users: those that hold the folder `Trajectory` of their logs.
     users = {path.parent.parent for path in paths if path.parent.name == "Trajectory"}
     known = {folder: Labels.read(folder / LABELS) for folder in users if (folder / LABELS).is_file()}
@@ -144,7 +144,7 @@ EPOCH_DAYS = 25569
 
 
 def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
-    """One trajectory per file; the user is the folder above `Trajectory`, whose `labels.txt` says how they went."""
+    """Read one trajectory per file. The user is the folder above `Trajectory`; its `labels.txt` has transport modes."""
     table, sizes = _parse(paths, GEOLIFE)
     offsets = ragged.offsets_of(sizes)
     # The clock of these logs ticks in whole seconds; a fraction of a day cannot say them exactly.

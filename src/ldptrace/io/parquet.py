@@ -35,7 +35,7 @@ SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
 
 @dataclass(frozen=True)
 class Labels:
-    """What a file says of its trajectories before any is read."""
+    """What a file states about its trajectories in its metadata."""
 
     x: str | None = None
     y: str | None = None
@@ -52,7 +52,7 @@ class Labels:
 
 
 def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
-    """Columns as they were named or are usual, coordinate system and zone, as far as the file says them."""
+    """Return the columns, the coordinate system and the time zone, as far as the file states them."""
     own = _metadata(schema.metadata or {}, OWN_KEY)
     columns = find_columns(schema.names, names)
     user = own.get("user") or columns.user
@@ -68,7 +68,7 @@ def stated_crs(path: Path) -> str | None:
 
 
 def promise(paths: Sequence[Path]) -> dict[str, Any] | None:
-    """What was promised about the trajectories of files, where all of them say the same."""
+    """Return the privacy promise of the files, if all files state the same promise."""
     promises = [_promise(pq.read_schema(path).metadata or {}) for path in paths]
     return promises[0] if all(other == promises[0] for other in promises) else None
 
@@ -84,7 +84,7 @@ def size(path: Path) -> int:
 
 
 def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
-    """What the statistics of files say about how far their points go; None where one says nothing."""
+    """Return the rectangle around the points of files by their statistics, or None if a file has no statistics."""
     boxes = []
     for path in paths:
         found = pq.read_metadata(path)
@@ -158,7 +158,7 @@ def read(paths: Sequence[Path], reading: Reading) -> Parsed:
 
 
 class Writer:
-    """A file that grows, set by set; all have the same columns, and the labels of the first hold for all."""
+    """Writes sets with the same columns one after the other to one file. The labels of the first set hold for all."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -172,7 +172,7 @@ class Writer:
             self._file.close()
 
     def write(self, trajectories: Trajectories) -> None:
-        """Write one set after the others."""
+        """Write one more set."""
         table, options = laid_out(trajectories)
         if self._file is None:
             self._file = pq.ParquetWriter(self._path, table.schema, **options)
@@ -187,7 +187,7 @@ def metadata_of(
     provenance: Mapping[str, Any] | None,
     user: str | None = None,
 ) -> dict[str, str]:
-    """What a file says of all its trajectories."""
+    """Return the metadata that holds for all trajectories of a file."""
     own = {
         "format": "ldptrace-trajectories",
         "version": VERSION,
@@ -281,7 +281,7 @@ def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
 
 
 def _promise(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
-    """What the file says was promised about it: our own words, through Spark or not, or those of a data frame."""
+    """Return the privacy promise in the metadata of a file, also if Spark or a data frame wrote the file."""
     stated = {**_spark(metadata), **metadata}.get(KEY.encode())
     if stated is not None:
         return from_text(stated)
@@ -300,7 +300,7 @@ def _metadata(metadata: Mapping[bytes, bytes], key: str) -> dict[str, Any]:
 
 
 def _spark(metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """What Spark kept of our metadata: that of the columns, in its own schema."""
+    """Return the part of our metadata that Spark keeps in its own schema."""
     try:
         fields = json.loads(metadata.get(SPARK_KEY.encode(), b"{}")).get("fields", [])
         said = {name: text for field in fields for name, text in field["metadata"].items()}

@@ -1,7 +1,7 @@
-"""What was promised about a synthetic set, in its file or, where the format has no place for it, beside it.
+"""The privacy promise of a synthetic set, stored in its file or, if the format has no place for it, beside the file.
 
-The file beside `trips.csv` is `trips.csv.promise.json`. It holds a checksum, so that a promise never outlives
-the data it was made about.
+The file beside `trips.csv` is `trips.csv.promise.json`. It holds a checksum of the data, so that a promise is never
+used for other data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def to_text(provenance: Provenance) -> str:
 
 
 def from_text(text: str | bytes) -> dict[str, Any] | None:
-    """What a file states, with its plan in words; None where it says nothing about privacy."""
+    """Return the promise that a file states, with its plan in words. None if the file states nothing about privacy."""
     try:
         stated = json.loads(text)
     except ValueError:
@@ -40,7 +40,7 @@ def from_text(text: str | bytes) -> dict[str, Any] | None:
 
 
 def from_document(stated: object) -> dict[str, Any] | None:
-    """As `from_text`, from what the JSON holds."""
+    """Do the same as `from_text`, for data that are already parsed."""
     if isinstance(stated, dict) and isinstance(stated.get("privacy"), dict):
         stated = stated["privacy"]
     if not isinstance(stated, dict):
@@ -53,7 +53,7 @@ def from_document(stated: object) -> dict[str, Any] | None:
 
 
 def beside(path: Path) -> Path:
-    """Where the promise about a file is that cannot hold it.
+    """Return the path of the promise beside a file.
 
     >>> beside(Path("a/trips.csv")).as_posix()
     'a/trips.csv.promise.json'
@@ -62,7 +62,7 @@ def beside(path: Path) -> Path:
 
 
 def write_beside(path: Path, provenance: Provenance | None) -> None:
-    """Put the promise beside the file that was just written; without one, an older promise goes."""
+    """Write the promise beside a file that was just written. Without a promise, an older one is removed."""
     target = beside(path)
     if provenance is None:
         if target.is_file() and not target.is_symlink():
@@ -80,7 +80,7 @@ def write_beside(path: Path, provenance: Provenance | None) -> None:
 
 
 def read_beside(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
-    """The promise beside a file, and a note where there is one that belongs to other data."""
+    """Read the promise beside a file. If the promise belongs to other data, return a note instead."""
     source = beside(path)
     if not source.is_file():
         return None, []
@@ -102,7 +102,7 @@ def checksum(path: Path) -> str:
 
 
 def _explained(plan: object) -> list[str]:
-    """A plan in sentences; none if it was written by a version that this one does not understand."""
+    """Return a plan in sentences, or nothing if this version does not understand the plan."""
     try:
         return explain(Plan.from_json(dumps(plan)))
     except (PlanError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""How trajectories are read: the options for a file, and for the map it is read for."""
+"""The options for reading trajectories."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Summary:
 
 
 def summarise(trajectories: Trajectories) -> Summary:
-    """Look at a set of trajectories.
+    """Make the summary of a set of trajectories.
 
     >>> seen = summarise(Trajectories.from_lists([[(0, 0), (3, 4)], [(1, 1)]]))
     >>> seen.points, seen.distance.max, seen.bounds
@@ -137,7 +137,7 @@ def summarise(trajectories: Trajectories) -> Summary:
 def _impossible(
     trajectories: Trajectories, inner: np.ndarray[tuple[int], np.dtype[np.bool_]], steps: Floats
 ) -> list[str]:
-    """Steps back in time, steps that take no time, speeds that nothing on the ground has, dates of no year."""
+    """Count what cannot be: steps back in time, steps without time, speeds too high for traffic, impossible dates."""
     t = trajectories.t
     if t is None or not len(t):
         return []
