@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Stages:
-    """Measures the time of each stage.
+    """Measures the time of each stage, and calls a listener when a stage begins.
 
     >>> stages = Stages()
     >>> with stages("fit"):
