@@ -1,10 +1,10 @@
 """The pictures of the explanations, drawn from fits and from the tables of the lab notes.
 
-    python -m benchmarks.pictures path-model | time | now | local-and-central [--out docs/images]
+    python -m benchmarks.pictures path-model | time | now | ngram | local-and-central [--out docs/images]
 
 `path-model`: one path of a fitted model, with the factors of its weight. `time`: departures by hour, real and
-synthetic. `now`: a share that changes, and its estimates with a short and a long half-life. `local-and-central`: the
-errors of the methods on six data sets, read from `docs/lab/local-and-central.md`.
+synthetic. `now`: a share that changes, and its estimates with a short and a long half-life. `ngram`: the windows of
+NGRAM. `local-and-central`: the errors of the methods on six data sets, read from `docs/lab/local-and-central.md`.
 """
 
 from __future__ import annotations
@@ -152,6 +152,28 @@ def now(out: Path) -> None:
     _save(figure, out / "now.svg")
 
 
+def ngram(out: Path) -> None:
+    """A trajectory of five cells, and the cells that each window of two positions draws."""
+    plt = _pyplot()
+    true = [3, 4, 10, 16, 15]
+    drawn = {0: (9,), 1: (3, 10), 2: (5, 10), 3: (4, 16), 4: (22, 15), 5: (14,)}
+    figure, axis = plt.subplots(figsize=(5.6, 2.5), layout="constrained")
+    for position, cell in enumerate(true):
+        axis.text(position, 0, str(cell), ha="center", va="center", weight="bold", color="tab:blue")
+    axis.text(-0.9, 0, "real cells", ha="right", va="center", color="tab:blue")
+    for window, cells in drawn.items():
+        # A window covers the position of its number and the one before it.
+        axis.add_patch(plt.Rectangle((window - 1.4, window + 0.7), 1.8, 0.6, fc="none", ec="0.5"))
+        for position, cell in zip((max(window - 1, 0), window), cells, strict=False):
+            axis.text(position, window + 1, str(cell), ha="center", va="center", color="tab:orange")
+        axis.text(4.9 + 0.6, window + 1, f"window {window + 1}", ha="left", va="center", color="0.4")
+    axis.text(-2.5, 3.5, "drawn cells", ha="center", va="center", color="tab:orange")
+    axis.set_xlim(-3.2, 6.8)
+    axis.set_ylim(6.5, -0.5)
+    axis.axis("off")
+    _save(figure, out / "ngram.svg")
+
+
 def _per_hour(trips: lt.Trajectories) -> np.ndarray:
     hours = statistics(trips)[0]
     return 100 * hours / hours.sum()
@@ -222,7 +244,13 @@ def _save(figure: Any, path: Path) -> None:
     print(f"picture: {path}")
 
 
-PICTURES = {"path-model": path_model, "time": time, "now": now, "local-and-central": local_and_central}
+PICTURES = {
+    "path-model": path_model,
+    "time": time,
+    "now": now,
+    "ngram": ngram,
+    "local-and-central": local_and_central,
+}
 
 
 def main() -> None:
