@@ -116,7 +116,7 @@ def stream(
 ) -> None:
     """Simulate a stream: replay real trips in the order of their times, and draw synthetic trips step by step.
 
-    Each step uses only the reports that arrived before it.
+    Each step uses only the reports that arrived before the step.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered

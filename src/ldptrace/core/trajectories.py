@@ -352,7 +352,7 @@ class Trajectories:
         `y`, `t`.
 
         Columns are recognised by their usual names, unless `names` gives other names. If the table has a column `t0`,
-        it is added to the times `t`.
+        its values are added to the times `t`.
         """
         found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)

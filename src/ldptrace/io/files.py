@@ -97,8 +97,8 @@ def read_with_account(path: Any, reading: Reading | None = None) -> tuple[Trajec
 def write(trajectories: Any, path: PathLike, *, format: str | None = None) -> None:
     """Write trajectories, or a data frame of trajectories, to a file.
 
-    The privacy promise of synthetic trips is stored in the file. If the format has no place for a promise, it is
-    stored in a second file beside the first. If writing fails, no incomplete file remains.
+    The privacy promise of synthetic trips is stored in the file. If the format has no place for a promise, the
+    promise is stored in a second file beside the first. If writing fails, no incomplete file remains.
     """
     target = Path(path)
     if not isinstance(trajectories, Trajectories):

@@ -41,8 +41,8 @@ def fit_model(
 ) -> MobilityModel:
     """Fit a mobility model to estimates.
 
-    The result is a `RouteModel` if `public` is given, otherwise a `PathModel`. For a plan of the LDPTrace paper it is
-    a `MarkovModel`. If the plan asks about time, the synthetic trips have times.
+    The result is a `RouteModel` if `public` is given, otherwise a `PathModel`. Estimates of the mechanism of the
+    LDPTrace paper give a `MarkovModel`. If the plan asks about time, the synthetic trips have times.
 
     - `area`: a public area, in which trips that do not follow streets stay.
     - `public`: a public road network or public routes, which the trips follow.

@@ -50,9 +50,9 @@ AREA = ("x", "y", "offsets", "polygon")
 class PathModel(LatticeModel):
     """The model without a map: a probability for each cell path.
 
-    The probability of a path depends on its first and last cell, its moves, its turns and its length. Each of these
-    has a parameter (`start`, `end`, `move`, `turn`, `length`). Among all distributions with the same expected starts,
-    ends, moves, turns and lengths, the model is the one with the largest entropy.
+    The probability of a path depends on its first cell (`start`), its last cell (`end`), its moves (`move`), its
+    turns (`turn`) and its number of cells (`length`). Among all distributions with the same expected starts, ends,
+    moves, turns and lengths, the model is the one with the largest entropy.
     """
 
     grid: Grid
@@ -80,8 +80,8 @@ class PathModel(LatticeModel):
     def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
         """Fit the model to all answers at once. An answer with a larger standard error counts less.
 
-        With an `area`, synthetic trips stay in this public area. A question that the model does not use raises an
-        error.
+        With the argument `area`, synthetic trips stay in this public area. A question that the model does not use
+        raises an error.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         observations = observed(estimates)
