@@ -243,8 +243,8 @@ def synthesize(
 ) -> Trajectories:
     """Make synthetic trips that resemble the real trips, under epsilon-local differential privacy.
 
-    The function simulates a collection. Each trajectory of `real` plays the device of one user. If a column names the
-    users, each user has one device, with one trajectory drawn at random. An empty trajectory is a device without a
+    The function simulates a collection: each trajectory of `real` stands for the device of one user. If a column names
+    the users, each user has one device, with one trajectory drawn at random. An empty trajectory is a device without a
     trip.
 
     Arguments about the data and about privacy:
@@ -253,9 +253,9 @@ def synthesize(
     - `epsilon`: the privacy budget of each user; smaller is more private.
     - `unit`: what epsilon protects: "user" for each user with all trips, "trip" for each single trip.
     - `bounds`: the rectangle (x0, y0, x1, y1) of the map, from public knowledge.
-    - `bounds_from_data`: whether to take the bounds from `real`, which is not private.
-    - `outside`: whether to cut trips at the bounds ("cut"), to move points outside the bounds to the border
-      ("clamp"), or to omit trips that leave the bounds ("drop"), which weakens the promise.
+    - `bounds_from_data`: whether to take the bounds from `real`, which reveals the outermost real points.
+    - `outside`: "cut" cuts trips at the bounds, "clamp" moves points outside the bounds to the border, and "drop" omits
+      trips that leave the bounds, so that the number of reports depends on the trips.
     - `crs`: the coordinate system, such as "EPSG:4326".
 
     Arguments about the model and the synthetic trips:
@@ -265,10 +265,10 @@ def synthesize(
     - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
     - `count`: the number of synthetic trips; by default the estimated number of devices with a trip.
     - `area`: public polygons, or their file; synthetic trips stay inside the polygons.
-    - `roads`, `routes`: a public road network or public trips, or their file; synthetic trips follow the streets or
-      the public trips.
-    - `off_streets`: "auto" lets some trips leave the streets if the answers show that real trips do; "never" does
-      not.
+    - `roads`: a public road network or its file; synthetic trips follow its streets.
+    - `routes`: public trips or their file; synthetic trips follow the routes of these public trips.
+    - `off_streets`: "auto" lets some synthetic trips leave the streets if the answers show that real trips leave them;
+      "never" keeps all synthetic trips on streets.
     - `spacing`, `interval`: the distance (in metres if coordinates are degrees) or the seconds between two points of
       a synthetic trip.
 
@@ -276,16 +276,18 @@ def synthesize(
 
     - `time`: "auto" asks about times if `real` has times, so that synthetic trips have times too; "off" does not ask.
     - `week`: whether devices are also asked for the day of the week.
-    - `centre`: the public centre of the city, to ask whether a trip goes towards the centre or away from it.
+    - `centre`: the public centre of the city; if given, some devices are asked whether their trip goes towards the
+      centre or away from it.
     - `date`: the date of the synthetic trips; without a date, their times are seconds of the local day.
     - `timezone`: the local time zone, such as "Europe/Berlin".
 
     Arguments about random numbers:
 
-    - `simulation`: "counts" simulates only the sums of all reports, which is fast; "devices" simulates each report.
+    - `simulation`: "counts" draws the counts of all reports directly, which is fast; "devices" draws each report.
     - `seed`: a number that makes an experiment repeatable. Never publish a result that was made with a seed, because
       anyone who guesses the seed can test guesses about a user.
-    - `sample_seed`: a number that repeats only the drawing of trips from the fitted model; it may be published.
+    - `sample_seed`: a number that makes only the drawing of trips from the fitted model repeatable; this seed may be
+      published.
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))

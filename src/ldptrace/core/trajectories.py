@@ -50,7 +50,7 @@ class Trajectories:
     Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
     - `x`, `y`: the coordinates of each point.
-    - `t`: the time of each point, in seconds since 1970 in UTC, or in seconds of the local day if all are below two
+    - `t`: the time of each point in seconds: since 1970 in UTC, or since local midnight if all times are below two
       days.
     - `timezone`: the local time zone; None means UTC.
     - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
@@ -164,7 +164,7 @@ class Trajectories:
 
     @property
     def users(self) -> Ints:
-        """Number of the user of each trajectory, from 0. Without a user column, each trip has its own user."""
+        """A number for each trajectory that identifies its user. Without a user column, each trip has its own user."""
         trips = np.arange(len(self)) if self.trips is None else self.trips
         if self.user is None or self.extra is None:
             return trips
@@ -205,7 +205,8 @@ class Trajectories:
         return is_geographic(self.crs)
 
     def bounds(self) -> tuple[float, float, float, float]:
-        """Return the smallest rectangle around all points, which is not private if the trips are real."""
+        """Return the smallest rectangle around all points. For real trips, the rectangle reveals the outermost
+        points."""
         if self.points == 0:
             raise InputError("a set without points has no bounds")
         return float(self.x.min()), float(self.y.min()), float(self.x.max()), float(self.y.max())
@@ -351,8 +352,8 @@ class Trajectories:
         """Make trajectories from an Arrow table with one row per point, or one row per trajectory with lists `x`,
         `y`, `t`.
 
-        Columns are recognised by their usual names, unless `names` gives other names. If the table has a column `t0`,
-        its values are added to the times `t`.
+        Columns are recognised by their usual names, unless the argument `names` states other names. If the table has a
+        column `t0` of start times, they are added to the times `t`.
         """
         found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)

@@ -78,7 +78,7 @@ class Estimates(Mapping[str, Estimate]):
 
     @staticmethod
     def from_tallies(plan: Plan, tallies: Iterable[Tally]) -> Estimates:
-        """Compute estimates from the tallies of all rounds. Tallies of the same round are added."""
+        """Compute estimates from the tallies of all rounds. Several tallies of one round are summed first."""
         by_round: dict[int, Tally] = {}
         for tally in tallies:
             by_round[tally.round] = by_round[tally.round] + tally if tally.round in by_round else tally

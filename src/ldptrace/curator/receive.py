@@ -63,10 +63,10 @@ _LANES = np.array(
 
 
 class Receiver:
-    """Counts the reports of one round, each report once, and stores only the ids of counted reports.
+    """A receiver counts each report of a round once, and stores only the ids of counted reports.
 
-    - `ids`: the ids of reports that an earlier receiver counted.
-    - `window`: the window of a standing plan whose reports are counted; None means all windows.
+    - `ids`: the ids of reports that were counted before, and are not counted again.
+    - `window`: the number of the time window of a standing plan whose reports are counted; None means all windows.
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -96,7 +96,8 @@ class Receiver:
     def receive(self, batch: bytes | memoryview | Bytes) -> Codes:
         """Count a batch of reports.
 
-        The result has one number per report: 0 if the report was counted, otherwise the number of its problem.
+        The result has one number per report: 0 if the report was counted, otherwise the number of an error (a *problem*
+        in section 11 of the protocol).
         """
         data = np.frombuffer(batch, dtype=np.uint8)
         size = report_bytes(self.plan.rounds[self.round])
@@ -143,7 +144,7 @@ class Receiver:
 
     @property
     def ids(self) -> bytes:
-        """Ids of all counted reports, so that a later receiver can continue."""
+        """Ids of all counted reports, with which a new receiver can continue the count."""
         return self._seen.known().tobytes()
 
 

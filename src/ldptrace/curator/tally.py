@@ -32,9 +32,9 @@ class Tally:
     """The counts of one round: for each question, how many reports name each item, and how many users answered.
 
     - `counts`: the number of reports that name each item, for each question.
-    - `reports`, `users`: the numbers of reports and of users, for each question. If users answer a question in
-      several parts (slots), each part counts as a report.
-    - `window`: the window of a standing plan; None means all windows.
+    - `reports`, `users`: for each question, the number of reports and the number of users. If an answer has several
+      separately randomised parts (slots), each part counts as a report.
+    - `window`: the number of the time window of a standing plan; None means all windows.
     """
 
     plan_id: str
@@ -46,7 +46,7 @@ class Tally:
 
     @staticmethod
     def zero(plan: Plan, round_number: int = 0, window: int | None = None) -> Tally:
-        """Make an empty tally of a plan, before any report is counted."""
+        """Make a tally in which all counts are 0."""
         asks = _round(plan, round_number).asks
         zeros = tuple(np.zeros(ask.randomizer.outputs, dtype=np.int64) for ask in asks)
         if plan.standing is None and window is not None:

@@ -142,7 +142,7 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The rounds that the device has answered."""
+        """The entries of all rounds that the device has answered, over all plans."""
         return self._read().entries
 
     @property

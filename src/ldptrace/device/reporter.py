@@ -20,12 +20,12 @@ HOUR = 3600
 
 
 class Reporter:
-    """Answers a plan on a device: makes the reports that the device sends.
+    """A reporter makes the reports with which a device answers a plan.
 
-    With a `ledger`, the device answers each round or window once and stops at the person's limit. Until a report is
-    marked as sent, every call returns the same bytes. Use a reporter without a ledger for measurements only, because
-    each call then draws a new report. The option `unpadded` accepts a plan that is not private, also for measurements
-    only.
+    With a `ledger`, the device answers each round once (in a standing plan, each time window), and stops at the
+    person's limit of epsilon. Until a report is marked as sent, every call returns the same bytes. Use a reporter
+    without a ledger for measurements only, because each call then draws a new report. The argument `unpadded` accepts a
+    plan in which the size of a report depends on the trip; such a plan is not private, and is for measurements only.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
@@ -69,15 +69,17 @@ class Reporter:
         return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
 
     def accept(self, now: float | None = None) -> Acceptance:
-        """Begin to take part in a standing plan at the time `now` (Unix time), and draw the device's phase once."""
+        """Begin to take part in a standing plan at the time `now` (Unix time), and draw at random when the time windows
+        of this device end."""
         return self._needed_ledger.accept(self.plan, time.time() if now is None else now)
 
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
-        """Make the report for the window of a standing plan that ended last, as bytes to send.
+        """Make the report for the newest time window of a standing plan that is over, as bytes to send.
 
-        The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the
-        window, the report is a null answer. The first call only accepts the plan. If no answer is due, the call
-        raises the problem `plan-not-due`. The argument `now` is a Unix time; by default the present.
+        The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the window,
+        the report is a null answer, which looks like any other report. The first call for a plan only accepts it, as
+        `accept` does. If no answer is due, the call raises `PlanRefused` with the problem `plan-not-due`. The argument
+        `now` is a Unix time; by default the present.
         """
 
         def fresh(row: Acceptance) -> bytes:
@@ -99,14 +101,16 @@ class Reporter:
     def delay(self, most: int | None = None) -> int:
         """Return a random number of seconds to wait before a report is sent. Draw a new delay for every report.
 
-        The argument `most` is the largest delay; by default the grace of a standing plan, or an hour for other plans.
+        The argument `most` is the largest delay; by default an hour, or for a standing plan its grace (how late a
+        report may arrive).
         """
         if most is None:
             most = HOUR if self.plan.standing is None else self.plan.standing.grace
         return Source().below(most + 1)
 
     def sent(self, round_number: int | None = None, window: int | None = None) -> None:
-        """Record in the ledger that the server received the report. The same round or window is not answered again."""
+        """Record in the ledger that the server received the report. The device does not answer this round or window
+        again."""
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
 

@@ -75,7 +75,9 @@ def evaluate(
     from_tick: int = 0,
     stages: Stages | None = None,
 ) -> Scorecard:
-    """Compare one or more synthetic sets of trips with a real set. The result is a scorecard, which is not private.
+    """Compare one or more synthetic sets of trips with a real set.
+
+    The result is a scorecard. Do not publish it, because it is computed from the real trips without noise.
 
     - `real`, `synthetic`: anything that `ldptrace.read` accepts.
     - `names`: the names of the synthetic sets; sets with the same name are runs of one method.
@@ -83,13 +85,14 @@ def evaluate(
     - `bounds`: the rectangle of the map; by default the smallest rectangle around the real points.
     - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`.
     - `roads`: a road network or its file, for metrics on streets and a comparison with the map alone.
-    - `timezone`: the local time zone of sets that do not name their own.
-    - `repeat`: how often random queries and random samples of the real trips are drawn.
-    - `tick`, `from_tick`: the length of a tick in seconds, to compare the sets also as streams, and the first tick to
-      compare.
-    - `attacks`: whether to run the two attacks.
+    - `timezone`: the local time zone of sets that do not state a time zone.
+    - `seed`, `repeat`: the seed of random queries and random samples of the real trips, and how often they are drawn.
+    - `tick`: a length of time in seconds; if given, the sets are also compared as streams, one tick after the other.
+    - `from_tick`: the number of the first tick to compare.
+    - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
     - `samples`: whether the HTML page shows some real trips.
-    - `privacy`: the privacy promises of the sets; by default the promises that are stored with the sets.
+    - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that
+      is stored with the set.
 
     >>> rng = np.random.default_rng(7)
     >>> city = Trajectories(rng.random(400), rng.random(400), np.arange(0, 401, 4))

@@ -29,10 +29,10 @@ FORMAT, VERSION = "ldptrace-scorecard", 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard:
-    """The comparison of synthetic sets with a real set, by metrics and attacks. A scorecard is not private.
+    """The comparison of synthetic sets with a real set, by metrics and attacks.
 
-    A printed scorecard is a table. In a notebook, a summary above the table says what the synthetic sets are good
-    for.
+    Do not publish a scorecard, because it is computed from real trips without noise. A printed scorecard is a table. In
+    a notebook, a summary above the table says what the synthetic sets are good for.
     """
 
     grid: Grid
@@ -69,7 +69,7 @@ class Scorecard:
         return pages.summary(self.document())
 
     def __getitem__(self, name: str) -> float:
-        """Return the value of a metric for the first set, for example `card["density_error"]`."""
+        """Return the value of a metric for the first synthetic set, for example `card["density_error"]`."""
         if name not in self.measured:
             raise KeyError(f"no metric {name!r}; there are {', '.join(self.measured)}")
         return self.sets[0].values[name].mean
@@ -96,7 +96,7 @@ class Scorecard:
         return pages.on_common_scale(self.document())
 
     def remarks(self) -> list[str]:
-        """Return remarks on the real set, on missing bounds and on each synthetic set, as sentences."""
+        """Return a list of sentences that warn the reader, for example of bounds that were taken from the data."""
         found = [] if self.bounds_from == "given" else [f"the bounds were taken from {self.bounds_from}"]
         found += self.notes
         for item in self.sets:
@@ -107,7 +107,7 @@ class Scorecard:
     def document(self) -> dict[str, Any]:
         """Return the scorecard as plain data, with None for undefined values.
 
-        At the top level, the keys `metrics`, `attacks` and `privacy` describe the first set.
+        The keys `metrics`, `attacks` and `privacy` describe the first synthetic set, and the key `sets` lists all sets.
         """
         sets = [self._set_document(item) for item in self.sets]
         found: dict[str, Any] = {

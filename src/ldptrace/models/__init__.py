@@ -47,7 +47,7 @@ def fit_model(
     - `area`: a public area, in which trips that do not follow streets stay.
     - `public`: a public road network or public routes, which the trips follow.
     - `rng`: the source of random numbers that draws routes; by default every call draws the same routes.
-    - `streets`: options for trips on streets.
+    - `streets`: how many routes are drawn from the map, and whether trips may leave the streets.
     - `progress`: a function that is called with the finished fraction of the fit.
 
     Every model has the methods `sample(count, rng)`, `explain()` and `save(path)`.

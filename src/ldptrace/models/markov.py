@@ -28,8 +28,8 @@ class MarkovModel(LatticeModel):
     """The Markov chain of the LDPTrace paper: weights of first cells, moves and last cells, and a distribution of
     lengths.
 
-    The parameters `alpha` and `beta` make longer paths more likely to end (equation 14 of the paper). With `capped`,
-    the factor of equation 14 is computed as in the published code of the paper.
+    The parameters `alpha` and `beta` make longer paths more likely to end (equation 14 of the paper). If `capped` is
+    true, the model computes equation 14 as the published code of the paper does.
     """
 
     grid: Grid

@@ -91,11 +91,12 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 class Plan(Record):
     """The plan of a collection: the grid, epsilon, and one or more rounds of questions.
 
-    - `crs`: the coordinate system of the bounds; None means plane coordinates that the participants know.
+    - `crs`: the coordinate system of the bounds; None means plane coordinates (x, y).
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: the windows and the lifetime of a standing plan, in which each answer costs epsilon.
-    - `extends`: the id of the plan without the last round, if that round was added after the earlier rounds were
-      counted.
+    - `standing`: the time windows of a standing plan and its lifetime, which is the most epsilon that all answers of a
+      device may cost; None for other plans.
+    - `extends`: if the last round was added after the earlier rounds were counted, the id of the plan without the last
+      round.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
@@ -162,7 +163,8 @@ class Plan(Record):
         return all(round_.padded for round_ in self.rounds)
 
     def extended(self, round_: Round) -> Plan:
-        """Return the plan with one more round, which is chosen after the earlier rounds were counted."""
+        """Return the plan with one more round of questions, which the curator adds after the earlier rounds were
+        counted."""
         return self.changed(rounds=(*self.rounds, round_), extends=self.id)
 
     @cached_property
@@ -211,13 +213,13 @@ class Plan(Record):
         """Make a plan with one report per user: each user answers one question with the whole epsilon.
 
         - `questions`, `shares`: the names of the questions, and the share of users for each question.
-        - `most_moves`: the largest number of true items in an answer; if a trip has more, the device draws some at
-          random.
+        - `most_moves`: the largest number of cells or moves in a true answer; if a trip has more, the device draws some
+          at random.
         - `cap`: the largest length of a trip in cells; longer trips count as this long.
-        - `for_map`: whether the shares suit a curator who fits the model with a street map.
+        - `for_map`: whether to use the shares of users that suit a model with a street map.
         - `time`: whether some users are asked about departure time and speed.
-        - `centre`: the public centre of the city, to ask some users when they travel towards the centre or away from
-          it.
+        - `centre`: the public centre of the city; if given, some users are asked whether their trip goes towards the
+          centre or away from it, and in which part of the day.
         - `week`: whether users are also asked for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
@@ -252,7 +254,8 @@ class Plan(Record):
     def paper_second_round(self, quantile: int) -> Plan:
         """Add the second round of the LDPTrace paper, which asks about moves with the remaining epsilon.
 
-        `quantile` is the length, estimated from the first round, up to which trips are reported.
+        The argument `quantile` is a number of cells, estimated from the first round; longer trips are cut to this
+        length.
         """
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)

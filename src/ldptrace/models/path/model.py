@@ -136,7 +136,8 @@ class PathModel(LatticeModel):
         return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
-        """Describe in words how well the model fits the answers, in standard errors, and what it learned."""
+        """Return a text that says how well the model fits the answers, in standard errors, and how much its parameters
+        vary."""
         lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]
