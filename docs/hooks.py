@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,18 @@ PAGES = {
     "SECURITY.md": "explanation/threat-model.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
+}
+# Options that the page of commands explains once, by what they are for.
+SHARED = {
+    "Options for reading trips": (
+        *("--bounds", "--outside", "--format", "--crs", "--x", "--y", "--t", "--id", "--user"),
+        *("--timezone", "--split-gap"),
+    ),
+    "Options for maps": ("--area", "--roads", "--routes", "--off-streets"),
+    "Options for questions": ("--time", "--week", "--centre"),
+    "Options for standing plans": ("--every", "--recent", "--start", "--lifetime"),
+    "Options for generated trips": ("--preset", "--minutes", "--interval", "--noise", "--picture"),
+    "Options for the database": ("--data", "--database"),
 }
 
 
@@ -131,28 +144,56 @@ def _relinked(text: str, source: str, page: str) -> str:
 
 
 def commands() -> str:
-    """The command line's help as a page."""
+    """The command line's help as a page. Options that several commands share have their texts at its end."""
     from ldptrace.cli import application
 
     root: Any = typer.main.get_command(application())
+    listed = [
+        one
+        for name in root.list_commands(None)
+        for one in _listed(f"ldptrace {name}", root.get_command(None, name))
+    ]
+    frequent = Counter(row for _, _, rows in listed for row in rows).most_common()
+    # An option with another text in one command, such as another default, keeps that text in this command.
+    shared = {
+        title: [next(row for row, _ in frequent if _name(row) == name) for name in names]
+        for title, names in SHARED.items()
+    }
     lines = []
-    for name in root.list_commands(None):
-        lines += _command(f"ldptrace {name}", root.get_command(None, name))
+    for name, text, rows in listed:
+        lines += [f"## `{name}`", "", text, ""]
+        own = [row for row in rows if not any(row in group for group in shared.values())]
+        lines += _table(own) if rows else []
+        for title, group in shared.items():
+            if names := ", ".join(f"`{_name(row)}`" for row in group if row in rows):
+                lines.append(f"| [{title}](#{title.lower().replace(' ', '-')}) | {names} |")
+        lines.append("")
+    lines += ["## Options that several commands share", ""]
+    for title, group in shared.items():
+        lines += [f"### {title}", "", *_table(group), ""]
     return "\n".join(lines)
 
 
-def _command(name: str, command: Any) -> list[str]:
-    """The help of a command, and of the commands below it, with every option."""
-    lines = [f"## `{name}`", "", (command.help or "").strip(), ""]
+def _listed(name: str, command: Any) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """A command and the commands below it: name, text, and the names and text of each option."""
+    found = [(name, (command.help or "").strip(), [])]
     if hasattr(command, "list_commands"):
-        for sub in command.list_commands(None):
-            lines += _command(f"{name} {sub}", command.get_command(None, sub))
-        return lines
+        below = [
+            _listed(f"{name} {sub}", command.get_command(None, sub)) for sub in command.list_commands(None)
+        ]
+        return found + [one for part in below for one in part]
     context = command.make_context(name, [], resilient_parsing=True)
-    lines += ["| | |", "|---|---|"]
-    for option in command.params:
-        record = option.get_help_record(context)
-        if record is not None:
-            flags, text = (" ".join(part.split()).replace("|", "\\|") for part in record)
-            lines.append(f"| `{flags}` | {text} |")
-    return [*lines, ""]
+    records = [record for option in command.params if (record := option.get_help_record(context)) is not None]
+    found[0][2].extend((" ".join(names.split()), " ".join(text.split())) for names, text in records)
+    return found
+
+
+def _name(row: tuple[str, str]) -> str:
+    """The long name of an option, such as `--bounds`, or the name of an argument."""
+    return next((word for word in row[0].split() if word.startswith("--")), row[0])
+
+
+def _table(rows: list[tuple[str, str]]) -> list[str]:
+    """Options as a table."""
+    cells = [[part.replace("|", "\\|") for part in row] for row in rows]
+    return ["| | |", "|---|---|", *(f"| `{names}` | {text} |" for names, text in cells)]

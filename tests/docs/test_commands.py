@@ -22,19 +22,32 @@ HOOKS = Path(__file__).parents[2] / "docs" / "hooks.py"
 OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
-def reference() -> dict[str, set[str]]:
-    """The long options of each command on the page."""
+def reference() -> dict[str, dict[str, str]]:
+    """The long options of each command on the page, with their texts."""
     spec = importlib.util.spec_from_file_location("hooks", HOOKS)
     assert spec is not None
     assert spec.loader is not None
     hooks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hooks)
-    parts = re.split(r"^## `ldptrace ([^`]+)`$", hooks.commands(), flags=re.M)
+    page, groups = hooks.commands().split("## Options that several commands share\n")
+    parts = re.split(r"^### (.+)$", groups, flags=re.M)
+    shared = {
+        f"[{title}](#{title.lower().replace(' ', '-')})": rows(text)
+        for title, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    parts = re.split(r"^## `ldptrace ([^`]+)`$", page, flags=re.M)
     found = {}
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
-        rows = re.findall(r"^\| `([^`]+)`", text, re.M)
-        found[name] = {option for row in rows for option in OPTION.findall(row)}
+        found[name] = rows(text)
+        for link, names in re.findall(r"^\| (\[.+\)) \| (.+) \|$", text, re.M):
+            found[name] |= {option: shared[link][option] for option in OPTION.findall(names)}
     return found
+
+
+def rows(text: str) -> dict[str, str]:
+    """The long options of a table, with their texts."""
+    lines = re.findall(r"^\| `(.+?)` \| (.+) \|$", text, re.M)
+    return {option: shown for names, shown in lines for option in OPTION.findall(names)}
 
 
 def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -73,6 +86,17 @@ def test_method_names_and_completes_every_method(name: str, found: Callable[[], 
     assert completed.output.split() == found()
 
 
+def test_every_option_has_the_help_of_its_command_on_the_page() -> None:
+    shown = reference()
+    for name, command in commands(typer.main.get_command(application())):
+        context = command.make_context(name, [], resilient_parsing=True)
+        for option in command.params:
+            record = option.get_help_record(context)
+            if record is not None and record[0].startswith("-"):
+                text = " ".join(record[1].split()).replace("|", "\\|")
+                assert {shown[name].get(word) for word in OPTION.findall(record[0])} == {text}, (name, record)
+
+
 @pytest.mark.slow
 def test_every_command_and_every_option_of_the_help_is_on_the_page() -> None:
     app, shown = application(), reference()
@@ -81,7 +105,7 @@ def test_every_command_and_every_option_of_the_help_is_on_the_page() -> None:
             CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "300"}, color=False).output
         )
         # Names of options are the first words of a line of the table.
-        rows = re.findall(r"^│[ *]*((?:--?[a-z-]+\s+)+)", help_text, re.M)
-        options = {option for row in rows for option in OPTION.findall(row)} - {"--help"}
-        assert shown[name] == options, name
+        lines = re.findall(r"^│[ *]*((?:--?[a-z-]+\s+)+)", help_text, re.M)
+        options = {option for line in lines for option in OPTION.findall(line)} - {"--help"}
+        assert set(shown[name]) == options, name
         assert not re.search(r"<\w*_\w*>", help_text), f"{name} shows a name of the code as a type"
