@@ -417,24 +417,25 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "efficiency", "Efficiency", "Table 4, section 6.4",
             "How many seconds does each stage of a method take for 1,000 trajectories?"
-            " The simulation draws every report.",
+            " The time includes making the report of every device.",
             "", ("devices", "prepare", "estimate", "synthesise", "total"),
             _efficiency_points, _efficiency_published, layout="bars", log=True,
         ),
         Experiment(
             "variants", "Variants of the paper's method", "Table 5, section 6.5.1",
-            "What do the starts and ends of trips, and the re-weighted random walk, contribute to LDPTrace?",
+            "How much worse is LDPTrace without one of its parts?",
             "", ALL, _variants_points, _variants_published, layout="bars",
         ),
         Experiment(
             "granularity", "Granularity", "Figure 2, section 6.5.2",
-            "How does the query error depend on the number N of cells per side? Is the N that the guideline of the"
-            " LDPTrace paper chooses (dotted line) a good one?",
+            "How does the query error depend on the number N of cells per side?"
+            " Dotted lines show the N that the LDPTrace paper recommends.",
             "N", ("query_error",), _granularity_points, _at_default_grid, log=True, marks=_guidelines,
         ),
         Experiment(
             "lambda", "Lambda of the guideline", "Figure 3a, section 6.5.4",
-            "For which value of its constant lambda does the guideline of the LDPTrace paper choose the best N?",
+            "The LDPTrace paper recommends a number of cells by a formula with a constant, lambda."
+            " Which value of lambda gives the smallest query error?",
             "lambda", ("query_error",), _lambda_points,
             lambda setup: _printed(setup, published.LDPTRACE, ("query_error",), [2.5] * len(setup.sets)),
             log=True,
@@ -452,14 +453,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "runtime", "Running time", "Figure 3c, section 6.5.2",
-            "How does the running time in seconds depend on the number N of cells per side? The simulation draws every"
-            " report. Published times are for all trajectories of the paper's data set.",
+            "How does the running time in seconds depend on the number N of cells per side? The time includes"
+            " making the report of every device. Times printed in the LDPTrace paper are for all trajectories of a data"
+            " set.",
             "N", ("seconds",), _runtime_points, _runtime_published, log=True,
         ),
         Experiment(
             "quantile", "Quantile of the length", "Figure 5, section 6.5.3",
-            "LDPTrace cuts trajectories at the k-quantile of their lengths."
-            " How do utility and running time depend on k?",
+            "LDPTrace cuts long trajectories at the k-quantile of all lengths."
+            " How do errors and running time depend on this quantile k?",
             "k", (*QUANTILE_METRICS, "seconds"), _quantile_points, _quantile_published,
         ),
         Experiment(
@@ -475,7 +477,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "attacks", "Attacks", "Figure 6, section 6.8",
-            "Which share of the attacked trajectories has more than kappa others that match it?",
+            "An attacked trip is safe if more than kappa other trips match it. Which share of the trips is safe?",
             "kappa", ("reidentification", "outlier"), _attacks_points, _attacks_published,
             only=("oldenburg",),
         ),

@@ -40,8 +40,8 @@ def _compared(rows: Sequence[Row], first: str, second: str) -> str | None:
     if not places:
         return None
     return (
-        f'The method "{TITLES[first]}" is better than "{TITLES[second]}" '
-        f"in {wins} of {places} values of the metrics."
+        f'The method "{TITLES[first]}" is better than the method "{TITLES[second]}" '
+        f"in {wins} of {places} comparisons."
     )
 
 
@@ -54,7 +54,8 @@ def _utility(rows: Sequence[Row]) -> list[str]:
     printed = _wins(_values(rows, published.LDPTRACE, PUBLISHED), _values(rows, published.NGRAM, PUBLISHED))
     if printed[1]:
         said.append(
-            f"In the LDPTrace paper, LDPTrace is better than NGRAM in {printed[0]} of {printed[1]} printed values."
+            "In the tables of the LDPTrace paper, LDPTrace is better than NGRAM "
+            f"in {printed[0]} of {printed[1]} comparisons."
         )
         wins, places = _wins(_values(rows, "paper"), _values(rows, "ngram"))
         if wins < places:
@@ -78,8 +79,8 @@ def _efficiency(rows: Sequence[Row]) -> list[str]:
             low, high = (f"{value:,.0f}" for value in (min(ratios), max(ratios)))
             times = low if low == high else f"{low} to {high}"
             said.append(
-                f'Our program for "{TITLES[method]}" is {times} times as fast as the times in the LDPTrace paper, '
-                "which were measured on another machine."
+                f'Our program for the method "{TITLES[method]}" is {times} times as fast as the program that the '
+                "LDPTrace paper measures, on another machine."
             )
     return said
 
@@ -96,8 +97,8 @@ def _unmodified(rows: Sequence[Row]) -> list[str]:
 def _attacks(rows: Sequence[Row]) -> list[str]:
     return (
         [
-            "Random walks also resist re-identification, so a high resilience alone shows little. The resilience of a "
-            "method should not be below the resilience of other real trajectories."
+            "Trips are safe from re-identification even with random walks, so a high share of safe trips alone shows "
+            "little. A good method has at least as many safe trips as the real data."
         ]
         if rows
         else []

@@ -22,7 +22,7 @@ def test_wins_are_counted_over_common_places_by_the_goal_of_the_metric() -> None
         measured("single-report", 0.1, x=2.0),
     ]
     assert remarks("utility", rows) == [
-        'The method "one report" is better than "LDPTrace, padded" in 1 of 2 values of the metrics.'
+        'The method "one report" is better than the method "LDPTrace, padded" in 1 of 2 comparisons.'
     ]
 
 
@@ -30,7 +30,7 @@ def test_the_finding_is_told_where_the_order_of_the_paper_is_not_met() -> None:
     paper = [printed(published.LDPTRACE, 0.1), printed(published.NGRAM, 0.2)]
     lost = [measured("paper", 0.3), measured("ngram", 0.2)]
     said = remarks("utility", [*lost, *paper])
-    assert "In the LDPTrace paper, LDPTrace is better than NGRAM in 1 of 1 printed values." in said
+    assert "In the tables of the LDPTrace paper, LDPTrace is better than NGRAM in 1 of 1 comparisons." in said
     assert said[-1] == WHY
     won = [measured("paper", 0.1), measured("ngram", 0.2)]
     assert WHY not in remarks("utility", [*won, *paper])
@@ -44,8 +44,8 @@ def test_times_are_compared_in_total() -> None:
         printed(published.LDPTRACE, 90.0, "devices"),
     ]
     assert remarks("efficiency", rows) == [
-        'Our program for "LDPTrace, padded" is 20 times as fast as the times in the LDPTrace paper, '
-        "which were measured on another machine."
+        'Our program for the method "LDPTrace, padded" is 20 times as fast as the program that the '
+        "LDPTrace paper measures, on another machine."
     ]
 
 
