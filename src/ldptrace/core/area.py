@@ -83,11 +83,11 @@ class Area:
 
     @cached_property
     def _strips(self) -> tuple[float, float, Ints, Ints, Floats, Ints]:
-        """Edges by horizontal strip, so that a point is compared with the edges of its own strip only.
+        """Group edges by horizontal strip, so that a point is compared only with the edges of its own strip.
 
-        The bottom of the lowest strip, the height of all, and `begins` and `listed`: the edges that cross strip r are
-        `listed[begins[r]:begins[r + 1]]`, those of one polygon side by side. Then the ends of each edge (x, y, x, y)
-        and its polygon.
+        The result has the bottom of the lowest strip, the height of a strip, `begins` and `listed`: the edges that
+        cross strip r are `listed[begins[r]:begins[r + 1]]`, sorted by polygon. Then follow the ends of each edge (x, y,
+        x, y) and its polygon.
         """
         after = np.arange(1, len(self.x) + 1)
         after[self.offsets[1:] - 1] = self.offsets[:-1]
@@ -128,7 +128,7 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Land:
-    """The area in the cells of a grid: small squares of it, those of cell `c` at `first[c]:first[c + 1]`.
+    """The area in the cells of a grid, as small squares; cell `c` has the squares `first[c]:first[c + 1]`.
 
     `column` and `row` are the lower corners of the squares, in cells.
     """
@@ -141,7 +141,7 @@ class Land:
 
     @property
     def share(self) -> Floats:
-        """The part of every cell that is in the area."""
+        """The fraction of every cell that is in the area."""
         return np.diff(self.first) / FINENESS**2
 
     @cached_property
@@ -150,7 +150,7 @@ class Land:
         return np.diff(self.first) > 0
 
     def draw(self, cells: NDArray[np.integer], rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """A uniform point of the area in each of the cells, in units of cells from the origin of the grid."""
+        """Draw a uniform point of the area in each of the cells, in units of cells from the origin of the grid."""
         count = np.diff(self.first)[cells]
         if np.any(count == 0):
             raise InputError(f"cell {int(cells[count == 0][0])} has no part in the area")
@@ -169,7 +169,7 @@ class Land:
         return x, y
 
     def contains(self, x: Floats, y: Floats) -> Flags:
-        """Which points, in units of cells, lie in the area."""
+        """Return which points, in units of cells, lie in the area."""
         (ox, oy), (sx, sy) = self.grid.origin, self.grid.step
         return self.area.contains(ox + x * sx, oy + y * sy)
 
@@ -207,7 +207,8 @@ class Land:
 
 @kernel
 def _contains(x, y, bottom, height, begins, edge, edges, owner, inside):  # type: ignore[no-untyped-def]
-    """Crossings of the half line to the right of each point with the edges of each polygon."""
+    """Decide whether points are in the area by counting how many edges a half line to the right of the point
+    crosses."""
     rows = len(begins) - 1
     for k in range(len(x)):
         row = (y[k] - bottom) / height

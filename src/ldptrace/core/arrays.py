@@ -1,4 +1,4 @@
-"""Types of arrays, under the names that all rooms use."""
+"""Types of arrays, with the names that the whole package uses."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def find_columns(names: Sequence[str], given: Names | None = None) -> Columns:
 def _axes(
     first: Callable[[Sequence[str]], str | None], given: Names
 ) -> tuple[str | None, str | None, str | None]:
-    """The columns of x and y, both of one kind, and the coordinate system that their names say."""
+    """Return the columns of x and y, and the coordinate system that their names imply."""
     degrees = {_key(name) for name in (*GEOGRAPHIC[0], *GEOGRAPHIC[1])}
     for x_names, y_names in (PLANAR, GEOGRAPHIC):
         x, y = given.x or first(x_names), given.y or first(y_names)

@@ -71,7 +71,7 @@ class LocalPlane:
 
     @staticmethod
     def around(lon: Floats, lat: Floats) -> LocalPlane:
-        """The plane that touches the earth in the middle of the points."""
+        """Make the plane that touches the earth in the middle of the points."""
         if len(lon) == 0 or not (np.all(np.isfinite(lon)) and np.all(np.isfinite(lat))):
             raise InputError("longitudes and latitudes must be finite, and there must be some")
         if np.abs(lat).max() > 89 or np.abs(lon).max() > 180:
@@ -83,7 +83,7 @@ class LocalPlane:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Metres of a degree of longitude and of a degree of latitude."""
+        """Metres in one degree of longitude and in one degree of latitude."""
         return METRES_PER_DEGREE * float(np.cos(np.radians(self.lat))), METRES_PER_DEGREE
 
     @property
@@ -99,7 +99,8 @@ class LocalPlane:
 
 
 def scale_of(bounds: Bounds, crs: str | None) -> tuple[float, float]:
-    """Metres of a degree of longitude and of latitude in the middle of the bounds; 1 and 1 for other coordinates.
+    """Return the metres in one degree of longitude and of latitude in the middle of the bounds, or (1, 1) for plane
+    coordinates.
 
     >>> scale_of((0, 0, 10, 10), None), [round(metres) for metres in scale_of((13, 52, 14, 53), "EPSG:4326")]
     ((1.0, 1.0), [67691, 111195])

@@ -1,6 +1,6 @@
 """GeoPackage and Shapefile: layers of points and lines, read and written with pyogrio, which is an extra.
 
-Geometries are well-known binary: the points of lines and of points as columns, without any other library.
+Geometries are parsed from well-known binary into columns, without any other library.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ _HEAD, _COUNT, _NUMBER = 5, 4, 8
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """The parts of many geometries, one after the other; a point is a part of one point.
-
-    `kind[k]` is the kind of row `k`, 0 where it has no geometry. Part `p` belongs to the row `row[p]`, and its points
-    are `offsets[p]:offsets[p + 1]`. `m` are the measures, not a number where there are none. Geometries that are
-    neither points nor lines have no parts.
+    """The parts of many geometries, one after the other; a point is a part with one point. `kind[k]` is the kind of
+    geometry of row `k`, or 0 if the row has none. Part `p` belongs to the row `row[p]`, and its points are
+    `offsets[p]:offsets[p + 1]`. `m` are the measures, or NaN. Geometries that are neither points nor lines have no
+    parts.
     """
 
     kind: Ints
@@ -47,7 +46,7 @@ class Shapes:
     m: Floats
 
     def only(self, kinds: Sequence[int]) -> Shapes:
-        """The same without the parts of other kinds."""
+        """Return the shapes without the parts of other kinds."""
         return self._taken(np.flatnonzero(np.isin(self.kind[self.row], kinds)))
 
     def _taken(self, parts: Ints) -> Shapes:
@@ -57,7 +56,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How the numbers of a geometry lie: the order of their bytes, whether there are heights and measures."""
+    """How the numbers of a geometry are stored: the byte order, and whether there are heights and measures."""
 
     order: str
     height: bool
@@ -69,7 +68,7 @@ class _Layout:
 
 
 def shapes_of(column: pa.ChunkedArray) -> Shapes:
-    """The geometries of a column; missing ones have no parts.
+    """Parse the geometries of a column. Missing geometries have no parts.
 
     >>> import struct
     >>> found = shapes_of(pa.chunked_array([[struct.pack("<BIIdddd", 1, 2, 2, 0.0, 1.0, 2.0, 3.0), None]]))
@@ -93,9 +92,8 @@ def shapes_of(column: pa.ChunkedArray) -> Shapes:
 def _parts(
     data: Bytes, starts: Ints, rows: Ints, kinds: Ints | None = None
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Rows, sizes and points of the parts of geometries that begin at `starts`; `kinds` gets those of the rows.
-
-    Geometries of one layout are read together.
+    """Return rows, sizes and points of the parts of geometries that begin at `starts`, and fill `kinds`. Geometries of
+    one layout are read together.
     """
     heads = data[starts[:, None] + np.arange(_HEAD)]
     packed = heads @ (1 << 8 * np.arange(_HEAD))
@@ -128,7 +126,8 @@ def _parts(
 
 
 def _members(data: Bytes, at: Ints, rows: Ints, layout: _Layout, *, lines: bool) -> tuple[Ints, Ints]:
-    """Where the members of collections begin, and whose they are: the first of all, the second of all, and so on."""
+    """Return where the members of collections begin, and to which collection they belong: first all first members, then
+    all second members, and so on."""
     left, at = _counts(data, at, layout.order), at + _COUNT
     starts, whose = [at[:0]], [rows[:0]]
     while (more := left > 0).any():
@@ -146,7 +145,7 @@ def _counts(data: Bytes, at: Ints, order: str) -> Ints:
 
 
 def _points(data: Bytes, at: Ints, sizes: Ints, layout: _Layout) -> Floats:
-    """x, y and m of runs of points."""
+    """Return x, y and m of runs of points."""
     point = _NUMBER * layout.wide
     _, starts = ragged.ranges(np.zeros_like(at), sizes)
     first = np.repeat(at, sizes) + point * starts
@@ -171,7 +170,7 @@ class Layer:
 
 
 def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> Layer:
-    """The first layer of a file that holds geometries of some kinds (`Point`, `LineString`), or the preferred one."""
+    """Read the preferred layer of a file, or the first layer with geometries of these kinds (`Point`, `LineString`)."""
     with _opened(path) as pyogrio:
         # A layer of any geometries says that its kind is unknown.
         held = ("Unknown", *kinds)
@@ -192,7 +191,7 @@ def read_layer(path: Path, kinds: Sequence[str], prefer: str | None = None) -> L
 
 
 def stated_crs(path: Path) -> str | None:
-    """The coordinate system of the first layer, also of one without rows."""
+    """Return the coordinate system of the first layer, also if it has no rows."""
     with _opened(path) as pyogrio:
         return _label(pyogrio.read_info(path)["crs"])[0]
 
@@ -200,7 +199,7 @@ def stated_crs(path: Path) -> str | None:
 def write_lines(
     path: Path, name: str, lines: Sequence[Floats], columns: Mapping[str, Any], crs: str | None
 ) -> None:
-    """A GeoPackage with one layer of lines."""
+    """Write a GeoPackage with one layer of lines."""
     pyogrio = needed("pyogrio", "roads")
     head = np.array([(1, 2, 0)], dtype=[("order", "u1"), ("kind", "<u4"), ("count", "<u4")])
     blobs = []
@@ -222,7 +221,7 @@ def write_lines(
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """The library, while it reads a file; its complaints are ours."""
+    """Give the library pyogrio, and turn its errors into errors of this package."""
     pyogrio = needed("pyogrio", "roads")
     with warnings.catch_warnings():
         # What comes through a pipe has no name of its own.
@@ -234,7 +233,8 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _label(crs: str | None, shapes: Shapes | None = None) -> tuple[str | None, tuple[str, ...]]:
-    """The coordinate system of a file; degrees of other surveys are taken as those of GPS."""
+    """Return the coordinate system of a file. Systems that nearly agree with WGS84 are treated as WGS84, and so are
+    numbers without a system that can be degrees."""
     if crs in DEGREES_LIKE_WGS84:
         return WGS84, (f"{crs} is taken as {WGS84}, they differ by a metre or so",)
     if crs is None and shapes is not None and len(shapes.x) and _fit_degrees(shapes):

@@ -177,7 +177,7 @@ def unwrap(trajectories: Trajectories, bounds: Bounds) -> Trajectories:
 
 
 def fixes_outside(trajectories: Trajectories, bounds: Bounds) -> Mask | None:
-    """Which points lie outside the bounds; None where none does."""
+    """Return which points lie outside the bounds, or None if all lie inside."""
     x, y, (x0, y0, x1, y1) = trajectories.x, trajectories.y, bounds
     if trajectories.points == 0 or (x.min() >= x0 and y.min() >= y0 and x.max() <= x1 and y.max() <= y1):
         return None

@@ -21,7 +21,8 @@ from ldptrace.protocol.grid import Grid
 
 @lru_cache(maxsize=16)
 def grid_moves(n: int) -> Ints32:
-    """Feasible moves of the n x n lattice, one row (cell, direction, target) each; the row number is the item number.
+    """Return the possible moves of the n x n grid, one row (cell, direction, target) each. The row number is the item
+    number.
 
     >>> grid_moves(6).shape
     (220, 3)
@@ -31,7 +32,8 @@ def grid_moves(n: int) -> Ints32:
 
 @lru_cache(maxsize=16)
 def move_items(n: int) -> Ints32:
-    """Item number of the move in direction `k` out of cell `c`, at `8 * c + k`; -1 leaves the map."""
+    """Return, at `8 * c + k`, the item number of the move from cell `c` in direction `k`, or -1 if the move leaves the
+    map."""
     items = np.full(8 * n * n, -1, dtype=np.int32)
     cell, direction, _ = grid_moves(n).T
     items[8 * cell + direction] = np.arange(len(cell), dtype=np.int32)
@@ -40,7 +42,7 @@ def move_items(n: int) -> Ints32:
 
 @lru_cache(maxsize=16)
 def link_items(n: int) -> Ints32:
-    """Item number of the link that a move follows, in either direction; -1 if the move leaves the map."""
+    """Return the item number of the link that a move follows, in either direction, or -1 if the move leaves the map."""
     items = np.full(8 * n * n, -1, dtype=np.int32)
     for cell, direction, target in grid_moves(n).tolist():
         items[8 * cell + direction] = lattice.link_item(cell, target, n)
@@ -48,7 +50,7 @@ def link_items(n: int) -> Ints32:
 
 
 def inside(grid: Grid, x: Floats, y: Floats) -> Flags:
-    """Which points lie in the bounds, the border included."""
+    """Return which points lie in the bounds, including the border."""
     x0, y0, x1, y1 = grid.bounds
     return (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
 
@@ -146,7 +148,7 @@ class CellPaths:
 
 @kernel
 def _discretise(x, y, offsets, start, stop, ox, oy, sx, sy, n, cells, sizes):  # type: ignore[no-untyped-def]
-    """Cells of the trajectories start..stop; `cells` grows as needed, `sizes` gets their numbers."""
+    """Return the cells of the trajectories start to stop - 1, and write the number of cells of each to `sizes`."""
     # Most points are well inside the cell of the point before, by more than any rounding: no division is needed.
     rim_x, rim_y = 1e-9 * sx + 1e-14 * (abs(ox) + n * sx), 1e-9 * sy + 1e-14 * (abs(oy) + n * sy)
     filled = 0

@@ -1,4 +1,4 @@
-"""Cell paths back to points. Post-processing of synthetic paths: it reads no private data."""
+"""Turn synthetic cell paths into points. No private data are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INSET = 0.05
 
 
 def style_of(given: Mapping[str, Any], usual: Style) -> Style:
-    """The `placement` that options or the header of a file give; `usual` where they give none."""
+    """Return the `placement` of options or of a file's header, or `usual` if they have none."""
     found = given.get("placement", usual)
     if found not in STYLES:
         raise InputError(f"points are placed {' or '.join(STYLES)}, not {found!r}")
@@ -41,13 +41,11 @@ def place(
     style: Style = "uniform",
     land: Land | None = None,
 ) -> Trajectories:
-    """One point per cell; a path of a single cell gets two, as in the published code.
-
-    `uniform` draws every point uniformly from its cell: paths zigzag, and are half as long again as real ones.
-    `neighbours` then moves every inner point to the middle of its two neighbours, as near as its cell allows, and
-    the ends a little towards theirs. With `land`, every point is
-    in the public area: drawn from what its cell has of it, and moved only where that stays in it. Instead of a
-    source of randomness, its children may be given, one for each chunk of paths.
+    """Place one point per cell, or two points for a path of a single cell, as in the published code. `uniform` draws
+    every point uniformly from its cell: paths zigzag, and are 50 % longer than real ones. `neighbours` then moves every
+    inner point to the middle of its two neighbours, as near as its cell allows, and the ends a little towards theirs.
+    With `land`, every point is in the public area. Instead of one source of random numbers, a list of sources may be
+    given, one for each chunk of paths.
     """
     style_of({"placement": style}, style)
     sources = rng.spawn(len(chunks(len(paths)))) if isinstance(rng, np.random.Generator) else rng
@@ -80,10 +78,9 @@ def respace(
     land: Land | None = None,
     scale: tuple[float, float] = (1.0, 1.0),
 ) -> Trajectories:
-    """Points at equal distances along each trajectory, at most `spacing` apart; first and last point stay.
-
-    `scale` are the units of `spacing` in a unit of x and of y.
-    With `land`, points that would be outside of the area are moved to its border.
+    """Return points at equal distances along each trajectory, at most `spacing` apart. The first and the last point
+    stay. `scale` converts units of x and of y to units of `spacing`. With `land`, points that would be outside of the
+    area are moved to its border.
 
     >>> line = Trajectories.from_lists([[(0, 0), (3, 0), (3, 3)]])
     >>> respace(line, 2.0).x.tolist()
@@ -109,7 +106,8 @@ def respace(
 
 
 def running(steps: Floats, offsets: Ints) -> Floats:
-    """Sums of the steps to each point, from the first point of its trajectory on: the same beside any others.
+    """Return the sum of the steps from the first point of a trajectory to each of its points. The result for a
+    trajectory does not depend on other trajectories.
 
     >>> running(np.array([9.0, 1.0, 2.0, 9.0, 3.0]), np.array([0, 3, 5])).tolist()
     [0.0, 1.0, 3.0, 0.0, 3.0]
@@ -120,7 +118,7 @@ def running(steps: Floats, offsets: Ints) -> Floats:
 
 
 def _one_per_point(paths: CellPaths) -> tuple[Ints32, Ints]:
-    """The cell of every point, and where trajectories begin."""
+    """Return the cell of every point, and the offsets of trajectories."""
     sizes = np.where(paths.sizes == 1, 2, paths.sizes)
     offsets = ragged.offsets_of(sizes)
     within = ragged.places(offsets)
@@ -130,7 +128,7 @@ def _one_per_point(paths: CellPaths) -> tuple[Ints32, Ints]:
 
 @kernel
 def _between(values, cells, offsets):  # type: ignore[no-untyped-def]
-    """One coordinate, in cells: every point to the middle of its neighbours, kept in its own cell."""
+    """Move one coordinate of every point, in cells, to the middle of its neighbours, but not out of its own cell."""
     moved = np.empty(len(values))
     for p in range(len(values)):
         moved[p] = values[p]

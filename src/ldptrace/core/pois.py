@@ -1,4 +1,4 @@
-"""Points of interest and who visited them when: the public knowledge that `ngram-full` uses."""
+"""Points of interest, and visits to them, for the method `ngram-full`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ HOUR = 3600.0
 class Pois:
     """A public table of places.
 
-    `category` holds numbers into `categories`. A category is a path in a tree, from coarse to fine, parted
-    by slashes: "study/lecture hall". Opening hours are hours of the day; `closes` past 24 means the next
-    morning, and 0 to 24 is always. `popularity` is a weight. `crs` as in `Trajectories`.
+    `category` holds numbers into `categories`. A category is a path in a tree, from coarse to fine, separated by
+    slashes: "study/lecture hall". Opening hours are hours of the day; a value of `closes` above 24 means the next
+    morning, and 0 to 24 means always open. `popularity` is a weight. `crs` as in `Trajectories`.
 
     >>> cafe = Pois.build(np.zeros(1), np.zeros(1), ["food/cafe"], {"food/cafe": (8.0, 26.0)}, ["Corner"])
     >>> cafe.is_open(0, np.array([1.5, 3.0, 9.0]) * HOUR).tolist()
@@ -67,7 +67,7 @@ class Pois:
         return len(self.x)
 
     def is_open(self, poi: int | NDArray[np.integer[Any]], t: ArrayLike) -> Flags:
-        """Whether places are open at `t` seconds after some midnight, place by place."""
+        """Return whether each place is open at `t` seconds after midnight."""
         opens, closes, hour = self.opens[poi], self.closes[poi], np.mod(t, DAY) / HOUR
         return np.asarray(((opens <= hour) & (hour < closes)) | (hour + 24 < closes))
 
@@ -81,7 +81,7 @@ class Pois:
         popularity: Floats | None = None,
         crs: str | None = None,
     ) -> Pois:
-        """From the names of the categories; a category without `hours` is always open."""
+        """Make the table from the names of the categories. A category without `hours` is always open."""
         categories = tuple(sorted(set(category)))
         code = np.array([categories.index(name) for name in category], dtype=np.int32)
         span = np.array([hours.get(name, (0.0, 24.0)) for name in categories], dtype=np.float64).reshape(
@@ -100,7 +100,7 @@ class Pois:
         )
 
     def to_arrow(self) -> pa.Table:
-        """One row per place."""
+        """Return a table with one row per place."""
         return pa.table(
             {
                 "poi": np.arange(len(self), dtype=np.int32),
@@ -121,7 +121,7 @@ class Pois:
 
     @staticmethod
     def from_csv(path: str | Path) -> Pois:
-        """Read what `to_csv` wrote."""
+        """Read a table that `to_csv` wrote."""
         text = {"name": pa.string(), "category": pa.string(), "crs": pa.string()}
         options = csv.ConvertOptions(
             column_types=text, strings_can_be_null=True, quoted_strings_can_be_null=False
@@ -156,9 +156,8 @@ class Pois:
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """Which places each trajectory visited, and when: `poi[k]` at `t[k]` seconds, cut by offsets.
-
-    Times increase within a trajectory. They travel with `Trajectories` as the list columns `poi` and `poi_t`.
+    """Which places each trajectory visited, and when: `poi[k]` at `t[k]` seconds, with offsets per trajectory. Times
+    increase within a trajectory. In `Trajectories`, visits are the list columns `poi` and `poi_t`.
 
     >>> visits = Visits(np.array([3, 1]), np.array([60.0, 900.0]), np.array([0, 2]))
     >>> Visits.from_arrow(visits.to_arrow()).poi.tolist()
@@ -173,14 +172,14 @@ class Visits:
         return len(self.offsets) - 1
 
     def to_arrow(self) -> pa.Table:
-        """List columns `poi` and `poi_t`, one row per trajectory."""
+        """Return the list columns `poi` and `poi_t`, one row per trajectory."""
         offsets = pa.array(self.offsets.astype(np.int32))
         poi = pa.ListArray.from_arrays(offsets, pa.array(self.poi.astype(np.int32)))
         return pa.table({"poi": poi, "poi_t": pa.ListArray.from_arrays(offsets, pa.array(self.t))})
 
     @staticmethod
     def from_arrow(table: pa.Table) -> Visits:
-        """From the list columns `poi` and `poi_t`."""
+        """Make visits from the list columns `poi` and `poi_t`."""
         for name in ("poi", "poi_t"):
             if name not in table.column_names or not pa.types.is_list(table.schema.field(name).type):
                 raise InputError(
@@ -197,7 +196,7 @@ class Visits:
 
     @staticmethod
     def of(trajectories: Trajectories) -> Visits:
-        """The visits that came with the trajectories, as `generate campus` writes them."""
+        """Return the visits that are stored with trajectories, for example by `generate campus`."""
         if trajectories.extra is None:
             raise InputError("these trajectories have no visits to places (list columns poi and poi_t)")
         return Visits.from_arrow(trajectories.extra)

@@ -1,4 +1,4 @@
-"""Ragged columns: the values of many lists in one array; those of list `k` are `offsets[k]:offsets[k + 1]`."""
+"""Ragged columns: one array holds the values of many lists, and list `k` has the values `offsets[k]:offsets[k + 1]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Mask = NDArray[np.bool_]
 
 
 def offsets_of(sizes: ArrayLike) -> Ints:
-    """Offsets of lists of these sizes.
+    """Return the offsets of lists with these sizes.
 
     >>> offsets_of([2, 0, 3]).tolist()
     [0, 2, 2, 5]
@@ -25,7 +25,7 @@ def offsets_of(sizes: ArrayLike) -> Ints:
 
 
 def joined(parts: Sequence[tuple[Ints32, Ints]]) -> tuple[Ints32, Ints]:
-    """Values and offsets of lists that were made in parts: the values of each part, and the sizes of its lists.
+    """Join lists that were made in parts. Each part has values and the sizes of its lists.
 
     >>> [found.tolist() for found in joined([(np.int32([7, 8]), np.array([2, 0])), (np.int32([9]), np.array([1]))])]
     [[7, 8, 9], [0, 2, 2, 3]]
@@ -35,7 +35,7 @@ def joined(parts: Sequence[tuple[Ints32, Ints]]) -> tuple[Ints32, Ints]:
 
 
 def owners(offsets: Ints) -> Ints:
-    """The list that each value belongs to.
+    """Return the number of the list that each value belongs to.
 
     >>> owners(np.array([0, 2, 2, 5])).tolist()
     [0, 0, 2, 2, 2]
@@ -44,7 +44,7 @@ def owners(offsets: Ints) -> Ints:
 
 
 def places(offsets: Ints) -> Ints:
-    """The place of each value in its list, from 0.
+    """Return the position of each value in its list, from 0.
 
     >>> places(np.array([0, 2, 2, 5])).tolist()
     [0, 1, 0, 1, 2]
@@ -53,7 +53,7 @@ def places(offsets: Ints) -> Ints:
 
 
 def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
-    """Offsets of the picked lists, and where their values are.
+    """Return the offsets of the picked lists, and the indices of their values.
 
     >>> [found.tolist() for found in taken(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[0, 3, 5], [2, 3, 4, 0, 1]]
@@ -62,7 +62,7 @@ def taken(offsets: Ints, picked: Ints) -> tuple[Ints, Ints]:
 
 
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """Offsets of runs of values, and where their values are: `sizes[k]` of them from `starts[k]` on.
+    """Return the offsets of runs of values, and the indices of their values: `sizes[k]` values from `starts[k]` on.
 
     >>> [found.tolist() for found in ranges(np.array([7, 2]), np.array([2, 3]))]
     [[0, 2, 5], [7, 8, 2, 3, 4]]
@@ -72,7 +72,7 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
 
 def kept(offsets: Ints, mask: Mask) -> Ints:
-    """Offsets of the same lists when only these values stay.
+    """Return the offsets of the lists if only these values are kept.
 
     >>> kept(np.array([0, 2, 2, 5]), np.array([True, False, True, True, False])).tolist()
     [0, 1, 1, 3]
@@ -81,7 +81,7 @@ def kept(offsets: Ints, mask: Mask) -> Ints:
 
 
 def holders(offsets: Ints, mask: Mask) -> Mask:
-    """Lists that hold at least one of these values.
+    """Return which lists have at least one of these values.
 
     >>> holders(np.array([0, 2, 2, 5]), np.array([False, False, False, True, True])).tolist()
     [False, False, True]
@@ -92,7 +92,7 @@ def holders(offsets: Ints, mask: Mask) -> Mask:
 
 
 def first_values(offsets: Ints) -> Mask:
-    """Which values are the first of their list.
+    """Return which values are the first of their list.
 
     >>> first_values(np.array([0, 2, 2, 5])).tolist()
     [True, False, True, False, False]
@@ -103,7 +103,7 @@ def first_values(offsets: Ints) -> Mask:
 
 
 def inner_steps(offsets: Ints) -> Mask:
-    """Which steps from one value to the next stay within a list.
+    """Return which steps from one value to the next stay within a list.
 
     >>> inner_steps(np.array([0, 2, 2, 5])).tolist()
     [True, False, True, True]

@@ -1,6 +1,6 @@
 """Tables as ragged columns: one row per trajectory, whose x and y are lists, or one row per point.
 
-Both are read by the same steps: find the columns, read places and times, bring points together, name trajectories.
+Both are read in the same steps: find the columns, read positions and times, group points, assign ids.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RaggedTable:
 
 @dataclass(frozen=True)
 class _Points:
-    """Places and times of points, in the order of the table."""
+    """Positions and times of points, in the order of the table."""
 
     x: Floats
     y: Floats
@@ -100,7 +100,7 @@ def read_table(
 
 
 def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[Columns, list[str]]:
-    """The one column of moments, under any name, where none has the usual name of times."""
+    """If no column has a usual name of times, but exactly one column holds date-times, use this column."""
     if columns.t is not None and (not of_lists or is_list(schema.field(columns.t).type)):
         return columns, []
     kinds = {
@@ -114,7 +114,7 @@ def _with_moments(schema: pa.Schema, columns: Columns, of_lists: bool) -> tuple[
 
 
 def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: list[str]) -> RaggedTable:
-    """One row per trajectory."""
+    """Read a table with one row per trajectory."""
     assert columns.x is not None
     assert columns.y is not None
     x, y = (lists_of_numbers(table[name], name) for name in (columns.x, columns.y))
@@ -138,7 +138,7 @@ def _of_lists(table: pa.Table, columns: Columns, timezone: str | None, notes: li
 def _of_points(
     table: pa.Table, columns: Columns, timezone: str | None, notes: list[str], where: tuple[str, int]
 ) -> RaggedTable:
-    """One row per point."""
+    """Read a table with one row per point."""
     if columns.geometry is not None:
         x, y, crs = points(table[columns.geometry], columns.geometry)
     else:
@@ -173,7 +173,7 @@ def _of_points(
 def _times(
     name: str, clocks: pa.ChunkedArray, date: pa.ChunkedArray | None, timezone: str | None, notes: list[str]
 ) -> Times:
-    """Times of all points; a note where the column is not understood."""
+    """Return the times of all points. If the column cannot be read, add a note."""
     found = read_times(clocks, timezone, date)
     notes += found.notes
     if found.seconds is None:
@@ -185,7 +185,8 @@ def _times(
 def _since_start(
     t: Floats | None, table: pa.Table, timezone: str | None, rows: Ints | None = None
 ) -> Floats | None:
-    """Times with the start of their row added, where there is a column of starts; `rows` names the row of each."""
+    """Add the start time of its row to each time, if there is a column of start times. `rows` has the row of each
+    time."""
     if t is None or START not in table.column_names:
         return t
     start = read_times(table[START], timezone).seconds
@@ -203,7 +204,7 @@ def _named(
     rest: dict[str, pa.ChunkedArray],
     notes: list[str],
 ) -> RaggedTable:
-    """Trajectories with their ids and further columns, which are those of the rows `heads` (None: of every row)."""
+    """Return trajectories with their ids and further columns, taken from the rows `heads` (None: from every row)."""
 
     def of_trips(name: str) -> pa.ChunkedArray:
         return table[name] if heads is None else table[name].take(pa.array(heads))
@@ -234,7 +235,7 @@ def _named(
 
 
 def _trip_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
-    """A whole number for each distinct row of the columns, missing being a value of its own."""
+    """Return a whole number for each distinct row of the columns. A missing value is a value of its own."""
     if len(columns) == 1:
         return codes(columns[0])
     found = np.zeros(rows, dtype=np.int64)
@@ -245,7 +246,7 @@ def _trip_codes(columns: Sequence[pa.ChunkedArray], rows: int) -> Ints:
 
 
 def _grouped(trips: Ints) -> tuple[Ints | None, Ints]:
-    """Order that brings equal codes together (None: they are), and the offsets of the groups."""
+    """Return the order that groups equal codes (None if they are grouped already), and the offsets of the groups."""
     if len(trips) == 0:
         return None, np.zeros(1, dtype=np.int64)
     starts = np.concatenate(([0], np.flatnonzero(trips[1:] != trips[:-1]) + 1))
@@ -260,7 +261,7 @@ def _grouped(trips: Ints) -> tuple[Ints | None, Ints]:
 
 
 def _ordered(rank: Floats, offsets: Ints) -> Ints | None:
-    """Order by rank within each trajectory; None where it is so already."""
+    """Return the order by rank within each trajectory, or None if the points are already in this order."""
     if not np.any((rank[1:] < rank[:-1]) & ragged.inner_steps(offsets)):
         return None
     return np.lexsort((rank, ragged.owners(offsets)))
@@ -269,7 +270,8 @@ def _ordered(rank: Floats, offsets: Ints) -> Ints | None:
 def _constant(
     table: pa.Table, used: set[str], heads: Ints, order: Ints | None, offsets: Ints, notes: list[str]
 ) -> dict[str, pa.ChunkedArray]:
-    """Further columns with one value per trajectory; those that change within one are named in the notes."""
+    """Return further columns with one value per trajectory. Columns that change within a trajectory are named in the
+    notes."""
     inner = ragged.inner_steps(offsets)
     same: dict[str, pa.ChunkedArray] = {}
     varying = []

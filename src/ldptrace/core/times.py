@@ -113,7 +113,7 @@ def iso(second: float, timezone: str | None = None) -> str | None:
 
 
 def _offsets(t: Floats, timezone: str, *, local: bool) -> Floats:
-    """Seconds that the clocks of a zone are ahead of UTC at each time."""
+    """Return how many seconds the clocks of a zone are ahead of UTC at each time."""
     where, start = zone(timezone), datetime(1970, 1, 1, tzinfo=None if local else UTC)
     known = np.clip(np.nan_to_num(t), FIRST_SECOND + DAY, LAST_SECOND - DAY)
     quarters, place = np.unique(np.floor(known / QUARTER), return_inverse=True)
@@ -184,7 +184,7 @@ def read_times(
 
 
 def _clock(column: pa.ChunkedArray, timezone: str | None) -> Times:
-    """What the clocks show; the zone matters where some of the times name one."""
+    """Return date-times as seconds. The zone is used only if some of the times name a zone."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _clock(column.cast(kind.value_type), timezone)
@@ -214,7 +214,7 @@ def _of_numbers(column: pa.ChunkedArray) -> Times:
 
 
 def _compact(column: pa.ChunkedArray) -> Floats | None:
-    """Whole numbers that all read as dates of 1900 to 2100."""
+    """Read whole numbers such as 20260301, if all are dates from 1900 to 2100."""
     low, high = (pc.min(column).as_py(), pc.max(column).as_py())
     if low is None:
         return None
@@ -258,7 +258,7 @@ def _of_texts(column: pa.ChunkedArray, timezone: str | None) -> Times:
 
 
 def _mixed(column: pa.ChunkedArray, named: pa.ChunkedArray, timezone: str | None) -> Times:
-    """Times of which some name a zone: each kind is read by itself, those without on the clocks of `timezone`."""
+    """Read times of which only some name a zone. Times without a zone are local times of `timezone`."""
     parts = [read_times(pc.if_else(chosen, column, None), timezone) for chosen in (named, pc.invert(named))]
     if any(part.seconds is None for part in parts):
         return Times(None)
@@ -269,7 +269,8 @@ def _mixed(column: pa.ChunkedArray, named: pa.ChunkedArray, timezone: str | None
 
 
 def _likelier(readings: dict[str, Floats], zoned: bool) -> Times:
-    """Of two readings of the same dates the one with the shorter span: a log is of days in a row."""
+    """Return the reading of ambiguous dates that spans the shorter time, because the days of a log follow each
+    other."""
     spans = {pattern: float(np.nanmax(t) - np.nanmin(t)) for pattern, t in readings.items()}
     chosen = min(spans, key=lambda pattern: spans[pattern])
     first = "day" if chosen.startswith("%d") else "month"
@@ -278,7 +279,7 @@ def _likelier(readings: dict[str, Floats], zoned: bool) -> Times:
 
 
 def _of_clocks(column: pa.ChunkedArray) -> Floats:
-    """Seconds of the day from clocks such as 8:05 or 08:05:30."""
+    """Return seconds of the day from clock times such as 8:05 or 08:05:30."""
     parts = pc.split_pattern(column, ":").to_pylist()
     return np.array(
         [
@@ -292,7 +293,7 @@ def _of_clocks(column: pa.ChunkedArray) -> Floats:
 
 
 def _one_by_one(column: pa.ChunkedArray) -> Times:
-    """Dates of several kinds in one column, each as Python understands it; zones are on all or on none."""
+    """Read dates of several formats in one column, each by Python's own parser. All dates or none must name a zone."""
     texts = pc.unique(column).to_pylist()
     try:
         known = {text: datetime.fromisoformat(text) for text in texts if text is not None}
@@ -309,7 +310,7 @@ def _one_by_one(column: pa.ChunkedArray) -> Times:
 
 
 def _days(t: Floats) -> tuple[str, ...]:
-    """A word where the times are days without a time of the day."""
+    """Return a note if the times are days without a time of day."""
     known = t[np.isfinite(t)]
     if len(known) and not np.any(np.mod(known, DAY)):
         return ("the times are days, without a time of the day",)

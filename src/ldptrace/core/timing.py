@@ -63,7 +63,7 @@ class Timing:
         return np.floor(np.nan_to_num(self.departure)).astype(np.int64) // 3600
 
     def ways(self, x_scale: float, y_scale: float) -> Floats:
-        """Length along the points, x and y stretched by these scales."""
+        """Return the length of each trip along its points, with x and y multiplied by these scales."""
         trips, ways = self.trajectories, np.zeros(len(self.trajectories))
         _ways(trips.x, trips.y, trips.offsets, float(x_scale), float(y_scale), ways)
         return ways
@@ -89,10 +89,9 @@ class Timing:
 
 
 def times_along(offsets: Ints, steps: Floats, departure: Floats, seconds: Floats) -> Floats:
-    """Times of points: each trip leaves at its `departure` and takes its `seconds`, shared out by `steps`.
-
-    `steps` is the length of the step to each point, or the time that it would take; the first of a trip does not
-    count. Times increase strictly, so a trip of many points takes at least a millisecond for each.
+    """Return the times of points: each trip begins at its `departure` and takes its `seconds`, divided in proportion to
+    `steps`. `steps` is the length of the step to each point, or its travel time; the first step of a trip is ignored.
+    Times increase by at least a millisecond per point.
 
     >>> times_along(np.array([0, 3]), np.array([0.0, 1.0, 3.0]), np.array([60.0]), np.array([40.0])).tolist()
     [60.0, 70.0, 100.0]
@@ -103,7 +102,7 @@ def times_along(offsets: Ints, steps: Floats, departure: Floats, seconds: Floats
 
 
 def slow_at_ends(offsets: Ints, steps: Floats) -> Floats:
-    """Lengths of steps as time passes on them where no speeds are known: trips are slower near both ends.
+    """Return relative travel times of steps if no speeds are known: trips are slower near both ends.
 
     >>> slow_at_ends(np.array([0, 4]), np.array([0.0, 1.0, 8.0, 1.0])).round(2).tolist()
     [0.0, 1.33, 7.34, 1.33]
@@ -114,7 +113,8 @@ def slow_at_ends(offsets: Ints, steps: Floats) -> Floats:
 
 
 def every(trajectories: Trajectories, interval: float) -> Trajectories:
-    """Points every `interval` seconds from each trip's departure, in between on a straight line, and its last point.
+    """Return a point every `interval` seconds from the departure of each trip, interpolated on straight lines, and the
+    last point.
 
     >>> line = Trajectories([0, 10], [0, 0], [0, 2], t=[100, 125])
     >>> every(line, 10).t.tolist(), every(line, 10).x.tolist()
@@ -141,7 +141,7 @@ def every(trajectories: Trajectories, interval: float) -> Trajectories:
 
 @kernel
 def _ways(x, y, offsets, x_scale, y_scale, ways):  # type: ignore[no-untyped-def]
-    """Added up in the order of the points, as on a device: another order rounds otherwise."""
+    """Add up lengths in the order of the points, as on a device, so that rounding is the same."""
     for k in range(len(ways)):
         total = 0.0
         for p in range(offsets[k] + 1, offsets[k + 1]):

@@ -27,7 +27,7 @@ WHOLE = "whole_id"
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """One trajectory, as iteration and indexing give it: a view of the set's columns."""
+    """One trajectory of a set, as a view of the columns of the set."""
 
     x: Floats
     y: Floats
@@ -141,7 +141,7 @@ class Trajectories:
         )
 
     def _repr_html_(self) -> str:
-        """A small map and the same words, as notebooks show it."""
+        """Return a small map with a caption, for notebooks."""
         # For notebooks alone.
         from ldptrace.core.frames import thumbnail
 
@@ -476,14 +476,14 @@ class Trajectories:
         return moving.TrajectoryCollection(points.set_index(moments.rename("t")), ID)
 
     def _marked(self, frame: Any) -> Any:
-        """The frame, which says what was promised about it."""
+        """Return the frame with the privacy promise in its attributes."""
         if self.provenance is not None:
             frame.attrs[frames.PROMISE] = dict(self.provenance)
         return frame
 
 
 def joined_trips(sizes: Sequence[int], trips: Sequence[Ints | None]) -> Ints | None:
-    """Numbers of the trips of several sets, those of one set after those of the other; None where none was cut."""
+    """Return consecutive numbers for the trips of several sets, or None if no trip was cut."""
     if all(own is None for own in trips):
         return None
     numbers, after = [], 0

@@ -1,7 +1,6 @@
-"""Values of a table's columns: numbers, lists of numbers, points written as text, identifiers.
-
-Numbers go between Arrow and numpy over the same memory. pyarrow's own conversions load all of pandas first, where it is
-installed: longer than a whole run may take.
+"""Read the values of columns: numbers, lists of numbers, points written as text, identifiers. Numbers are passed
+between Arrow and NumPy without a copy. The conversions of pyarrow are not used because they load pandas, which takes
+long.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$|^\s*[+-]?(?i:nan|inf|in
 
 
 class _Functions:
-    """`pyarrow.compute`, which makes hundreds of functions when it loads; most runs need none."""
+    """The module `pyarrow.compute`, loaded when it is first used because loading takes long."""
 
     def __getattr__(self, name: str) -> Any:
         import pyarrow.compute
@@ -34,7 +33,7 @@ pc: Any = _Functions()
 
 
 def column_of(values: NDArray[Any]) -> pa.Array:
-    """An Arrow array of the same numbers, uncopied where they lie side by side.
+    """Return an Arrow array of the same numbers, without a copy if they are contiguous.
 
     >>> column_of(np.array([1.5, 2.5])).to_pylist()
     [1.5, 2.5]
@@ -44,9 +43,8 @@ def column_of(values: NDArray[Any]) -> pa.Array:
 
 
 def numbers_of(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """The numbers of an Arrow array, uncopied and not to be written to where it is in one piece.
-
-    What is missing is NaN, which makes whole numbers floating.
+    """Return the numbers of an Arrow array, without a copy and read-only if the array has one chunk. Missing values
+    become NaN, and whole numbers then become floats.
 
     >>> numbers_of(pa.chunked_array([[1, 2], [3]])).tolist(), numbers_of(pa.array([1, None])).tolist()
     ([1, 2, 3], [1.0, nan])
@@ -75,12 +73,12 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of numbers (or of nothing at all)."""
+    """Whether an Arrow type is a type of numbers, or the type null."""
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of texts."""
+    """Whether an Arrow type is a type of texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -107,7 +105,8 @@ def numbers(column: pa.ChunkedArray, name: str, place: str = "row", first: int =
 
 
 def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | None]:
-    """Points written as text, WKT with or without SRID or GeoJSON, and the coordinate system that they name."""
+    """Read points that are written as text (WKT with or without SRID, or GeoJSON), and the coordinate system that they
+    name."""
     kind = column.type
     if not is_text(kind):
         raise NothingUsable(f"column {name} must hold points as WKT or GeoJSON, it holds {kind}")
@@ -126,7 +125,7 @@ def points(column: pa.ChunkedArray, name: str) -> tuple[Floats, Floats, str | No
 
 
 def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
-    """The numbers of all lists of a column."""
+    """Return the numbers of all lists of a column."""
     if not is_list(column.type) or not is_number(column.type.value_type):
         raise InputError(f"column {name!r} must hold lists of numbers, it holds {column.type}")
     chunks = [_flat(chunk) for chunk in column.chunks]
@@ -139,7 +138,7 @@ def lists_of_numbers(column: pa.ChunkedArray, name: str) -> Floats:
 
 
 def list_offsets(column: pa.ChunkedArray) -> Ints:
-    """Offsets of the lists of a column; a null list is an empty one."""
+    """Return the offsets of the lists of a column. A null counts as an empty list."""
     sizes = [
         np.diff(numbers_of(chunk.offsets))
         if _is_plain(chunk)
@@ -150,12 +149,12 @@ def list_offsets(column: pa.ChunkedArray) -> Ints:
 
 
 def flat_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values of all lists of a column, as a column."""
+    """Return the values of all lists of a column, as a column."""
     return pa.chunked_array([chunk.flatten() for chunk in column.chunks] or [[]])
 
 
 def _flat(chunk: pa.Array) -> pa.Array:
-    """The values of all lists of a column's piece."""
+    """Return the values of all lists in a chunk of a column."""
     if not _is_plain(chunk):
         return chunk.flatten()
     borders = numbers_of(chunk.offsets)
@@ -163,12 +162,12 @@ def _flat(chunk: pa.Array) -> pa.Array:
 
 
 def _is_plain(chunk: pa.Array) -> bool:
-    """Whether offsets say all of its lists: none is null, and there are some."""
+    """Whether the offsets describe all lists of a chunk: it has lists, and none is null."""
     return len(chunk) > 0 and not chunk.null_count and not pa.types.is_fixed_size_list(chunk.type)
 
 
 def codes(column: pa.ChunkedArray) -> Ints:
-    """A whole number for each value, the same for equal ones; missing is a value of its own."""
+    """Return a whole number for each value; equal values have equal numbers, and a missing value counts as a value."""
     if not pa.types.is_integer(column.type) or column.null_count:
         column = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode").indices
     found: Ints = column.to_numpy()

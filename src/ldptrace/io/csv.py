@@ -151,7 +151,7 @@ class Writer:
 
 
 def _rows(trajectories: Trajectories) -> pa.Table:
-    """One row per point: traj_id, x and y (lon and lat where they are that), t, and the extra columns."""
+    """Return a table with one row per point: traj_id, x and y (or lon and lat), t, and the extra columns."""
     axes = ("lon", "lat") if trajectories.is_geographic else ("x", "y")
     columns = {
         "traj_id": pa.array(np.repeat(trajectories.numbers, trajectories.sizes)),

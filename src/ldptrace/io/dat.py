@@ -1,4 +1,5 @@
-"""The text of AdaTrace and of LDPTrace's published code: a line `#0:` and a line `>0:x,y;x,y;...;` each."""
+"""The text format of AdaTrace and of the published code of LDPTrace: each trajectory has a line `#0:` and a line
+`>0:x,y;x,y;...;`."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ EXPECTED = "expected '#<number>:' or '>0:x,y;x,y;...'"
 
 
 def read_file(path: Path, _: Reading) -> Parsed:
-    """Trajectories of a .dat file; the numbers after # are their ids."""
+    """Read the trajectories of a .dat file. The numbers after # are their ids."""
     x, y = [np.empty(0)], [np.empty(0)]
     sizes, names, lines_before = [], [], 0
     for block in line_blocks(path):
@@ -52,7 +53,7 @@ read = each(read_file)
 
 
 def _lines(trajectories: Trajectories) -> pa.LargeStringArray:
-    """Points and ids; the format has no place for times or further columns."""
+    """Return the lines of trajectories: ids and points. The format has no place for times or further columns."""
     points = paste(strings(trajectories.x), ",", strings(trajectories.y), ";")
     bodies = joined_lists(trajectories.offsets, points, "")
     return paste("#", strings(trajectories.numbers), ":\n>0:", bodies, "\n")
@@ -62,7 +63,7 @@ writer = Layout(_lines).writer
 
 
 def _numbers(names: list[bytes], trajectories: int) -> Ints | None:
-    """Ids, where every trajectory has one that is a whole number."""
+    """Return the ids, or None if some trajectory has no id that is a whole number."""
     if len(names) != trajectories or not all(
         name.lstrip(b"-").isdigit() and len(name) < 19 for name in names
     ):

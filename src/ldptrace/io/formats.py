@@ -37,7 +37,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read and written, by functions of this room (`module.function`).
+    """How one format is read and written, by functions of this folder (`module.function`).
 
     The module is imported with the first file, because most runs use one or two formats. If the format
     `holds_promise`, the privacy promise is stored in the file, otherwise beside it.

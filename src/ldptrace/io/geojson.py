@@ -1,7 +1,8 @@
-"""GeoJSON: lines, each one trajectory, with times as a property, as fourth coordinate, or as MF-JSON has them.
+"""Read and write GeoJSON. Each line is a trajectory; times are a property, the fourth coordinate, or dates as in
+MF-JSON.
 
-Features that are all points are a table: one row per point, its columns found by their names. MF-JSON (OGC 19-045r3)
-has a feature for every trajectory, whose geometry is a moving point with dates.
+If all features are points, they are read as a table with one row per point. MF-JSON (OGC 19-045r3) has a feature for
+every trajectory, whose geometry is a moving point with dates.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ASIDE = (TIMES, "coordTimes", "datetimes")
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Lines of a FeatureCollection, a Feature or a geometry; other geometries are counted."""
+    """Read the lines of a FeatureCollection, a Feature or a geometry. Other geometries are only counted."""
     data = read_bytes(path)
     if google.is_history(data):
         return google.of_bytes(data, reading)
@@ -94,7 +95,7 @@ read = each(read_file)
 
 
 def _feature(trajectories: Trajectories) -> pa.LargeStringArray:
-    """A single point is a Point. Times are the property `times`, in seconds."""
+    """Return a feature with a line, or with a Point for a single point. Times are the property `times`, in seconds."""
     times = []
     if trajectories.t is not None:
         times = [f',"{TIMES}":[', joined_lists(trajectories.offsets, strings(trajectories.t), ","), "]"]
@@ -102,7 +103,7 @@ def _feature(trajectories: Trajectories) -> pa.LargeStringArray:
 
 
 def _trip(trajectories: Trajectories) -> pa.LargeStringArray:
-    """As kepler.gl's trip layer reads it: points are [lon, lat, altitude, seconds]."""
+    """Return a feature for the trip layer of kepler.gl, with points [lon, lat, altitude, seconds]."""
     if trajectories.t is None:
         raise InputError("a trip layer needs times, and these trajectories have none")
     axes = (strings(trajectories.x), ",", strings(trajectories.y), ",0,", strings(trajectories.t))
@@ -112,7 +113,7 @@ def _trip(trajectories: Trajectories) -> pa.LargeStringArray:
 def _features_at(
     points: pa.LargeStringArray, trajectories: Trajectories, *times: str | pa.LargeStringArray
 ) -> pa.LargeStringArray:
-    """Features whose lines go through these points."""
+    """Return features whose lines go through these points."""
     coordinates = joined_lists(trajectories.offsets, points, ",")
     lines = paste('"LineString","coordinates":[', coordinates, "]")
     single = paste('"Point","coordinates":', coordinates)
@@ -121,14 +122,14 @@ def _features_at(
 
 
 def plane_points(trajectories: Trajectories) -> pa.LargeStringArray:
-    """The points as GeoJSON has them."""
+    """Return the points as lists of coordinates."""
     return paste("[", strings(trajectories.x), ",", strings(trajectories.y), "]")
 
 
 def properties(
     trajectories: Trajectories, *times: str | pa.LargeStringArray
 ) -> list[str | pa.LargeStringArray]:
-    """The beginning of every feature: its number, its times, and the extra columns."""
+    """Return the properties of every feature: its number, its times, and the extra columns."""
     pieces = ['{"type":"Feature","properties":{"traj_id":', strings(trajectories.numbers), *times]
     if trajectories.extra is not None:
         rows = (json.dumps(row, default=str)[1:-1] for row in trajectories.extra.to_pylist())
@@ -139,7 +140,7 @@ def properties(
 def collection(
     texts: Callable[[Trajectories], pa.LargeStringArray], about: Callable[[Trajectories], str]
 ) -> Layout:
-    """A FeatureCollection with these features, and with members that say something about all of them."""
+    """Return a FeatureCollection with these features, and with members that describe all features."""
 
     def head(trajectories: Trajectories) -> str:
         promised = trajectories.provenance
@@ -189,7 +190,7 @@ def _features(document: Json) -> list[Json]:
 
 
 def _lines(feature: Json) -> Iterator[tuple[list[Json], list[Json]]]:
-    """Coordinates and times of each line of a feature."""
+    """Yield the coordinates and times of each line of a feature."""
     geometry, about = feature.get("geometry") or {"type": None}, feature.get("properties") or {}
     times: list[Json] = next((about[name] for name in ASIDE if about.get(name)), [])
     moving = feature.get("temporalGeometry")
@@ -224,7 +225,7 @@ def _axis(lines: list[Json], owners: list[int], axis: int) -> Floats:
 
 
 def _double(value: float) -> float:
-    """Integers beyond the range of doubles are infinite."""
+    """Convert an integer to a double. Integers beyond the range of doubles become infinite."""
     try:
         return float(value)
     except OverflowError:
@@ -236,7 +237,7 @@ def _broken(number: int) -> str:
 
 
 def _fourth(lines: list[Json]) -> list[Json]:
-    """Times as kepler.gl's trip layer has them: the fourth value of every point, where all have one."""
+    """Return the fourth value of every point as times, or None if some point has no fourth value."""
     if all(isinstance(point, list) and len(point) >= 4 for line in lines for point in line):
         return [point[3] for line in lines for point in line]
     return []
@@ -254,7 +255,7 @@ def _only_points(features: list[Json]) -> bool:
 
 
 def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
-    """Points with properties: a table of points."""
+    """Read points with properties as a table."""
     try:
         places = [feature["geometry"]["coordinates"] for feature in features]
         columns: dict[str, Any] = {
@@ -282,7 +283,7 @@ def _points(features: list[Json], document: Json, reading: Reading) -> Parsed:
 
 
 def _columns(features: list[Json], *, unique: bool = True) -> tuple[Ints | None, pa.Table | None]:
-    """Numbers of the trajectories, and what else the features say about them."""
+    """Return the ids of the trajectories and the other properties as columns."""
     properties = [feature.get("properties") or {} for feature in features]
     names = dict.fromkeys(name for about in properties for name in about)
     columns = {
@@ -308,13 +309,14 @@ def _column(values: list[Json]) -> pa.Array:
 
 
 def stated_crs(path: Path) -> str | None:
-    """The coordinate system of a file, also of one without points."""
+    """Return the coordinate system of a file, also if it has no points."""
     document = _document(read_bytes(path))
     return _crs(document) if isinstance(document, dict) else WGS84
 
 
 def _crs(document: dict[str, Json]) -> str | None:
-    """Longitude and latitude, unless a member `crs` (GeoJSON of 2008) says otherwise; null is unknown."""
+    """Return longitude and latitude, unless a member `crs` (GeoJSON of 2008) names another system. If `crs` is null,
+    the system is unknown."""
     if "crs" not in document:
         return WGS84
     member = document["crs"] or {}
@@ -331,7 +333,7 @@ TRS = {
 
 
 def _moving_feature(trajectories: Trajectories) -> pa.LargeStringArray:
-    """Moving points with linear interpolation; dates are in UTC."""
+    """Return a feature with a moving point, with linear interpolation and dates in UTC."""
     if trajectories.t is None:
         raise InputError("MF-JSON holds moving points, and these trajectories have no times")
     moments = paste('"', dates(trajectories.t, "MF-JSON"), 'Z"')
@@ -346,7 +348,7 @@ def _moving_feature(trajectories: Trajectories) -> pa.LargeStringArray:
 
 
 def _systems(trajectories: Trajectories) -> str:
-    """The members that say what coordinates and times are in."""
+    """Return the members that name the systems of coordinates and times."""
     name = "urn:ogc:def:crs:OGC:1.3:CRS84" if trajectories.is_geographic else trajectories.crs
     crs = None if name is None else {"type": "Name", "properties": {"name": name}}
     return f'"crs":{json.dumps(crs)},"trs":{json.dumps(TRS)},'

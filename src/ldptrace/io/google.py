@@ -1,9 +1,9 @@
-"""Google's location history, as Takeout exports it (`Records.json`) or a phone (`Timeline.json`).
+"""Read Google's location history, as exported by Takeout (`Records.json`) or by a phone (`Timeline.json`).
 
-It is the log of one person, to be cut at its gaps. Timelines name stays and journeys. On Android they are
-{"semanticSegments": [...]} with points such as "48.1°, 11.5°", on iOS a list of segments with points such as
-"geo:48.1,11.5". Older exports of Takeout are {"timelineObjects": [...]} with whole numbers. The fixes of journeys are
-taken; where somebody stays between them is left to the gaps.
+The history is the log of one person, which is cut into trips at its gaps. Timelines name stays and journeys. On Android
+they are {"semanticSegments": [...]} with points such as "48.1°, 11.5°", on iOS a list of segments with points such as
+"geo:48.1,11.5". Older exports of Takeout are {"timelineObjects": [...]} with whole numbers. Only the fixes of journeys
+are read; stays become gaps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TURN = 1 << 32
 
 
 def is_history(data: bytes) -> bool:
-    """Whether JSON is a location history, as far as its beginning shows.
+    """Whether the beginning of a JSON file looks like a location history.
 
     >>> is_history(b'{"locations": [{"latitudeE7": 525163000, "longitudeE7": 133777000}]}')
     True
@@ -52,7 +52,7 @@ def is_history(data: bytes) -> bool:
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """The fixes of the log, in the order of time, as one trajectory."""
+    """Read the fixes of the log, ordered by time, as one trajectory."""
     return of_bytes(read_bytes(path), reading)
 
 
@@ -60,7 +60,7 @@ read = each(read_file)
 
 
 def of_bytes(data: bytes, reading: Reading) -> Parsed:
-    """As `read_file`, from the content of a file."""
+    """Do the same as `read_file`, with the content of a file."""
     if is_timeline(data):
         entries: list[Json] = list(fixes_of(_loaded(data)))
         fixes = [entry for entry in entries if entry is not None]
@@ -107,7 +107,7 @@ def _loaded(data: bytes, hook: Callable[[dict[str, Json]], Json] | None = None) 
 
 
 def _fix(entry: dict[str, Json]) -> Json:
-    """A fix as latitude, longitude and time; anything else as it is, but for what is inside a fix."""
+    """Reduce a JSON object that is a fix to latitude, longitude and time. Other objects are returned unchanged."""
     if LAT not in entry or LON not in entry:
         return entry
     moment = next((entry[name] for name in MOMENTS if entry.get(name)), None)
@@ -132,7 +132,7 @@ POINT = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+
 
 
 def is_timeline(data: bytes) -> bool:
-    """Whether JSON is a timeline, as far as its beginning shows.
+    """Whether the beginning of a JSON file looks like a timeline.
 
     >>> is_timeline(b'{"semanticSegments": []}'), is_timeline(b'[{"endTime": "", "activity": {}, "startTime": ""}]')
     (True, True)
@@ -144,7 +144,7 @@ def is_timeline(data: bytes) -> bool:
 
 
 def fixes_of(document: Json) -> Iterator[Fix | None]:
-    """The fixes of all journeys; None for one without a place."""
+    """Yield the fixes of all journeys; None stands for a fix without a place."""
     if isinstance(document, dict) and "timelineObjects" in document:
         for entry in _listed(document["timelineObjects"]):
             yield from _of_takeout(_within(entry, "activitySegment"))
@@ -155,7 +155,7 @@ def fixes_of(document: Json) -> Iterator[Fix | None]:
 
 
 def _of_phone(segment: dict[str, Json]) -> Iterator[Fix | None]:
-    """A journey's ends, or the points on the way."""
+    """Yield the fixes of a segment of a phone's timeline: its two ends, or the points of its path."""
     begin, end = segment.get("startTime"), segment.get("endTime")
     for point in _listed(segment.get("timelinePath")):
         later = point.get("durationMinutesOffsetFromStartTime")
@@ -168,7 +168,7 @@ def _of_phone(segment: dict[str, Json]) -> Iterator[Fix | None]:
 
 
 def _of_takeout(journey: dict[str, Json]) -> Iterator[Fix | None]:
-    """A journey's start, the points on the way and its end."""
+    """Yield the fixes of a journey of Takeout: its start, the points on the way, and its end."""
     duration = _within(journey, "duration")
     start, end = (
         duration.get(f"{name}Timestamp") or duration.get(f"{name}TimestampMs") for name in ("start", "end")
@@ -200,7 +200,7 @@ def _whole(place: dict[str, Json], names: tuple[str, str], moment: Json) -> Fix 
 
 
 def _after(begin: Json, minutes: Json) -> str | None:
-    """A moment some minutes after another; None where either cannot be read."""
+    """Return the time some minutes after another time, or None if one of the two cannot be read."""
     try:
         return (datetime.fromisoformat(begin) + timedelta(minutes=float(minutes))).isoformat()
     except (TypeError, ValueError, OverflowError):

@@ -28,7 +28,7 @@ NUMBER = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
 
 
 def read_file(path: Path, _: Reading) -> Parsed:
-    """Tracks of a GPX file; routes and waypoints are counted, not read."""
+    """Read the tracks of a GPX file. Routes and waypoints are only counted."""
     document = _Gpx()
     document.parse(read_bytes(path))
     sizes = np.array(document.sizes, dtype=np.int64)
@@ -54,7 +54,7 @@ read = each(read_file)
 
 
 def _tracks(trajectories: Trajectories) -> pa.LargeStringArray:
-    """One track of one segment per trajectory; the format has no place for further columns."""
+    """Write one track with one segment per trajectory. The format has no place for further columns."""
     if not trajectories.is_geographic:
         raise InputError(
             f"GPX holds longitude and latitude, and the coordinate system here is "
@@ -75,7 +75,7 @@ writer = Layout(_tracks, lambda _: HEADER, foot="</gpx>\n").writer
 
 
 class _Gpx(Document):
-    """Columns that grow while the parser walks through the document."""
+    """The columns that are filled while the document is parsed."""
 
     root = "gpx"
 
@@ -117,7 +117,7 @@ class _Gpx(Document):
 
 
 def _epoch(text: str) -> float:
-    """Seconds of a date; one that cannot be read is missing."""
+    """Return the seconds since 1970 of a date, or NaN if the date cannot be read."""
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError:

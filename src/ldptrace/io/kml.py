@@ -27,7 +27,7 @@ LARGEST = 1 << 32
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """Lines and tracks; points and areas are counted, not read."""
+    """Read lines and tracks. Points and areas are only counted."""
     document = _Kml()
     document.parse(_content(path))
     times = Times(None)
@@ -58,7 +58,7 @@ read = each(read_file)
 
 
 def _content(path: Path) -> bytes:
-    """The document, also of a KMZ, which is an archive of it and its pictures."""
+    """Return the KML document of a file. A KMZ file is an archive that holds the document."""
     data = read_bytes(path)
     if not data.startswith(b"PK\x03\x04"):
         return data
@@ -75,7 +75,7 @@ def _content(path: Path) -> bytes:
 
 
 class _Kml(Document):
-    """Columns that grow while the parser walks through the document."""
+    """The columns that are filled while the document is parsed."""
 
     root = "kml"
     known = ("http://www.google.com/kml/ext/2.2",)
@@ -138,7 +138,7 @@ class _Kml(Document):
         self.sizes[-1] += 1
 
     def _times(self) -> None:
-        """The moments of a track, where it has one for each of its points."""
+        """Return the times of a track, or None if the track does not have one time per point."""
         size = self.sizes[-1]
         if size and len(self._when) == size:
             self.moments[-size:] = self._when

@@ -1,7 +1,7 @@
 """Folders of GPS logs: GeoLife's .plt (one file per trajectory) and T-Drive's .txt (one file per taxi).
 
-The transport modes of GeoLife's `labels.txt` are brought to its trajectories: stretches of time of a user with start,
-end and mode, divided by tabs, in GMT like the logs.
+The transport modes in GeoLife's `labels.txt` are joined to the trajectories. Each row of the file has the start, the
+end and the mode of a period of a user, separated by tabs, in GMT like the logs.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def geolife_modes(paths: Sequence[Path], offsets: Ints, t: Floats) -> list[str |
 
 
 def _seconds(text: str) -> float:
-    """Seconds since 1970 of a date such as 2007/06/26 11:32:29.
+    """Return the seconds since 1970 of a date such as 2007/06/26 11:32:29.
 
     >>> _seconds("1970/01/01 00:01:05")
     65.0
@@ -168,7 +168,7 @@ def read_geolife(paths: Sequence[Path], _: Reading) -> Parsed:
 
 
 def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
-    """One trajectory per taxi, in the order of time."""
+    """Read one trajectory per taxi, ordered by time."""
     table, sizes = _parse(paths, TDRIVE)
     parsed = of_table(table, reading)
     empty = int(np.count_nonzero(sizes == 0))
@@ -178,7 +178,7 @@ def read_tdrive(paths: Sequence[Path], reading: Reading) -> Parsed:
 
 
 def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
-    """Rows of all files as one table, and how many each has."""
+    """Return the rows of all files as one table, and the number of rows of each file."""
     tables, sizes = [], []
     for batch in _batches(paths, log):
         counts = [body.count(b"\n") for _, body in batch]
@@ -195,7 +195,8 @@ def _parse(paths: Sequence[Path], log: Log) -> tuple[pa.Table, Ints]:
 
 
 def _batches(paths: Sequence[Path], log: Log) -> Iterator[list[tuple[Path, bytes]]]:
-    """Files and their lines below the header, many at a time: starting a parser costs more than a file."""
+    """Yield several files at a time with their lines below the header, because starting a parser takes longer than
+    reading a file."""
     batch: list[tuple[Path, bytes]] = []
     size = 0
     for path in paths:

@@ -1,7 +1,8 @@
-"""Parquet: one row per trajectory (list columns) or one per point, the coordinate system in the metadata.
+"""Read and write Parquet with one row per trajectory (list columns) or one row per point. The metadata hold the
+coordinate system.
 
-Where the coordinate system is geographic the file is also GeoParquet 1.1: a column `geometry` of lines in the
-native encoding beside `x` and `y`, so that GIS tools open it as it is.
+If the coordinate system is geographic, the file is also GeoParquet 1.1, so that GIS tools can open it: it has a column
+`geometry` of lines in the native encoding beside `x` and `y`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def labels(schema: pa.Schema, names: Names | None = None) -> Labels:
 
 
 def stated_crs(path: Path) -> str | None:
-    """The coordinate system of a file, also of one without rows."""
+    """Return the coordinate system of a file, also if it has no rows."""
     return labels(pq.read_schema(path)).crs
 
 
@@ -105,7 +106,7 @@ def extent(paths: Sequence[Path], own: Labels) -> Bounds | None:
 
 
 def _unpacked(group: pq.RowGroupMetaData) -> int:
-    """Bytes of a row group in memory: values that repeat take less in the file than there."""
+    """Return the bytes of a row group in memory, where repeated values take more space than in the file."""
     columns = (group.column(number) for number in range(group.num_columns))
     return sum(max(column.total_uncompressed_size, 8 * column.num_values) for column in columns)
 
@@ -113,9 +114,8 @@ def _unpacked(group: pq.RowGroupMetaData) -> int:
 def batches(
     path: Path, rows: int, most: int | None = None, piece: tuple[int, int] = (0, 1)
 ) -> Iterator[pa.Table]:
-    """Tables of limited rows and bytes, without the geometry that repeats x and y.
-
-    Of a file that several readers share, `piece` (k, n) is the k-th of n pieces: whole row groups.
+    """Yield tables of limited size, without the geometry, which repeats x and y. If several readers share a file,
+    `piece` (k, n) selects the k-th of n groups of row groups.
     """
     schema = pq.read_schema(path)
     geometry = _metadata(schema.metadata or {}, GEO_KEY).get("primary_column")
@@ -133,7 +133,7 @@ def batches(
 
 
 def read(paths: Sequence[Path], reading: Reading) -> Parsed:
-    """All files as one table; the coordinate system of the first holds for all."""
+    """Read all files as one table, with the coordinate system of the first file."""
     tables = []
     for path in paths:
         with naming(path):
@@ -200,7 +200,7 @@ def metadata_of(
 
 
 def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
-    """The table of a file, its metadata included, and how its columns are best written."""
+    """Return the table of a file with its metadata, and the options to write its columns."""
     table = trajectories.to_arrow()
     about = metadata_of(
         trajectories.crs, trajectories.timezone, trajectories.provenance, user=trajectories.user
@@ -223,7 +223,7 @@ def laid_out(trajectories: Trajectories) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _table(path: Path) -> pa.Table:
-    """Columns of one file; lines of GeoParquet become x and y, unless these are there already."""
+    """Return the columns of one file. Lines of GeoParquet become x and y, unless the file has these columns."""
     try:
         schema = pq.read_schema(path)
     except pa.ArrowInvalid:
@@ -249,13 +249,13 @@ def _table(path: Path) -> pa.Table:
 
 
 def _columns(path: Path, names: list[str] | None = None) -> pa.Table:
-    """Columns of a file as they are; `pq.read_table` would load all of pandas before it begins."""
+    """Return the columns of a file. The function `pq.read_table` is not used because it loads pandas."""
     with pq.ParquetFile(path) as file:
         return file.read(names)
 
 
 def _lines(table: pa.Table) -> pa.Array:
-    """Native GeoParquet lines over the same points; a line needs two, so shorter ones are missing."""
+    """Return native GeoParquet lines that share the points. A trajectory with fewer than two points has no line."""
     x, y = (table[axis].combine_chunks() for axis in ("x", "y"))
     points = pa.StructArray.from_arrays([x.values, y.values], names=["x", "y"])
     short = pc.less(x.value_lengths(), 2)
@@ -263,7 +263,7 @@ def _lines(table: pa.Table) -> pa.Array:
 
 
 def _crs(metadata: Mapping[bytes, bytes]) -> str | None:
-    """Label of the coordinate system: our own, or that of the GeoParquet geometry."""
+    """Return the coordinate system, from our own metadata or from the GeoParquet geometry."""
     own = _metadata(metadata, OWN_KEY).get("crs")
     if own is not None:
         return str(own)

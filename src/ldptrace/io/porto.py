@@ -1,4 +1,5 @@
-"""Porto's taxis (ECML/PKDD 2015): a CSV with one trip per row, a point every 15 s in the column POLYLINE."""
+"""Read the taxi trips of Porto (ECML/PKDD 2015), a CSV file with one trip per row. The column POLYLINE has a point
+every 15 s."""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ BLOCK_BYTES = 1 << 23
 
 
 def read_file(path: Path, _: Reading) -> Parsed:
-    """Trips of the file without those that say MISSING_DATA."""
+    """Read the trips of the file, except rows that are marked MISSING_DATA."""
     return read_table(path)
 
 
 def read_table(source: Path | pa.Buffer) -> Parsed:
-    """As `read_file`, of a file or of what is in one."""
+    """Do the same as `read_file`, for a file or for its content."""
     table = pacsv.read_csv(
         source,
         read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
@@ -74,7 +75,7 @@ read = each(read_file)
 
 
 def _points(polylines: pa.StringArray) -> tuple[Floats, Floats, Ints]:
-    """Points of texts `[[x,y],[x,y],...]`, and how many each has."""
+    """Return the points of texts `[[x,y],[x,y],...]`, and the number of points of each text."""
     sizes: Ints = np.maximum(pc.count_substring(polylines, "[").to_numpy() - 1, 0)
     lines = bytes(joined(polylines)).replace(b"],", b"\n").replace(b"]]", b"\n").translate(None, b"[] ")
     x, y = pairs(lines)

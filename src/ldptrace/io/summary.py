@@ -21,7 +21,7 @@ BINS = 12
 
 @dataclass(frozen=True)
 class Spread:
-    """Smallest, quartiles, mean and largest of many values."""
+    """The smallest value, quartiles, mean and largest value of a set of numbers."""
 
     min: float
     q25: float
@@ -32,7 +32,7 @@ class Spread:
 
     @staticmethod
     def of(values: Floats | Ints) -> Spread | None:
-        """Spread of the values; None where there are none.
+        """Compute the spread of values, or None if there are no values.
 
         >>> Spread.of(np.array([1.0, 2.0, 6.0])).mean
         3.0
@@ -45,7 +45,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts, extent, sampling and lengths of a set; distances are in metres where the set is geographic."""
+    """Counts, extent, sampling and lengths of a set. Distances are in metres if coordinates are degrees."""
 
     trajectories: int
     points: int
@@ -76,7 +76,7 @@ class Summary:
         return x0 >= -180 and y0 >= -90 and x1 <= 180 and y1 <= 90
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
 
@@ -163,7 +163,8 @@ def _impossible(
 
 
 def _histogram(sizes: Ints) -> tuple[Ints, Ints]:
-    """Edges and counts of whole-number bins; equal ones up to the 99th percentile, and the last takes the rest."""
+    """Return the edges and counts of a histogram of whole numbers. Bins are equal up to the 99th percentile; the last
+    bin has all larger values."""
     if len(sizes) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     low, high = int(sizes.min()), int(np.quantile(sizes, 0.99, method="higher"))

@@ -1,4 +1,4 @@
-"""Text files: bytes in and out, and pairs of numbers without a Python object per point."""
+"""Read and write text files, and parse pairs of numbers without a Python object per point."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ WESTERN = "cp1252"
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file, unpacked where it is gzipped."""
+    """Return the content of a file, unpacked if it is gzipped."""
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
 def read_head(path: Path) -> bytes:
-    """The beginning of a file, unpacked where it is gzipped."""
+    """Return the beginning of a file, unpacked if it is gzipped."""
     with pa.input_stream(path, compression="detect") as stream:
         return bytes(stream.read(HEAD_BYTES))
 
@@ -56,7 +56,7 @@ def encoding_of(head: bytes) -> str:
 
 
 def line_blocks(path: Path) -> Iterator[bytes]:
-    """Content of a file, unpacked where it is gzipped, in large pieces that end where a line ends."""
+    """Yield the content of a file, unpacked if it is gzipped, in large blocks of complete lines."""
     rest = b""
     with pa.input_stream(path, compression="detect") as stream:
         while block := stream.read(BLOCK_BYTES):
@@ -86,7 +86,7 @@ class Layout:
     foot: str = ""
 
     def writer(self, path: Path) -> TextWriter:
-        """A new file in this layout."""
+        """Open a new file in this layout."""
         return TextWriter(self, path)
 
 
@@ -117,12 +117,12 @@ class TextWriter:
 
 
 def natural(path: Path) -> list[tuple[int, int | str]]:
-    """Sort key in which 2.txt comes before 10.txt."""
+    """Return a sort key by which 2.txt comes before 10.txt."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", str(path))]
 
 
 def pairs(text: bytes) -> tuple[Floats, Floats]:
-    """Numbers of lines `x,y`; empty lines are passed over.
+    """Return the numbers of lines `x,y`. Empty lines are skipped.
 
     >>> pairs(b"1,2\\n\\n3.5,nan\\n")
     (array([1. , 3.5]), array([ 2., nan]))
@@ -138,12 +138,12 @@ def pairs(text: bytes) -> tuple[Floats, Floats]:
 
 
 def strings(values: Floats | Ints) -> pa.LargeStringArray:
-    """Shortest texts that read back as the same numbers."""
+    """Return the shortest texts that give the same numbers when they are read."""
     return pa.array(values).cast(pa.large_string())
 
 
 def dates(t: Floats, format: str) -> pa.LargeStringArray:
-    """Seconds since 1970 as ISO dates in UTC, without the letter for it."""
+    """Return seconds since 1970 as ISO dates in UTC, without the letter Z."""
     if len(t) and not (t.min() >= FIRST_SECOND and t.max() <= LAST_SECOND):
         raise InputError(
             f"{format} holds dates, and times from {t.min():g} to {t.max():g} are not seconds of the epoch"
@@ -159,19 +159,19 @@ def dates(t: Floats, format: str) -> pa.LargeStringArray:
 
 
 def paste(*pieces: str | pa.LargeStringArray) -> pa.LargeStringArray:
-    """Texts side by side, row by row; a plain piece is the same in every row."""
+    """Concatenate columns of texts row by row. A single text is repeated in every row."""
     scalars = [pa.scalar(piece, pa.large_string()) if isinstance(piece, str) else piece for piece in pieces]
     return pc.binary_join_element_wise(*scalars, pa.scalar("", pa.large_string()))
 
 
 def joined_lists(offsets: Ints, texts: pa.LargeStringArray, separator: str) -> pa.LargeStringArray:
-    """The texts between each two offsets as one."""
+    """Concatenate the texts of each list, which the offsets define."""
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), texts)
     return pc.binary_join(lists, pa.scalar(separator, pa.large_string()))
 
 
 def joined(texts: pa.StringArray | pa.LargeStringArray) -> memoryview:
-    """All texts as one, without a copy."""
+    """Concatenate all texts without copying them."""
     _, offsets, characters = texts.buffers()
     kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
     ends = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]

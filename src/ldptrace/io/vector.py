@@ -1,4 +1,4 @@
-"""GeoPackage and Shapefile: lines, each one trajectory, or points, a table of them."""
+"""Read GeoPackage and Shapefile: each line is a trajectory, and points are read as a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LISTS = ("times", T, "coordTimes", "datetimes")
 
 
 def read_file(path: Path, reading: Reading) -> Parsed:
-    """The first layer of points or lines; where it holds both, points are counted and omitted."""
+    """Read the first layer of points or lines. If the layer has both, points are counted and omitted."""
     layer = read_layer(path, ("Point", "LineString"))
     shapes = layer.shapes
     kinds = set(shapes.kind[shapes.row].tolist())
@@ -59,7 +59,7 @@ read = each(read_file)
 
 
 def _points(layer: Layer, reading: Reading) -> Parsed:
-    """One row per point."""
+    """Read a layer with one row per point."""
     shapes = layer.shapes
     # Columns that say the same in other words would be taken for the coordinates.
     columns = _columns(layer, shapes.row, (X, Y)) | {X: pa.array(shapes.x), Y: pa.array(shapes.y)}
@@ -71,7 +71,7 @@ def _points(layer: Layer, reading: Reading) -> Parsed:
 
 
 def _lines(layer: Layer, reading: Reading) -> Parsed:
-    """One row per line; each part of a line is a trajectory."""
+    """Read a layer with one row per line. Each part of a line is a trajectory."""
     shapes = layer.shapes.only(LINES)
     columns = _columns(layer, shapes.row, (X, Y))
     name = reading.names.t or next((name for name in LISTS if name in columns), None)
@@ -96,13 +96,13 @@ def _lines(layer: Layer, reading: Reading) -> Parsed:
 
 
 def _columns(layer: Layer, rows: Ints, without: tuple[str, ...]) -> dict[str, Any]:
-    """The other columns, for each part of a shape."""
+    """Return the other columns, repeated for each part of a shape."""
     table = layer.columns
     return {name: table[name].take(pa.array(rows)) for name in table.column_names if name not in without}
 
 
 def _listed(column: pa.ChunkedArray, sizes: Ints, name: str) -> tuple[pa.Array | None, tuple[str, ...]]:
-    """Times of all points of each line: lists, or lists written as JSON, where they are as many as the points."""
+    """Return the times of all points of each line, from lists or JSON texts with as many times as points."""
     values = column.to_pylist()
     if not is_list(column.type):
         try:

@@ -8,9 +8,8 @@ from ldptrace.errors import FormatError
 
 
 class Document:
-    """A walk through a document of one namespace; elements of others have no name here.
-
-    A format says its `root` and what to do where an element starts and ends; `text` is what the element holds.
+    """A parser for documents of one namespace; elements of other namespaces have no name here. A subclass defines the
+    name of the `root` and what happens when an element starts and ends; `text` is the content of the element.
     """
 
     root = ""
@@ -30,13 +29,13 @@ class Document:
         self._parser.StartDoctypeDeclHandler = self._refuse
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element starts."""
+        """Handle the start of an element."""
 
     def end(self, name: str, outer: str) -> None:
-        """An element ends, inside another."""
+        """Handle the end of an element inside another element."""
 
     def parse(self, data: bytes) -> None:
-        """Walk through all of it."""
+        """Parse the whole document."""
         try:
             self._parser.Parse(data, True)
         except FormatError:
@@ -49,7 +48,7 @@ class Document:
             ) from None
 
     def line(self) -> str:
-        """Where the parser is."""
+        """Return the place of the parser in the document, for messages."""
         return f"line {self._parser.CurrentLineNumber}"
 
     def _refuse(self, *_: object) -> None:
