@@ -105,7 +105,7 @@ def notebook(source: Path) -> str:
         text = "".join(cell["source"]).strip()
         parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
         parts += [_output(output) for output in cell.get("outputs", ())]
-    return "\n\n".join([*parts, f"[The notebook]({source.name}), to run."]) + "\n"
+    return "\n\n".join([*parts, f"You can download and run this page as a [Jupyter notebook]({source.name})."]) + "\n"
 
 
 def _output(output: dict[str, Any]) -> str:
@@ -175,17 +175,14 @@ def commands() -> str:
 
 
 def _listed(name: str, command: Any) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """A command and the commands below it: name, text, and the names and text of each option."""
-    found = [(name, (command.help or "").strip(), [])]
+    """A command and the commands below it: name, text, and the names and the text of each option."""
+    text = (command.help or "").strip()
     if hasattr(command, "list_commands"):
-        below = [
-            _listed(f"{name} {sub}", command.get_command(None, sub)) for sub in command.list_commands(None)
-        ]
-        return found + [one for part in below for one in part]
+        below = [(f"{name} {sub}", command.get_command(None, sub)) for sub in command.list_commands(None)]
+        return [(name, text, []), *(one for sub in below for one in _listed(*sub))]
     context = command.make_context(name, [], resilient_parsing=True)
     records = [record for option in command.params if (record := option.get_help_record(context)) is not None]
-    found[0][2].extend((" ".join(names.split()), " ".join(text.split())) for names, text in records)
-    return found
+    return [(name, text, [(" ".join(names.split()), " ".join(said.split())) for names, said in records])]
 
 
 def _name(row: tuple[str, str]) -> str:

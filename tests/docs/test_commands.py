@@ -86,6 +86,7 @@ def test_method_names_and_completes_every_method(name: str, found: Callable[[], 
     assert completed.output.split() == found()
 
 
+@pytest.mark.slow
 def test_every_option_has_the_help_of_its_command_on_the_page() -> None:
     shown = reference()
     for name, command in commands(typer.main.get_command(application())):

@@ -26,7 +26,7 @@ def audit(
         str, typer.Argument(metavar="PLAN|METHOD", help="File of a plan, or the name of a method.")
     ],
     json: Annotated[
-        Path | None, typer.Option(help="Write all findings as JSON to this file; - prints the findings.")
+        Path | None, typer.Option(help="File for all findings as JSON; - writes to standard output.")
     ] = None,
     trials: Annotated[
         int,
@@ -45,8 +45,8 @@ def audit(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Command that starts a client, which is then audited; {ledgers} in the command stands "
-            "for the folder of the client's ledgers.",
+            help="Command that starts a client of your own, which the audit then tests; the client "
+            "must keep its ledgers in the folder that replaces {ledgers} in the command.",
         ),
     ] = None,
 ) -> None:

@@ -106,7 +106,8 @@ def create(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="How long after the end of its window a report may arrive; by default 1d.",
+            help="In a standing campaign, how long after the end of its time window a report may "
+            "arrive; by default 1d.",
         ),
     ] = None,
     roads: Annotated[
@@ -115,7 +116,7 @@ def create(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Create a campaign as a draft. Devices can answer after `ldptrace campaign open`."""
+    """Create a campaign as a draft. Devices can answer after you run `ldptrace campaign open`."""
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.protocol.plan import Plan
     from ldptrace.protocol.shares import Wanted
@@ -304,7 +305,7 @@ def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
 
 
 def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Open the next round of a campaign. The plan of an open round cannot change."""
+    """Open the next round of a campaign. After that, the plan of this round cannot change."""
     from ldptrace.server import campaigns
 
     opened = campaigns.open_round(database_of(data, database), name, actor=actor())
@@ -315,7 +316,7 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round, so that later reports are refused. A standing campaign begins no further window."""
+    """Close the open round, so that later reports are refused. In a standing campaign no new time window begins."""
     from ldptrace.server import standing
 
     closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
@@ -337,7 +338,7 @@ def change(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Continue a standing campaign with a new plan. No further window of the old plan begins."""
+    """Continue a standing campaign with a new plan. For the old plan no new time window begins."""
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 

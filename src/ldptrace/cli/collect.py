@@ -71,7 +71,8 @@ def report(
     limit: Annotated[
         str | None,
         typer.Option(
-            help="Largest epsilon that this person allows for all plans together; 5 in a new ledger."
+            help="Largest epsilon that this person allows for all plans together, stored in the "
+            "ledger; 5 if it was never set."
         ),
     ] = None,
     plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
@@ -79,16 +80,16 @@ def report(
         bool,
         typer.Option(
             "--sent",
-            help="Record in the ledger that the server has received the report; the same round or window "
-            "is then never answered again.",
+            help="Record in the ledger that the server has received the report; the command then "
+            "never writes this report again.",
         ),
     ] = False,
     now: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="For trials of a standing plan: a time to use instead of the present, with its time "
-            "zone or as Unix seconds. Needs --ledger.",
+            help="For trials of a standing plan: use this time instead of the current time; give a "
+            "time zone, or Unix seconds. Needs --ledger.",
         ),
     ] = None,
     round_number: RoundOption = None,
@@ -97,13 +98,13 @@ def report(
 ) -> None:
     """Answer a plan for one person, as a device does.
 
-    The command stores the report in the ledger before it writes the report to a file. If the command runs again, it
-    writes the same report, even for another trip, until --sent is given. --explain without --out prints what the plan
-    asks.
+    The command stores the report in the ledger (the person's record of spent epsilon) before it writes the report to a
+    file. Until you give --sent, a second call writes the same report again, even for another trip. With --explain and
+    without --out, the command only prints what the plan asks.
 
-    A standing plan is answered once in every window. The first call for a standing plan only accepts the plan. Later
-    calls answer for the window that ended last, about a trip of that window. If no answer is due, the command prints
-    when the next answer is due.
+    A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
+    records in the ledger that the person takes part. Later calls report about one trip in the newest time window that
+    is over. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report
@@ -175,7 +176,9 @@ def tally(
     window: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of a window of a standing plan; reports about other windows are not counted."
+            min=0,
+            help="Number of a time window of a standing plan; reports about other time windows are "
+            "not counted.",
         ),
     ] = None,
     engine: EngineOption = "local",
@@ -265,9 +268,10 @@ def estimate(
         ),
     ] = None,
 ) -> None:
-    """Estimate from tallies the share of users for each item, such as a cell or an hour, with standard errors.
+    """Estimate from tallies (counted reports) the share of users for each possible answer, such as a cell or an hour.
 
-    With --at, older reports can count less (--remember), and the command lists changes that are larger than noise.
+    With --at, the command also lists changes over time that are larger than noise, and --remember can give older
+    reports less weight.
     """
     from rich.table import Table
 

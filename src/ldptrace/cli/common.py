@@ -64,7 +64,7 @@ ForceOption = Annotated[
 ]
 JsonOption = Annotated[
     Path | None,
-    typer.Option("--json", metavar="FILE", help="Write the results as JSON to this file; - prints them."),
+    typer.Option("--json", metavar="FILE", help="File for the results as JSON; - writes to standard output."),
 ]
 RoadsOption = Annotated[
     Path | None,
@@ -89,8 +89,8 @@ OffStreetsOption = Annotated[
 SpacingOption = Annotated[
     float | None,
     typer.Option(
-        help="Distance between two points of a synthetic trip, in metres if the bounds are in "
-        "degrees, otherwise in the unit of the bounds."
+        help="Distance between two neighbouring points of a synthetic trip, in the unit of the "
+        "bounds; in metres if the bounds are in degrees."
     ),
 ]
 DateOption = Annotated[
@@ -108,8 +108,8 @@ CentreOption = Annotated[
     str | None,
     typer.Option(
         metavar="X,Y",
-        help="Public centre of the city, to ask whether a trip goes towards it or away from it; by "
-        "default the middle of the map.",
+        help="Centre of the city, for the question whether a trip leads towards the centre or away "
+        "from it (asked with --time); by default the middle of the map.",
     ),
 ]
 IntervalOption = Annotated[

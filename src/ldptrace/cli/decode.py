@@ -25,7 +25,8 @@ def decode(
     plan: Annotated[
         Path | None,
         typer.Option(
-            help="File of the plan of the reports or the tally; with the plan, the command prints more."
+            help="File of the plan to which the reports or the tally belong, to print the answers or "
+            "the names of the questions."
         ),
     ] = None,
 ) -> None:

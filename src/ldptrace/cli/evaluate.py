@@ -46,12 +46,12 @@ RoadsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="NETWORK",
-        help="Public road network; adds metrics on streets, and a comparison with trips that are "
-        "drawn from the network without any report.",
+        help="Public road network; the scorecard then also has metrics about streets, and a "
+        "comparison with trips that are drawn from the network without any report.",
     ),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="Write the results as JSON to this file; - prints them.")
+    Path | None, typer.Option("--json", help="File for the results as JSON; - writes to standard output.")
 ]
 
 
@@ -65,22 +65,24 @@ def evaluate(
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None,
-        typer.Option("--html", help="Write the scorecard as one self-contained HTML page to this file."),
+        typer.Option("--html", help="File for the scorecard as one HTML page."),
     ] = None,
     csv_file: Annotated[
         Path | None,
-        typer.Option("--csv", help="Write all values of all sets as CSV to this file; - prints the values."),
+        typer.Option(
+            "--csv", help="File for all values of the scorecard as CSV; - writes to standard output."
+        ),
     ] = None,
     tex_file: Annotated[
         Path | None,
-        typer.Option("--tex", help="Write the metrics as a LaTeX table to this file; - prints the table."),
+        typer.Option("--tex", help="File for the metrics as a LaTeX table; - writes to standard output."),
     ] = None,
     tick: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Length of a tick in seconds; the sets are then also compared as streams, by the "
-            "metrics of the method RetraSyn.",
+            help="Also compare where real and synthetic travellers are at each moment (tick), every "
+            "SECONDS seconds, by the metrics of the RetraSyn paper.",
         ),
     ] = None,
     from_tick: Annotated[
@@ -89,7 +91,7 @@ def evaluate(
             "--from",
             metavar="TICK",
             min=0,
-            help="Number of the first tick that is compared, from 0; earlier ticks are not compared.",
+            help="With --tick, number of the first tick to compare; the ticks are numbered from 0.",
         ),
     ] = 0,
     repeat: Annotated[
@@ -120,8 +122,8 @@ def evaluate(
 ) -> None:
     """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
 
-    Beside each metric, the scorecard shows the value that a perfect generator reaches. A scorecard is not private: do
-    not publish it.
+    For each metric, the scorecard also shows the value of a random sample of the real trips, the best that a method can
+    reach. A scorecard is computed from real trips without noise, so do not publish it.
 
     Without --bounds the map is the smallest rectangle around the real points.
     """
@@ -175,9 +177,7 @@ def attack(
     json_file: JsonOption = None,
     html_file: Annotated[
         Path | None,
-        typer.Option(
-            "--html", help="Write the results of the attacks as one self-contained HTML page to this file."
-        ),
+        typer.Option("--html", help="File for the results of the attacks as one HTML page."),
     ] = None,
     engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
@@ -185,7 +185,7 @@ def attack(
 ) -> None:
     """Run two attacks on synthetic trips: re-identify users, and find the real trips behind unusual synthetic trips.
 
-    For comparison, the same attacks run on a fresh sample of the real trips and on random walks.
+    For comparison, the command runs the same attacks on a random sample of the real trips and on random walks.
     """
     from ldptrace.evaluation import resilience
     from ldptrace.evaluation.results import attack_table, attacks_document

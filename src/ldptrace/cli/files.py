@@ -32,7 +32,7 @@ BAR_WIDTH = 40
 
 @with_reading()
 def inspect(source: InputArgument, reading: Reading, json_file: JsonOption = None) -> None:
-    """Describe a file of trips: number of trips and points, extent, time between points, and what cannot be used."""
+    """Describe a file of trips: number of trips and points, extent, time between points, and unusable rows."""
     from ldptrace.io import read_with_account
     from ldptrace.io.summary import summarise
 

@@ -57,22 +57,22 @@ def fleet(
     ] = None,
     windows: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of windows of a standing campaign that the devices answer."),
+        typer.Option(min=1, help="Number of time windows of a standing campaign that the devices answer."),
     ] = None,
     trial_clock: Annotated[
         str | None,
         typer.Option(
             metavar="START,RATE,SINCE",
-            help="Trial clock of the server: the same value as in `serve --trial-clock`.",
+            help="For trials: the clock of the server, with the same value as in `serve --trial-clock`.",
         ),
     ] = None,
     format: FormatOption = None,
     crs: CrsOption = None,
 ) -> None:
-    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all.
+    """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all reports.
 
-    In a standing campaign, simulated devices wait a random time before they send, as real devices do. In other
-    campaigns, simulated devices send immediately.
+    With --windows, for a standing campaign, simulated devices wait a random time before they send a report, as real
+    devices do. Without --windows they send immediately.
     """
     import asyncio
 

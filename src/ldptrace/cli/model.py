@@ -45,12 +45,16 @@ def fit(
     routes: RoutesOption = None,
     off_streets: OffStreetsOption = "auto",
     plan: Annotated[
-        Path | None, typer.Option(help="File of the plan of the collection; needed if the input is tallies.")
+        Path | None,
+        typer.Option(help="File of the plan of the collection; needed if the input files are tallies."),
     ] = None,
     at: AtOption = None,
     remember: RememberOption = "forever",
 ) -> None:
-    """Fit a mobility model to estimates. `ldptrace sample` draws synthetic trips from the file of the model."""
+    """Fit a mobility model to estimates, and write the model to a file.
+
+    The command `ldptrace sample` draws synthetic trips from this file.
+    """
     from ldptrace.cli.collect import read_plan
     from ldptrace.curator import Estimates
     from ldptrace.methods.public import Public

@@ -51,7 +51,7 @@ def backup(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write everything about one campaign into one file. The server may run while the command writes the file."""
+    """Write everything about one campaign into one file. You need not stop the server for this backup."""
     from ldptrace.server import backups
 
     reports = backups.backup(database_of(data, database), name, output, actor=actor())
@@ -63,7 +63,7 @@ def restore(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Restore a campaign from its backup. The server does not count again the reports that the backup contains."""
+    """Restore a campaign from its backup. Reports that the backup contains are not counted again."""
     from ldptrace.server import backups
 
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())
@@ -102,7 +102,7 @@ def token(
         typer.Option(
             min=1,
             max=1_000,
-            help="Number of admission codes of each device, one for each window of a standing campaign.",
+            help="Number of admission codes of each device, one for each time window of a standing campaign.",
         ),
     ] = 1,
     data: DataOption = None,
@@ -190,10 +190,11 @@ def export(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write the files of a published campaign. If the campaign is not published yet, write its plans and tallies.
+    """Write the release of a campaign to files. If the campaign is not published yet, write its plans and tallies.
 
-    A tally is written only if it has enough reports. A standing campaign gets a folder for each published window,
-    named by the first day of the window.
+    The command omits a tally with fewer reports than the campaign requires (`campaign create --min-reports`). For a
+    standing campaign, the command writes one folder for each published time window, named by the first day of the
+    window.
     """
     from ldptrace.server import registry
 

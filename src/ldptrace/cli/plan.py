@@ -66,7 +66,7 @@ def plan(
         bool,
         typer.Option(
             "--for-map",
-            help="Choose the share of users for each question so that it suits a model with a street map "
+            help="Divide the users among the questions in the best way for a model with a street map "
             "(`fit --roads`).",
         ),
     ] = False,
@@ -95,8 +95,8 @@ def plan(
 ) -> None:
     """Write the plan of a collection. The command chooses the grid with the smallest predicted error.
 
-    With --every the plan is a standing plan: each device answers once in every window, until all its answers together
-    have cost the lifetime.
+    With --every the command writes a standing plan: each device answers again in every time window, for example once a
+    week, until its answers have spent the epsilon of --lifetime.
     """
     from ldptrace.cli.synthesize import whole_number
     from ldptrace.curator.planning import TRIP, choose_grid, choose_plan, mostly_noise

@@ -29,7 +29,7 @@ ZoneIdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the names of the zones; by default recognised by its name.",
+        help="Column that holds the names of the zones; by default found by its name.",
     ),
 ]
 
@@ -49,7 +49,8 @@ def matrix(
         str | None,
         typer.Option(
             metavar="hour|period|day",
-            help="Write one matrix for each hour, for each period of the day, or for each day.",
+            help="Write one matrix for each hour, for each period (night, morning, midday, evening), "
+            "or for each day.",
         ),
     ] = None,
     zone_id: ZoneIdOption = None,
@@ -160,8 +161,8 @@ def profile(
     estimates: Annotated[
         Path | None,
         typer.Option(
-            help="File of estimates with answers to the question trips; the page then also shows the "
-            "number of trips per person."
+            help="File of estimates from a plan with the question `trips`; the page then also shows "
+            "the number of trips per person."
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
@@ -234,9 +235,10 @@ def statement(
         typer.Option("--license", help="Licence of the data, preferably the web address of its text."),
     ] = None,
 ) -> None:
-    """Write documents for a release: citation, Croissant metadata, privacy hazards (NIST SP 800-226), registry entry.
+    """Write the documents that accompany a release.
 
-    The registry is the public registry of differential-privacy deployments.
+    The documents are a citation, metadata in the Croissant format, the privacy hazards of NIST SP 800-226, and an entry
+    for the public registry of differential-privacy deployments.
     """
     from ldptrace.products.sample import open_promise
     from ldptrace.products.statement import Operator, write_statement

@@ -36,45 +36,45 @@ FormatOption = Annotated[
     typer.Option(help="Format of the input, such as gpx; by default the program recognises it."),
 ]
 CrsOption = Annotated[
-    str | None, typer.Option(help='Coordinate system of data and bounds, such as "EPSG:4326".')
+    str | None, typer.Option(help='Coordinate system of the trips and of the bounds, such as "EPSG:4326".')
 ]
 OutsideOption = Annotated[
     Outside,
     typer.Option(
-        help="Trips that leave the bounds: cut them at the border, drop them, or clamp (move) their "
-        "outer points to the border."
+        help="What to do with trips that leave the bounds; cut: keep only the parts inside; drop: "
+        "omit these trips; clamp: move outer points to the border."
     ),
 ]
 XOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with x or longitude; by default recognised by its name.",
+        help="Column that holds the x coordinate or longitude; by default found by its name.",
     ),
 ]
 YOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with y or latitude; by default recognised by its name.",
+        help="Column that holds the y coordinate or latitude; by default found by its name.",
     ),
 ]
 TOption = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column with times; by default recognised by its name."),
+    typer.Option(metavar="COL", help="Column that holds the times; by default found by its name."),
 ]
 IdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the trajectory of each point; by default recognised by its name.",
+        help="Column that holds the trajectory id of each point; by default found by its name.",
     ),
 ]
 UserOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column with the user of each trajectory; by default recognised by its name.",
+        help="Column that holds the user id of each trajectory; by default found by its name.",
     ),
 ]
 ZoneOption = Annotated[

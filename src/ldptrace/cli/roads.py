@@ -43,8 +43,7 @@ def roads(
 ) -> None:
     """Describe, draw or convert a road network.
 
-    The command keeps the largest part of the network in which every node can be reached from every other node, and
-    prints how much it omits.
+    The command keeps only the largest connected part of the network, and prints how much of the network it omits.
     """
     from ldptrace.io.atomic import atomic_path
     from ldptrace.roads import explain_roads, read_roads, write_roads

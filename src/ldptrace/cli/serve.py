@@ -79,8 +79,8 @@ def serve(
         str | None,
         typer.Option(
             metavar="START,RATE[,SINCE]",
-            help="For trials: run the server with a clock that shows START at the Unix time SINCE (by "
-            "default now) and is RATE times as fast as a real clock.",
+            help="For trials: use a clock that is RATE times as fast as real time, and that shows "
+            "START at the Unix time SINCE (by default now).",
         ),
     ] = None,
 ) -> None:

@@ -46,7 +46,7 @@ def stream(
         float,
         typer.Option(
             metavar="SECONDS",
-            help="Length of a tick: the seconds between two positions of a traveller in the stream.",
+            help="Seconds between two positions of a traveller (the length of a tick).",
         ),
     ],
     reading: Reading,
@@ -60,7 +60,8 @@ def stream(
     step: Annotated[
         str | None,
         typer.Option(
-            metavar="DURATION", help="Time between two fits of the model, such as 1h; by default 50 ticks."
+            metavar="DURATION",
+            help="Time between two fits of the model, such as 1h; by default 50 times the seconds of --tick.",
         ),
     ] = None,
     remember: Annotated[
@@ -74,8 +75,8 @@ def stream(
     presence: Annotated[
         Literal["hidden", "shown"],
         typer.Option(
-            help="hidden: devices answer at random moments; shown: devices answer after each trip, which "
-            "is not private."
+            help="hidden: devices answer at random moments; shown: devices answer after each trip, "
+            "which reveals when they travel."
         ),
     ] = "hidden",
     area: AreaOption = None,
@@ -99,8 +100,8 @@ def stream(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File for the positions of the synthetic travellers, with one JSON line for each tick; "
-            "- writes to standard output.",
+            help="File for the positions of the synthetic travellers, with one line of JSON for each "
+            "tick (see --tick); - writes to standard output.",
         ),
     ] = None,
     seed: Annotated[
@@ -114,9 +115,9 @@ def stream(
     to: ToOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Simulate a stream: replay real trips in the order of their times, and draw synthetic trips step by step.
+    """Simulate a live collection: replay real trips in time order, and make synthetic trips as reports arrive.
 
-    Each step uses only the reports that arrived before the step.
+    At each moment, the synthetic trips depend only on reports that have already arrived.
     """
     from ldptrace.core.words import count
     from ldptrace.curator.memory import remembered

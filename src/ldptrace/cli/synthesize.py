@@ -71,8 +71,8 @@ BoundsFromDataOption = Annotated[
     bool,
     typer.Option(
         "--bounds-from-data",
-        help="Use the smallest rectangle around the real trips if --bounds is not given; this is not "
-        "private.",
+        help="Without --bounds, use the smallest rectangle around the real trips, which reveals their "
+        "outermost points.",
     ),
 ]
 CountOption = Annotated[
@@ -129,8 +129,8 @@ SeedOption = Annotated[
 UnitOption = Annotated[
     Literal["user", "trip"],
     typer.Option(
-        help="What epsilon protects if a column names the users; user: each user with all trips; "
-        "trip: each single trip."
+        help="What epsilon protects if the input has user ids; user: each user with all trips; trip: "
+        "each single trip."
     ),
 ]
 
@@ -169,8 +169,8 @@ def synthesize(
 ) -> None:
     """Make synthetic trips from real trips, under local differential privacy.
 
-    The command simulates a device for each trajectory. If a column names the users, the command simulates a device
-    for each user, with one trajectory of the user drawn at random.
+    The command simulates one device for each trajectory. If the input has a column of user ids, the command simulates
+    one device for each user, and draws one of the user's trajectories at random.
     """
     from ldptrace.engines.opening import Where
     from ldptrace.io.atomic import is_folder

@@ -22,7 +22,7 @@ EveryOption = Annotated[
     str | None,
     typer.Option(
         metavar="DURATION",
-        help="Make a standing plan: each device answers once in every window of this length, "
+        help="Make a standing plan: each device answers once in every time window of this length, "
         "such as 7d or 12h.",
     ),
 ]
@@ -30,22 +30,23 @@ RecentOption = Annotated[
     str | None,
     typer.Option(
         metavar="DURATION",
-        help="Largest age of a trip that a device may report about, measured at the end of the "
-        "window; by default the length of a window.",
+        help="In a standing plan, largest age that a trip may have at the end of the time window, to "
+        "be reported; by default the length of a window.",
     ),
 ]
 StartOption = Annotated[
     str | None,
     typer.Option(
-        metavar="TIME", help="Time at which the first window starts; by default 1970-01-05T00:00Z, a Monday."
+        metavar="TIME",
+        help="Start of the first time window; by default 1970-01-05T00:00Z, a Monday.",
     ),
 ]
 LifetimeOption = Annotated[
     str | None,
     typer.Option(
         metavar="E",
-        help="Largest epsilon that all answers of a device together may cost; by default the epsilon "
-        "of ten answers.",
+        help="Largest epsilon that one device may spend on all its answers to the standing plan; by "
+        "default enough for ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
@@ -97,7 +98,8 @@ AtOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TIME",
-        help="Time of a tally, such as 2027-03-01; give the option once for each tally, in the same order.",
+        help="Time of a tally, such as 2027-03-01; give --at once for each file of a tally, in the "
+        "order of the files.",
     ),
 ]
 RememberOption = Annotated[

@@ -55,8 +55,8 @@ def compare(
         list[Path] | None,
         typer.Option(
             "--data",
-            help="File of another set of real trips, with its own tables of results; may be given "
-            "several times.",
+            help="Further file of real trips, for which the command writes tables of its own; may be "
+            "given several times.",
         ),
     ] = None,
     grid: Annotated[
@@ -73,8 +73,8 @@ def compare(
         typer.Option(
             "--roads",
             metavar="NETWORK",
-            help="Public road network, for methods NAME+map and for the comparison with the map alone "
-            "and plain routing.",
+            help="Public road network, for methods such as single-report+map and for the rows "
+            "map-alone and plain-routing of the tables.",
         ),
     ] = None,
     tick: Annotated[
@@ -82,8 +82,8 @@ def compare(
         typer.Option(
             "--tick",
             metavar="SECONDS",
-            help="Length of a tick in seconds, to compare the sets also as streams; needed if a method "
-            "is for streams.",
+            help="Also compare where real and synthetic travellers are at each moment, every SECONDS "
+            "seconds; needed for methods of `ldptrace stream`.",
         ),
     ] = None,
     time: Annotated[
@@ -107,8 +107,9 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
     page.
 
-    The comparison includes a fresh sample of the real trips and, with --roads, trips from the map alone and plain
-    routing (shortest paths). An interrupted comparison continues where it stopped.
+    For comparison, the tables also have a row for a random sample of the real trips. With --roads they also have rows
+    for trips that are drawn from the public map without any report, and for shortest paths between the ends of real
+    trips. If you start an interrupted comparison again, it continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
     from ldptrace_lab.compare.runs import Question

@@ -88,7 +88,7 @@ def reproduce(
         typer.Option(
             "--grid",
             metavar="N",
-            help="Number of cells per side of the grid, except in the experiment that varies it; by "
+            help="Number of cells per side of the grid, except in experiments that vary the grid; by "
             "default 6, as in the LDPTrace paper.",
         ),
     ] = None,
@@ -96,7 +96,8 @@ def reproduce(
         Path | None,
         typer.Option(
             "--places",
-            help="Table of the places that the trips of --data visit, for the experiment unmodified-ngram.",
+            help="Table of the places that the trips of --data visit; used by the experiment named "
+            "unmodified-ngram.",
         ),
     ] = None,
     beside: Annotated[
@@ -113,7 +114,7 @@ def reproduce(
     # As the published numbers were measured.
     outside: OutsideOption = "drop",
 ) -> None:
-    """Repeat an experiment of the LDPTrace paper; write results and published values as CSV, JSON and a page."""
+    """Repeat an experiment of the LDPTrace paper; write its results and the paper's values as CSV, JSON and a page."""
     from ldptrace_lab.reproduce import EXPERIMENTS, GENERATED, QUICK_USERS, SCALES, Setup, generated
     from ldptrace_lab.reproduce.page import write_page
     from ldptrace_lab.reproduce.published import SETS
