@@ -1,4 +1,4 @@
-"""The curator's side: reports are added up, counts are de-biased."""
+"""The curator's side: count reports, and compute unbiased estimates from the counts."""
 
 from ldptrace.curator.estimates import Estimate, Estimates
 from ldptrace.curator.tally import Tally

@@ -1,4 +1,4 @@
-"""Answers in broad terms: cells added up to blocks, so that what happens everywhere in a part of the map shows."""
+"""Answers summed over blocks of cells, so that a change in a whole part of the map becomes visible."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ FEW = 40
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Frequencies with standard errors; `group` says which items of the question each is about.
-
-    The errors are those of the randomised answers together with those of who was asked: two steps ask different people.
+    """Frequencies with standard errors; `group` has the group of each item of the question. The errors include the
+    noise of the randomised answers and the random choice of the people who were asked.
     """
 
     estimate: Estimate
@@ -30,7 +29,7 @@ class Answers:
 
     @staticmethod
     def single(estimate: Estimate) -> Answers:
-        """Every item by itself."""
+        """Return the answers for each single item."""
         return Answers(
             estimate,
             estimate.frequencies,
@@ -40,7 +39,8 @@ class Answers:
 
     @staticmethod
     def broad(estimate: Estimate, blocks: int = BLOCKS) -> Answers | None:
-        """Blocks of cells, or the few items that there are; None for questions about moves, which are too many."""
+        """Return the answers for blocks of cells, or for single items if they are few. The result is None for questions
+        about moves, which have too many items."""
         question = estimate.question
         if question.domain == question.n**2 and question.n > blocks:
             i, j = np.divmod(np.arange(question.domain), question.n)
@@ -57,7 +57,7 @@ class Answers:
         )
 
     def words(self, number: int) -> str:
-        """What one of the answers is about."""
+        """Return in words what an answer is about."""
         items = np.flatnonzero(self.group == number)
         first = item_words(self.estimate.question, int(items[0]))
         if len(items) == 1:
@@ -66,6 +66,6 @@ class Answers:
 
 
 def _variances(estimate: Estimate) -> Floats:
-    """Squared errors of shares among people who were drawn at random."""
+    """Return the variances of shares among people who were drawn at random."""
     inside = np.clip(estimate.frequencies, 0.0, 1.0)
     return estimate.std_errors**2 + inside * (1 - inside) / max(estimate.users, 1)

@@ -1,9 +1,9 @@
-"""Changes beyond noise: the answers of the last steps beside those of the steps before.
+"""Find changes that are larger than noise: compare the answers of the last steps with those of the steps before.
 
 For every question and for each of the last few steps as a possible beginning, the answers since then are compared with
-those before, item by item and in broad terms, up to a factor: how many devices have a trip is no change of where they
-go. Without a change the squared differences in standard errors add up to a chi-squared number, so that how unlikely
-they are is known.
+those before, item by item and in broad terms, up to a factor, because a change in the number of trips is not a change
+in where they go. Without a change, the sum of the squared differences in standard errors has a chi-squared
+distribution, which gives the probability of the observed sum.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ RARE, LARGE = 1 / 20, 1 / 3
 
 @dataclass(frozen=True)
 class Change:
-    """Answers to a question that are not what they were: since when, where most, and how unlikely by chance.
+    """A change in the answers to a question: when it began, which item changed most, and how likely it is by chance.
 
-    `before` and `after` are answers per device; those before are scaled to as many trips as there are now. `chance` is
-    how likely noise alone shows as much in any of the comparisons of one step, at most: all of them are counted.
+    `before` and `after` are answers per device; `before` is scaled to the present number of trips. `chance` is an upper
+    bound on the probability that noise alone gives such a difference in any of the comparisons of one step.
     """
 
     question: str
@@ -59,7 +59,7 @@ class Change:
         )
 
     def chance_words(self, steps: str) -> str:
-        """How unlikely noise alone is to have it named.
+        """Return in words how likely noise alone gives this change.
 
         >>> Change("start", 0.0, 0, "cell 0,0", 0.1, 0.2, 0.0123).chance_words("weeks")
         'by chance in 1 of 81 weeks'
@@ -70,7 +70,7 @@ class Change:
 
 
 def moment_words(time: float) -> str:
-    """A moment in words: seconds of a clock of its own, or a date, where seconds count from 1970.
+    """Return a time in words: a date if seconds count from 1970, otherwise seconds.
 
     >>> moment_words(3900.0), moment_words(1772436600.0)
     ('3,900 s', '2026-03-02 07:30 UTC')
@@ -82,7 +82,7 @@ def moment_words(time: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The tally of a step until `time`, and the weight that it had when it was new."""
+    """The tally of a step that ended at `time`, and the weight of the step when it was new."""
 
     time: float
     tally: Tally
@@ -94,9 +94,8 @@ class Step:
 
 
 class Watch:
-    """Takes the tallies of steps and names changes; keeps the last few steps only.
-
-    Nothing is named in the first `warm_up` steps: those that are not complete, because long trips have not ended yet.
+    """Finds changes in the tallies of steps, and stores only the last few steps. No change is reported in the first
+    `warm_up` steps, which are incomplete because long trips have not ended yet.
     """
 
     def __init__(self, plan: Plan, warm_up: int = 0) -> None:
@@ -107,7 +106,7 @@ class Watch:
         self._chances: Floats = np.ones(1)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
-        """One more step, until `time`: what has changed, the clearest question first."""
+        """Add a step that ended at `time`, and return the changes, the clearest first."""
         self._recent.append(Step(time, tally, weight))
         self._steps += 1
         self._chances = np.ones(1)
@@ -135,20 +134,19 @@ class Watch:
         return tuple(replace(change, chance=min(tests * change.chance, 1.0)) for _, change in ordered)
 
     def copy(self) -> Watch:
-        """The same steps, to which others are added."""
+        """Return a copy to which other steps can be added."""
         other = copy(self)
         other._recent = self._recent.copy()
         return other
 
     @property
     def since_change(self) -> Sums:
-        """All steps that are kept: after a change was named, those since it."""
+        """Return the sum of all stored steps; after a change, these are the steps since the change."""
         return reduce(Sums.__add__, (step.sums for step in self._recent))
 
     def believed(self, sums: Sums, half_life: float) -> Sums:
-        """What a memory with that half-life holds, weighted by how likely it is that nothing has changed since.
-
-        Its answers are the mean over all steps that may have begun a change: of those since then, as often as it did.
+        """Return the sums of a memory with this half-life, where old steps count less if a change is likely. The result
+        is the mean over all possible beginnings of a change, weighted by their probabilities.
         """
         steps = list(reversed(self._recent))[: len(self._chances) - 1]
         own = [step.sums.aged(2 ** ((step.time - steps[0].time) / half_life)) for step in steps]
@@ -162,7 +160,7 @@ class Watch:
         return found
 
     def _sides(self, count: int) -> tuple[float, Estimates, Estimates]:
-        """When the last `count` steps began, the answers of the steps before, and theirs."""
+        """Return when the last `count` steps began, the answers of the steps before, and the answers of these steps."""
         steps = list(self._recent)
         earlier, later = steps[-count - BEFORE : -count], steps[-count:]
         before, after = (
@@ -173,18 +171,19 @@ class Watch:
 
 
 def _evidence(before: Estimates, after: Estimates) -> float:
-    """The logarithm of how much likelier the quarters of the map are with a change than without."""
+    """Return the logarithm of the likelihood ratio of a change to no change, from the answers for quarters of the
+    map."""
     return sum(pair.evidence for pair in _compared(before, after, QUARTERS) if pair.on_map)
 
 
 def _shares(logs: Floats) -> Floats:
-    """Chances, by the logarithms of their odds."""
+    """Return probabilities from the logarithms of weights."""
     odds = np.exp(logs - logs.max())
     return odds / odds.sum()
 
 
 def level_changes(points: Sequence[tuple[float, float] | None]) -> list[int]:
-    """Places at which a number, given with its standard error, differs from the one before beyond noise.
+    """Return the positions in a series at which a number differs from the number before by more than noise.
 
     >>> level_changes([(0.5, 0.01), (0.51, 0.01), (0.6, 0.01), None])
     [2]
@@ -216,7 +215,7 @@ class _Compared:
 
     @cached_property
     def misfit(self) -> float:
-        """What is left when both are the same answers, each times a factor: the smaller axis of the cloud of pairs."""
+        """Return the squared difference that remains if one set of answers is scaled to fit the other."""
         old = self.before.frequencies / self.before.std_errors
         new = self.after.frequencies / self.after.std_errors
         axes = np.linalg.eigvalsh(np.array([[old @ old, old @ new], [old @ new, new @ new]]))
@@ -234,7 +233,8 @@ class _Compared:
 
     @property
     def evidence(self) -> float:
-        """Of a change of normal size (`LARGE`, in shares of the answers) against none, as a logarithm."""
+        """Return the logarithm of the likelihood ratio of a change of normal size (`LARGE`, as a share of the answers)
+        to no change."""
         noise = self.before.std_errors**2 + self.after.std_errors**2
         size = LARGE**2 * float(np.mean(self.after.frequencies**2 / noise))
         return (self.misfit * size / (1 + size) - self.freedom * math.log1p(size)) / 2
@@ -255,15 +255,15 @@ class _Compared:
 
 
 def _compared(before: Estimates, after: Estimates, view: View) -> list[_Compared]:
-    """The answers to all questions that were asked before and after."""
+    """Return the answers to all questions that were asked both before and after."""
     asked = [name for name in before if before[name].users and after[name].users]
     pairs = [(view(before[name]), view(after[name])) for name in asked]
     return [_Compared(old, new) for old, new in pairs if old is not None and new is not None]
 
 
 def _named(compared: Sequence[_Compared], since: float) -> list[Change]:
-    """Questions whose answers changed, with the chance of that one comparison; or, where only all of them together say
-    so, the one that says most."""
+    """Return the questions whose answers changed, each with its probability by chance. If only all questions together
+    show a change, return the question that contributes most."""
     from scipy.special import chdtrc
 
     if not compared:

@@ -25,10 +25,10 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """For each item of one question: the estimated number of users per user asked who hold it.
+    """For each item of one question, the estimated share of the users asked whose true answer has the item.
 
-    Unbiased, hence sometimes negative. `nulls` is the estimate for "no item" where the randomizer has nulls: empty
-    places per user asked, with the standard error `nulls_error`.
+    Estimates are unbiased, so some are negative. If the randomizer has nulls (outputs for "no item"), `nulls` is the
+    estimated number of empty places per user asked, with the standard error `nulls_error`.
     """
 
     question: Question
@@ -160,8 +160,8 @@ def _estimate(question: Question, found: dict[str, Any]) -> Estimate:
 def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float) -> float:
     """Standard error of the estimated number of empty places per user, `nulls`.
 
-    A report names several outputs at once, so their noise is not independent. Users with an empty place are a sample:
-    at worst, each has all places empty or none, and so it is assumed.
+    A report names several outputs at once, so their noise is not independent. The error also includes the random choice
+    of users; the worst case is assumed, in which a user has either all places empty or none.
     """
     most = channel.capacity * reports / users
     empty = min(max(nulls / most, 0.0), 1.0)
@@ -171,7 +171,7 @@ def nulls_error(channel: Randomizer, reports: float, users: float, nulls: float)
 
 
 def _variance(channel: Randomizer, empty: int) -> float:
-    """Variance of one report's estimate of its empty places, given their number."""
+    """Return the variance of the estimate from one report, given the number of empty places."""
     p, q = (float(value) for value in channel.probabilities)
     filled = channel.capacity - empty
     mean = empty * p + filled * q
@@ -179,7 +179,7 @@ def _variance(channel: Randomizer, empty: int) -> float:
 
 
 def _pairs(channel: Randomizer, empty: int, p: float) -> float:
-    """Expected pairs of nulls that a report names: a pair with a null of the user's own, and other pairs."""
+    """Return the expected number of pairs of nulls that a report names, for a user with this number of empty places."""
     if not isinstance(channel, PrivSet) or channel.size < 2:
         return 0.0
     outputs, size, most = channel.outputs, channel.size, channel.capacity

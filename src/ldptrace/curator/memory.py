@@ -1,9 +1,8 @@
-"""What a standing collection remembers: tallies of steps, added up so that older ones count less.
+"""The memory of a standing collection: tallies of steps are added up with weights, and older steps count less.
 
-A report of age a has the weight 2^(-a / h). Several half-lives h are carried along, none at all among them; the one in
-use is the one under which the past has best predicted the raw answers of the next step. The noise of these answers is
-common to all candidates, so that choosing costs nothing, and it is post-processing. How many devices have a trip may
-change all the time, so that answers are compared up to a factor.
+A report of age a has the weight 2^(-a / h). Several half-lives h are tried at once, also an infinite one. The half-life
+in use is the one with which past steps best predicted the answers of the next step. This choice uses only randomised
+answers, so it costs no epsilon. Answers are compared up to a factor, because the number of devices with a trip changes.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ QUARTERS = 2
 
 
 def remembered(text: str) -> Remember:
-    """What `--remember` says: auto, forever, or a half-life as a duration, here in seconds.
+    """Parse the option `--remember`: auto, forever, or a half-life as a duration, which is returned in seconds.
 
     >>> remembered("auto"), remembered("90min")
     ('auto', 5400.0)
@@ -53,10 +52,8 @@ def remembered(text: str) -> Remember:
 
 
 class Memory:
-    """Takes the tallies of steps in the order of their times, and gives the estimates of now.
-
-    Its size does not depend on how many steps there were. Windows of a collection are complete when they close, so
-    that the second can be compared with the first; where the first steps are not, `warm_up` says how many.
+    """Takes the tallies of steps in order, and computes the present estimates. Its size does not depend on the number
+    of steps. `warm_up` is the number of first steps that are incomplete; windows of a campaign are always complete.
     """
 
     def __init__(self, plan: Plan, step: float, remember: Remember = "auto", *, warm_up: int = 0) -> None:
@@ -80,9 +77,8 @@ class Memory:
     def of(
         plan: Plan, steps: Sequence[tuple[float, Tally]], remember: Remember = "auto"
     ) -> tuple[Memory, tuple[Change, ...]]:
-        """A memory of tallies with their times, in any order, and all changes that were named on the way.
-
-        A step is as long as the middle one of the times between two tallies.
+        """Make a memory of tallies with their times, in any order, and return it with all changes. The length of a step
+        is the median time between two tallies.
         """
         ordered = sorted(steps, key=lambda step: step[0])
         gaps = sorted(b[0] - a[0] for a, b in pairwise(ordered) if b[0] > a[0])
@@ -91,9 +87,8 @@ class Memory:
         return memory, tuple(found)
 
     def add(self, tally: Tally, time: float, weight: float = 1.0) -> tuple[Change, ...]:
-        """Count one more step, whose reports had come in by `time`, and name what has changed beyond noise.
-
-        The best `weight` of a step is the share of its devices that had a trip: the others only add noise.
+        """Add a step that ended at `time`, and return the changes that are larger than noise. The best `weight` of a
+        step is the share of its devices that had a trip, because the others only add noise.
         """
         if tally.plan_id not in (self.plan.id, *self.plan.ancestors):
             raise InputError(
@@ -121,14 +116,14 @@ class Memory:
         return changes
 
     def copy(self) -> Memory:
-        """The same memory, which goes on by itself."""
+        """Return an independent copy of the memory."""
         other = copy(self)
         other._sums, other._misfits, other._watch = list(self._sums), self._misfits.copy(), self._watch.copy()
         return other
 
     @property
     def half_life(self) -> float:
-        """The half-life in use, in seconds; infinite where nothing is forgotten."""
+        """The half-life in use, in seconds, or infinity if old steps keep their weight."""
         return self.candidates[self._chosen]
 
     @property
@@ -138,7 +133,7 @@ class Memory:
 
     @property
     def sums(self) -> Sums:
-        """What is remembered now; where memory is automatic, steps before a likely change count less."""
+        """The present weighted sums. If the half-life is automatic, steps before a likely change count less."""
         chosen = self._sums[self._chosen]
         return chosen if len(self.candidates) == 1 else self._watch.believed(chosen, self.half_life)
 
@@ -149,19 +144,18 @@ class Memory:
 
     @property
     def effective(self) -> float:
-        """How many reports that count fully would say as much."""
+        """The effective number of reports."""
         return self.sums.effective
 
     @property
     def estimates(self) -> Estimates:
-        """The estimates of now."""
+        """The present estimates."""
         return Estimates.from_sums(self.plan, 0, self.sums)
 
 
 def _prediction_misfit(new: Estimates, past: Estimates) -> float:
-    """Squared misfit of what the past says about the answers of a step, in their own errors, up to a factor.
-
-    In broad terms: a model smooths what single items say, and so does a sum of them.
+    """Return the squared error with which past steps predict the answers of a step, in standard errors and up to a
+    factor. Answers are summed over blocks, because a model also smooths over single items.
     """
     found = 0.0
     for name, seen in new.items():
@@ -175,7 +169,8 @@ def _prediction_misfit(new: Estimates, past: Estimates) -> float:
 
 
 def _scaled_misfit(seen: Answers, expected: Floats) -> float:
-    """Sum of squared misfits in standard errors, the expected answers times the factor that suits best."""
+    """Return the sum of squared errors, in standard errors, after the expected answers are scaled by the best
+    factor."""
     values, against = seen.frequencies / seen.std_errors, expected / seen.std_errors
     size = float(against @ against)
     factor = float(values @ against) / size if size > 0 else 0.0

@@ -1,6 +1,5 @@
-"""Batches of report bytes -> tally, at wire speed. One bad report costs itself, never its batch.
-
-The kernel repeats in compiled form what `ldptrace.protocol.reports.read_report` says; tests keep them equal.
+"""Count batches of reports with compiled code. A bad report does not affect the other reports of its batch. The
+compiled code does the same as `ldptrace.protocol.reports.read_report`; tests compare the two.
 """
 
 from __future__ import annotations
@@ -152,10 +151,8 @@ Layout = tuple[Ints, Ints, Ints]
 
 
 def _layout(plan: Plan, number: int) -> Layout:
-    """Where things are in a report, for the kernel.
-
-    One row per slot, in the order of `_AT` to `_FIRST`. For each group where its rows begin and end, and the byte
-    after its payload.
+    """Return the layout of a report, for the compiled code: one row per slot, with the columns `_AT` to `_FIRST`; for
+    each group, where its rows begin and end; and for each group, the byte after its payload.
     """
     round_ = plan.rounds[number]
     base = ragged.offsets_of([ask.randomizer.outputs for ask in round_.asks])
@@ -174,7 +171,7 @@ def _layout(plan: Plan, number: int) -> Layout:
 
 
 def _reading(channel: Randomizer) -> tuple[int, int, int, int, int]:
-    """Bytes, how to read them, outputs, size and bytes per item."""
+    """Return the number of bytes, how to read them, outputs, size and bytes per item."""
     size = channel.payload_bytes
     if isinstance(channel, PrivSet):
         if channel.lists_items:
@@ -186,9 +183,8 @@ def _reading(channel: Randomizer) -> tuple[int, int, int, int, int]:
 
 
 class _IdTable:
-    """Ids of counted reports in an open hash table. The hash is keyed: nobody can choose ids that collide.
-
-    An empty place holds zeros; whether the id of all zeros was seen is kept apart, in `zero`.
+    """Ids of counted reports in an open hash table. The hash has a secret key, so that nobody can choose ids that
+    collide. An empty place holds zeros; `zero` records whether the id of all zeros was counted.
     """
 
     def __init__(self) -> None:
@@ -198,7 +194,7 @@ class _IdTable:
         self.table = np.zeros((1 << 10, 2), dtype=np.uint64)
 
     def make_room(self, more: int) -> None:
-        """At most half of the places are taken after `more` ids came in."""
+        """Enlarge the table so that at most half of it is filled after `more` ids are added."""
         places = len(self.table)
         while 2 * (self.used + more) > places:
             places *= 2
@@ -221,7 +217,7 @@ class _IdTable:
 
 @kernel
 def _insert(first, second, table, zero, key):  # type: ignore[no-untyped-def]
-    """Whether the id is new; it is in the table afterwards."""
+    """Add an id to the table, and return whether it is new."""
     if first == 0 and second == 0:
         new = zero[0] == 0
         zero[0] = 1
@@ -248,7 +244,7 @@ def _insert_all(ids, table, zero, key):  # type: ignore[no-untyped-def]
 
 @kernel
 def _word(data, start):  # type: ignore[no-untyped-def]
-    """Eight bytes as the machine's own (little-endian) integer."""
+    """Return eight bytes as a little-endian integer."""
     word = np.uint64(0)
     for at in range(8):
         word |= np.uint64(data[start + at]) << np.uint64(8 * at)
@@ -302,7 +298,7 @@ def _count_slot(data, start, length, how, size, width, counts, first, lanes):  #
 
 @kernel
 def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
-    """Move what the lanes have counted to the counters."""
+    """Add the counts in the lanes to the counters, and set the lanes to zero."""
     for row in range(len(slots)):
         if slots[row, _HOW] == _BITS or slots[row, _HOW] == _BITS_OF_SIZE:
             for item in range(slots[row, _OUTPUTS]):
@@ -314,7 +310,7 @@ def _empty_lanes(slots, counts, lanes):  # type: ignore[no-untyped-def]
 
 @kernel
 def _problem(data, start, size, prefix, round_number, window, slots, groups, ends):  # type: ignore[no-untyped-def]
-    """Number of the first problem of a report, 0 if it has none; the order is the protocol's."""
+    """Return the number of the first problem of a report, in the order of the protocol, or 0 if it has none."""
     if data[start] != VERSION:
         return _UNKNOWN_VERSION
     for at in range(len(prefix)):
@@ -342,7 +338,7 @@ def _problem(data, start, size, prefix, round_number, window, slots, groups, end
 def _receive(  # type: ignore[no-untyped-def]
     data, size, prefix, round_number, window, slots, groups, ends, counts, members, table, zero, key, codes
 ):
-    """Check and count every whole report; returns how many were counted."""
+    """Check and count every complete report, and return how many were counted."""
     counted = 0
     lanes = np.zeros((len(slots), max(1, slots[:, _LENGTH].max())), dtype=np.uint64)
     for row in range(len(data) // size):

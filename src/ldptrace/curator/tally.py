@@ -1,8 +1,10 @@
-"""Counts per question: all that the curator keeps of the reports. A monoid, so any engine can add it up.
+"""Counts of items per question, which are all that the curator stores of the reports. Tallies can be added in any
+order.
 
-Does a tally look as honest devices make it? An honest report names an item with a probability between q and p, and
-groups are drawn by the public shares. Counts outside these ranges, beyond what chance allows, come from clients that do
-not follow the plan. Lies inside the ranges look like data; SECURITY.md says how far they can go.
+The function `findings` looks for counts that honest devices do not produce. An honest report names an item with a
+probability between q and p, and groups are drawn by the public shares. Counts outside these ranges, beyond what chance
+allows, come from clients that do not follow the plan. False reports inside the ranges cannot be recognised; SECURITY.md
+states how much they can change.
 """
 
 from __future__ import annotations
@@ -136,13 +138,13 @@ class Sums:
 
     @staticmethod
     def of(tally: Tally) -> Sums:
-        """Of one tally, which counts fully."""
+        """Make the sums of one tally with weight 1."""
         users = tuple(float(users) for users in tally.users)
         counts = tuple(counts.astype(np.float64) for counts in tally.counts)
         return Sums(counts, tuple(float(reports) for reports in tally.reports), users, users)
 
     def aged(self, weight: float) -> Sums:
-        """All of it with that weight."""
+        """Return the sums multiplied by a weight."""
         return Sums(
             tuple(weight * counts for counts in self.counts),
             tuple(weight * reports for reports in self.reports),
@@ -165,7 +167,7 @@ class Sums:
         )
 
     def of_ask(self, number: int) -> tuple[Floats, float, float, float]:
-        """Counts, reports and users of one question, and how many users who count fully would say as much."""
+        """Return counts, reports, users and the effective number of users of one question."""
         users, squares = self.users[number], self.squares[number]
         effective = users**2 / squares if squares > 0 else 0.0
         return self.counts[number], self.reports[number], users, effective
@@ -198,7 +200,8 @@ class Finding:
 
 
 def findings(plan: Plan, tally: Tally) -> list[Finding]:
-    """Everything in the tally that honest devices do not produce; empty with probability 1 - ALPHA.
+    """Return all counts that honest devices do not produce. If all devices are honest, the list is empty with
+    probability 1 - ALPHA.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> plan = Plan.single_report(Grid((0, 0, 6, 6), 6), 1.0)
@@ -226,7 +229,8 @@ def findings(plan: Plan, tally: Tally) -> list[Finding]:
 
 
 def _items(ask: Ask, counts: list[int], reports: int) -> Iterator[tuple[str, int, float, float, float]]:
-    """Each count: what it is, its value, the lowest and highest honest mean, a bound on its variance."""
+    """Yield for each count what it counts, its value, the lowest and highest mean with honest devices, and a bound on
+    its variance."""
     p, q = (float(value) for value in ask.randomizer.probabilities)
     spread = reports * max(p * (1 - p), q * (1 - q), 0.25 if q < 0.5 < p else 0.0)
     for item, count in enumerate(counts):

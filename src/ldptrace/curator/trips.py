@@ -1,6 +1,5 @@
-"""How many trips people make, from the question `trips`; and numbers of trips in a population that somebody names.
-
-The classes 4 to 5 and 6 or more do not say how many trips exactly, so that is assumed, and said.
+"""Estimate how many trips people make, from the question `trips`, and the number of trips in a given population. The
+classes "4 to 5" and "6 or more" need an assumption, which is stated with the result.
 """
 
 from __future__ import annotations
@@ -44,21 +43,22 @@ class TripsPerPerson:
 
     @property
     def assumption(self) -> str:
-        """What is assumed of the classes that are not one number."""
+        """The assumption about the classes "4 to 5" and "6 or more", in words."""
         return (
             f"assumed: {CLASSES[-1]} or more trips are {self.open_mean:g} on average, "
             f"{CLASSES[-2]} to {CLASSES[-1] - 1} are {_middle():g}"
         )
 
     def in_population(self, people: float) -> tuple[float, float, float]:
-        """Trips of a number of people, if those who were asked are like them: the estimate and its interval."""
+        """Return the number of trips of a population with its interval, if the people who were asked represent the
+        population."""
         if not (math.isfinite(people) and people > 0):
             raise InputError(f"a population is a positive number of people, got {people!r}")
         low, high = self.interval
         return self.value * people, low * people, high * people
 
     def words(self, people: float | None = None) -> list[str]:
-        """What is known, what is assumed, and what the numbers are about."""
+        """Return the result in words, with its assumption."""
         low, high = self.interval
         said = [f"{self.value:.2f} trips per person ({low:.2f} to {high:.2f}; {self.assumption})."]
         if people is not None:
@@ -71,7 +71,8 @@ class TripsPerPerson:
 
 
 def trips_per_person(estimates: Estimates, open_mean: float = OPEN) -> TripsPerPerson | None:
-    """The mean number of trips, where somebody was asked; `open_mean` is assumed of those in the open class."""
+    """Estimate the mean number of trips, or return None if nobody was asked. `open_mean` is the assumed mean of the
+    class "6 or more"."""
     found = estimates.get("trips")
     if found is None or found.users == 0:
         return None
@@ -94,7 +95,7 @@ def _middle() -> float:
 
 
 def _error(found: Estimate, numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Noise of the reports, in which all classes and none add up to a constant; and people are a sample."""
+    """Return the standard error, from the noise of the reports and the random choice of people."""
     assert isinstance(found.question, Trips)
     outputs = len(numbers) + 1
     spread = float((numbers**2).sum() - numbers.sum() ** 2 / outputs) * outputs / (outputs - 1)

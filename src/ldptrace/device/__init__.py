@@ -1,4 +1,5 @@
-"""What runs on a person's own device: plan + trajectory -> one randomised report. Standard library only.
+"""The code of a device, which turns a plan and a trajectory into one randomised report. It needs only the standard
+library.
 
 >>> from ldptrace.device import Reporter
 >>> from ldptrace.protocol.grid import Grid

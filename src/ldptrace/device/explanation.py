@@ -1,4 +1,4 @@
-"""What is about to leave the device, for the person whose device it is."""
+"""Explain to a person what the device sends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ldptrace.protocol.words import item_words, standing_promise
 
 
 def explain_ledger(ledger: Ledger, plan: Plan, now: float) -> list[str]:
-    """What was given, what is left, and when the next answer to this plan is due.
+    """Explain how much epsilon is spent and left, and when the next answer to this plan is due.
 
     >>> import tempfile
     >>> from ldptrace.protocol.grid import Grid
@@ -64,7 +64,7 @@ def _due(plan: Plan, standing: Standing, row: Acceptance, left: Fraction, now: f
 
 
 def moment_words(unix: int) -> str:
-    """A Unix time for people.
+    """Return a Unix time as readable text.
 
     >>> moment_words(1762128005)
     '2025-11-03T00:00:05Z'
@@ -76,7 +76,7 @@ def moment_words(unix: int) -> str:
 
 
 def explain_asking(plan: Plan, number: int) -> list[str]:
-    """What this round asks, before anything is drawn.
+    """Explain what a round asks, before anything is drawn.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> explain_asking(Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0), 0)[1][-21:]
@@ -106,7 +106,7 @@ def explain_asking(plan: Plan, number: int) -> list[str]:
 
 
 def explain_report(plan: Plan, data: bytes) -> list[str]:
-    """What the bytes of this report say, in words."""
+    """Explain the bytes of a report in words."""
     report = Report.decode(data)
     lines = [
         f"The message, {len(data)} bytes: {data.hex()}",
@@ -135,7 +135,7 @@ def _when(plan: Plan) -> list[str]:
 
 
 def _not_sent(round_: Round) -> str:
-    """What stays here; a plan that asks about time sends something of it, and says so."""
+    """Explain what stays on the device. This depends on whether the plan asks about time."""
     if not any(ask.question.about_time for ask in round_.asks):
         return "Points, times and names are not sent."
     return "Points, names and exact times are not sent; hours and speeds are asked below."
@@ -147,13 +147,13 @@ def _question(ask: Ask) -> str:
 
 
 def _habit(channel: Randomizer) -> str:
-    """How often the true answer is given."""
+    """Explain how often the report contains the true answer."""
     p, q = (float(value) for value in channel.probabilities)
     return f"a true one is named with probability {p:.3f}, an untrue one with {q:.3f}"
 
 
 def _promise(plan: Plan, round_: Round) -> list[str]:
-    """The guarantee in odds, which need no knowledge of logarithms."""
+    """Explain the privacy guarantee with odds, without logarithms."""
     if not round_.padded:
         return ["NOT PRIVATE: the size of the message depends on your trajectory."]
     ratio = float(round_.spent.exp())

@@ -1,7 +1,6 @@
-"""Trips in GPX and GeoJSON files, by the standard library alone: for devices that have nothing else.
-
-What a file's points are is never an error: what cannot be read as points has none, and is answered like every other
-trajectory. Only the kind of the file matters, by the end of its name.
+"""Read trips from GPX and GeoJSON files with the standard library. The content of a file never raises an error, because
+an error could reveal something about the trip. A file without readable points is answered like a trip without points.
+The extension of the file decides its format.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ Json = Any
 
 
 class Trips(Record):
-    """Trips, and the coordinates that all their files name: None if they name none, or different ones."""
+    """Trips, and the coordinate system that all files name, or None if they name none or different ones."""
 
     recordings: tuple[Recording, ...]
     crs: str | None
 
 
 def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
-    """The trips of files; each segment of a GPX track and each line of GeoJSON is one."""
+    """Read the trips of files. Each segment of a GPX track and each line of GeoJSON is a trip."""
     recordings: list[Recording] = []
     systems: set[str | None] = set()
     for path in paths:
@@ -53,7 +52,7 @@ def read_trips(paths: Sequence[str | os.PathLike[str]]) -> Trips:
 
 
 def gpx_trips(data: bytes) -> list[Recording]:
-    """The segments of all tracks; none where this is not well-formed or declares a document type.
+    """Return the segments of all tracks, or none if the document is not well-formed or declares a document type.
 
     >>> segment = b'<trkseg><trkpt lat="1" lon="2"><time>2026-01-01T00:00:00Z</time></trkpt></trkseg>'
     >>> gpx_trips(b"<gpx><trk>" + segment + b"</trk></gpx>")[0].arrival
@@ -68,7 +67,7 @@ def gpx_trips(data: bytes) -> list[Recording]:
 
 
 class _Gpx:
-    """What was read of a document so far."""
+    """The part of a document that was read so far."""
 
     def __init__(self) -> None:
         self.trips: list[Recording] = []
@@ -111,14 +110,14 @@ class _Gpx:
             self.trips.append(Recording(self._points, self._time))
 
     def _own(self, qualified: str) -> str:
-        """The name of an element; elements of extensions, which may have the same names, have none here."""
+        """Return the name of an element, or an empty name for an element of an extension."""
         namespace, _, name = qualified.rpartition(" ")
         self._namespace = namespace if self._namespace is None else self._namespace
         return name if namespace == self._namespace else ""
 
 
 def geojson_trips(data: bytes) -> list[Recording]:
-    """The lines of a document, and single points; none where this is no JSON.
+    """Return the lines and single points of a document, or none if it is not JSON.
 
     >>> geojson_trips(b'{"type":"LineString","coordinates":[[1,2],[3,4]]}')[0].points
     [(1.0, 2.0, nan), (3.0, 4.0, nan)]
@@ -133,7 +132,7 @@ def geojson_trips(data: bytes) -> list[Recording]:
 
 
 def geojson_crs(data: bytes) -> str | None:
-    """WGS84, unless a member `crs` (GeoJSON of 2008) says otherwise; None where that names nothing.
+    """Return WGS84, or the system in the member `crs` (GeoJSON of 2008), or None if `crs` names no system.
 
     >>> geojson_crs(b'{"features":[]}'), geojson_crs(b'{"crs":null}')
     ('EPSG:4326', None)
@@ -154,7 +153,7 @@ def _document(data: bytes) -> Json:
 
 
 def _integer(digits: str) -> float:
-    """Python reads no integers of thousands of digits; as coordinates they are infinite."""
+    """Parse an integer. An integer with thousands of digits, which Python refuses, becomes infinite."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 
@@ -186,7 +185,8 @@ def _recording(points: list[Json], times: list[Json]) -> Recording:
 
 
 def unix_time(value: object) -> float:
-    """Unix time of an ISO 8601 date (UTC where it names no zone), of seconds or of milliseconds; NaN for what is none.
+    """Return the Unix time of an ISO 8601 date (UTC if it names no zone), of seconds or of milliseconds, or NaN for
+    anything else.
 
     >>> unix_time("1970-01-01T01:00:00+01:00"), unix_time(1.7e12), unix_time("noon")
     (0.0, 1700000000.0, nan)
@@ -202,7 +202,7 @@ def unix_time(value: object) -> float:
 
 
 def own_clock(unix: float) -> float:
-    """A Unix time as this device's own clock showed it; times of a day are local already.
+    """Convert a Unix time to the local clock of the device. Times of a day are not changed.
 
     >>> own_clock(8.5 * 3600)
     30600.0

@@ -1,15 +1,15 @@
-"""What this person has already said, and to which plan.
+"""The ledger: which plans a person has answered, and how much epsilon the answers cost.
 
-A report is written here before anyone can send it. After a crash the same bytes are there to be sent again;
-a fresh draw would be a second answer, and two answers tell more than one.
+A report is stored in the ledger before it can be sent. After a crash, the same bytes are sent again; a new draw would
+be a second answer, and two answers reveal more than one.
 
-Plans of one chain share one budget: the first answer costs the whole epsilon, later rounds nothing more. That
-is safe only while all answers are rounds of one plan, whose rounds together spend at most its epsilon. A curator
-can publish several continuations of one plan, each within its epsilon; so a plan is answered only when every
-earlier answer under its root was given to a plan of its own chain.
+Plans of one chain share one budget: the first answer costs the whole epsilon, later rounds nothing more. This is safe
+only if all answers are rounds of one plan, whose rounds together cost at most its epsilon. A curator could publish
+several plans that continue the same first round. So a device answers a plan only if all its earlier answers with the
+same first round belong to the chain of this plan.
 
-A standing plan has one row here, however many of its windows were answered: the phase that was drawn once, the last
-window, and the number of answers, each of which costs epsilon.
+A standing plan has one entry: its phase, which is drawn once, the last window, and the number of answers, each of which
+costs epsilon.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DEFAULT_LIMIT = "5"
 
 
 class Entry(Record):
-    """One answered round. `report` (base64) stays until it was sent."""
+    """One answered round. `report` (base64) is stored until it is sent."""
 
     root: str
     epsilon: str
@@ -52,7 +52,7 @@ class Entry(Record):
 
 
 class Acceptance(Record):
-    """A standing plan that this person takes part in. `window` is the last one that is over for this device."""
+    """A standing plan that the person takes part in. `window` is the last window that was handled."""
 
     plan: str
     epsilon: str
@@ -82,19 +82,20 @@ class _Book(Record):
 
     @property
     def spent(self) -> Fraction:
-        """Every chain of plans costs its epsilon once, every answer to a standing plan its epsilon."""
+        """Epsilon of all answers: each chain of plans costs its epsilon once, and each answer to a standing plan costs
+        its epsilon."""
         once = {entry.root: Fraction(entry.epsilon) for entry in self.entries}
         return sum((*once.values(), *(row.given for row in self.standing)), Fraction(0))
 
     def under(self, root: str) -> tuple[Entry, ...]:
-        """The answers to plans with this root: rounds of one chain."""
+        """Return the answers to plans with this first round (root)."""
         return tuple(entry for entry in self.entries if entry.root == root)
 
     def accepted(self, plan: Plan) -> Acceptance | None:
         return next((row for row in self.standing if row.plan == plan.id), None)
 
     def with_standing(self, new: Acceptance) -> _Book:
-        """The book with this row, in place of an earlier one for the same plan."""
+        """Return the ledger with this entry, which replaces an earlier entry for the same plan."""
         if all(row.plan != new.plan for row in self.standing):
             return self.changed(standing=(*self.standing, new))
         return self.changed(standing=tuple(new if row.plan == new.plan else row for row in self.standing))
@@ -233,7 +234,7 @@ class Ledger:
                 self._write(changed)
 
     def _accept(self, plan: Plan, now: float, source: Source | None = None) -> Acceptance:
-        """The row of this plan; a new one, with its phase, is on the disk before anything else happens."""
+        """Return the entry of a plan. A new entry with its phase is stored on disk first."""
         standing, book = _standing(plan), self._read()
         known = book.accepted(plan)
         if known is not None:
@@ -248,7 +249,8 @@ class Ledger:
         return new
 
     def _read(self) -> _Book:
-        """The book on the disk. What cannot be read is an error: an empty book would spend twice."""
+        """Read the ledger from disk. An unreadable file is an error, because an empty ledger would allow to spend
+        epsilon twice."""
         text = self.file.read()
         if text is None:
             return _Book(self.new_limit or epsilon_fraction(DEFAULT_LIMIT))

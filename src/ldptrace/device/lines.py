@@ -1,6 +1,6 @@
-"""A client driven by another program: plans and trips as JSON lines in, reports out (docs/how-to/audit-a-client.md).
-
-Ledgers with names are files of a folder and outlive this program; without a name every report has a new ledger.
+"""A client that another program drives: it reads plans and trips as JSON lines and writes reports
+(docs/how-to/audit-a-client.md). A ledger with a name is a file in a folder; without a name, every report has a new
+ledger.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 class Lines:
-    """Answers one line after the other; a line without a plan is about the plan of the line before."""
+    """Answers lines one after the other. A line without a plan uses the plan of the line before."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = os.fspath(folder)
@@ -42,14 +42,14 @@ class Lines:
             yield json.dumps(self.answer(line), separators=(",", ":"))
 
     def answer(self, line: str) -> Json:
-        """The answer to one line: `report` or `reports`, `problem`, `error`, or nothing where nothing was asked for."""
+        """Return the answer to one line: `report` or `reports`, `problem`, `error`, or nothing."""
         try:
             return self.answer_to(json.loads(line))
         except ValueError as error:
             return {"error": f"this is no JSON: {error}"}
 
     def answer_to(self, asked: Json) -> Json:
-        """The same for what a line says."""
+        """Return the answer to the parsed content of a line."""
         try:
             return self._answer(asked)
         except PlanRefused as refused:
@@ -100,7 +100,7 @@ def _answered(reporter: Reporter, asked: Json, trips: list[Recording], now: floa
 
 
 def recorded(trip: Json) -> tuple[list[list[float]], float]:
-    """Points and recorded arrival of a trip in a line.
+    """Return the points and the recorded arrival of a trip.
 
     >>> recorded({"points": [[1, "-Infinity"]], "arrival": 5})
     ([[1, -inf]], 5)
@@ -110,7 +110,7 @@ def recorded(trip: Json) -> tuple[list[list[float]], float]:
 
 
 def number(value: Any) -> float:
-    """A number, or one of the words for those that JSON does not have; everything else is none."""
+    """Return a number, also from a word for a value that JSON does not have (such as NaN)."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     return WORDS.get(value, math.nan) if isinstance(value, str) else math.nan

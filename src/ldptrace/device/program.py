@@ -1,4 +1,4 @@
-"""The command `ldptrace-device`: what an app does with the client, one step at a time, by the standard library alone.
+"""The command `ldptrace-device`, which does the steps of an app one by one, with the standard library only.
 
 `java -jar ldptrace-device.jar` has the same commands and options.
 """
@@ -33,7 +33,8 @@ REASON = 4096
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 done, 1 the server did not take the report, 2 misuse or a plan that is refused."""
+    """Run the command. The exit status is 0 on success, 1 if the server did not count the report, and 2 for wrong
+    options or a refused plan."""
     given = _parser().parse_args(arguments)
     try:
         return int(given.run(given))
@@ -146,7 +147,7 @@ def _lines(given: argparse.Namespace) -> int:
 
 
 class _AsAnswered(urllib.request.HTTPErrorProcessor):
-    """Follows no redirection: it would ask for a page elsewhere, and no page has counted the report."""
+    """A handler that follows no redirects, because the page behind a redirect does not count the report."""
 
     def http_response(self, request: object, response: Any) -> Any:
         return response
@@ -155,7 +156,8 @@ class _AsAnswered(urllib.request.HTTPErrorProcessor):
 
 
 def post(url: str, report: bytes, admission: str | None) -> str | None:
-    """Send a report to the campaign at this address; the server's reason, None if it was counted, now or before."""
+    """Send a report to the campaign at this address. Returns None if it is counted, now or before, otherwise the reason
+    of the server."""
     if not re.match(r"https?://.", url):
         raise InputError(f"--url is the address of a campaign, https://host/v1/campaigns/NAME, got {url}")
     address = url if url.endswith("/reports") else url.rstrip("/") + "/reports"

@@ -1,4 +1,4 @@
-"""Plan + trajectory -> report. Nothing else leaves the device."""
+"""Make reports from a plan and a trajectory. Nothing else leaves the device."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Reporter:
 
 
 def _group(round_: Round, source: Source) -> int:
-    """Number of the question to answer, by the public shares and without looking at the trajectory."""
+    """Draw the number of the question to answer, by the public shares and without looking at the trajectory."""
     if round_.assignment == "everyone":
         return 0
     drawn, group = source.below(SHARES), 0
@@ -157,14 +157,14 @@ def _group(round_: Round, source: Source) -> int:
 
 
 def _answer(ask: Ask, occasion: Occasion, source: Source, *, padded: bool) -> bytes:
-    """The randomised answer to one question, slot by slot."""
+    """Return the randomised answer to one question, one slot after the other."""
     slots = ask.question.answer(occasion, source)
     channel = ask.randomizer
     return b"".join(channel.encode(channel.perturb(items, source)) for items in slots if items or padded)
 
 
 class _ReadAhead:
-    """Bytes of the operating system's secure source, fetched a few hundred at a time."""
+    """A source of secure random bytes of the operating system, which reads at least 512 bytes at a time."""
 
     def __init__(self) -> None:
         self.data = b""

@@ -1,7 +1,6 @@
-"""Where a ledger is kept: a small file that is always whole, changed by one process at a time.
-
-The file is found by its real name, so that a link to it is no second ledger. The lock is on its folder: whatever is
-deleted or replaced in there, two processes never both hold it.
+"""Store a ledger in a small file, which is always complete and is changed by one process at a time. The file is found
+by its real name, so that a link to it is not a second ledger. The folder of the file is locked, so that the lock also
+holds if the file is deleted or replaced.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ else:
 
 
 class LedgerFile:
-    """The text in one file. A symbolic link is followed; a file that has two names in the folder is refused."""
+    """A text in one file. A symbolic link is followed, and a file with two names in the folder is refused."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
 
     @property
     def real(self) -> str:
-        """The file itself, whatever links lead to it."""
+        """The path of the file itself, without links."""
         return os.path.realpath(self.path)
 
     def read(self) -> str | None:
-        """The text; None where there is no file yet."""
+        """Return the text, or None if there is no file yet."""
         try:
             if not stat.S_ISREG(os.stat(self.real).st_mode):
                 # Reading a pipe or a device may never end.
@@ -50,12 +49,12 @@ class LedgerFile:
             raise FormatError(f"the ledger {self.path} cannot be read: {error}") from None
 
     def write(self, text: str) -> None:
-        """Replace the file in one step; nobody else may read it."""
+        """Replace the file in one step. Only its owner can read it."""
         replace_file(self.real, text.encode("utf-8"), 0o600)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time; the system releases the lock of a process that dies."""
+        """Lock the file for one process. The operating system releases the lock if the process ends."""
         folder = os.path.dirname(self.real)
         os.makedirs(folder, exist_ok=True)
         if sys.platform == "win32":
@@ -78,7 +77,7 @@ class LedgerFile:
 
 
 def replace_file(path: str, data: bytes, mode: int) -> None:
-    """Replace a file in one step: new bytes on the disk, then the name, then the folder. An error names the file."""
+    """Replace a file in one step: write the new bytes to disk, rename, and sync the folder. An error names the file."""
     temporary = f"{path}.{os.urandom(4).hex()}"
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
@@ -97,7 +96,7 @@ def replace_file(path: str, data: bytes, mode: int) -> None:
 
 
 class MemoryFile(LedgerFile):
-    """The text in memory, for devices that are played: it goes with the process."""
+    """A text in memory, for simulated devices."""
 
     def __init__(self) -> None:
         super().__init__("(memory)")

@@ -1,6 +1,5 @@
-"""From points to the cells of the public grid, as section 5.2 and 5.4 of the paper ask, and to the trip's times.
-
-The same path that `ldptrace.core.paths.CellPaths` computes for many trajectories at once, tested to agree.
+"""Turn the points of a trip into cells of the public grid (sections 5.2 and 5.4 of the paper) and times.
+`ldptrace.core.paths.CellPaths` computes the same for many trajectories at once; tests compare the two.
 """
 
 from __future__ import annotations
@@ -22,10 +21,8 @@ Point = Sequence[float]
 
 
 class Recording(Record):
-    """A trajectory as this device recorded it.
-
-    `arrival` is the Unix time of its last point, recorded once and never changed: a standing plan asks about trips by
-    it. None where it is unknown.
+    """A trajectory that the device recorded. `arrival` is the Unix time at which the trip ended, recorded once and
+    never changed, or None if it is unknown. It decides to which window of a standing plan the trip belongs.
     """
 
     points: Iterable[Point]
@@ -33,7 +30,8 @@ class Recording(Record):
 
 
 def occasion_among(recordings: Sequence[Recording], grid: Grid, source: Source | None = None) -> Occasion:
-    """One of the trips, every one equally likely, and how many there are. What has no points is no trip.
+    """Draw one of the trips, each with equal probability, and count the trips. A recording without points is not a
+    trip.
 
     >>> occasion_among([Recording([]), Recording([(0.5, 0.5)])], Grid((0, 0, 3, 3), 3))
     Occasion(trip=Trip(path=[0], points=[(0.5, 0.5)], departure=None, arrival=None), trips=1)
@@ -45,15 +43,15 @@ def occasion_among(recordings: Sequence[Recording], grid: Grid, source: Source |
 
 
 def occasion_of(points: Iterable[Point], grid: Grid) -> Occasion:
-    """The occasion of a device that has one trajectory."""
+    """Return the occasion of a device with one trajectory."""
     return occasion_among([Recording(points)], grid)
 
 
 def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
-    """All that the questions may look at. Without a time at both ends, or with a broken one, times are unknown.
+    """Return the part of a trajectory that questions can use. If the time of the first or last point is missing or
+    invalid, times are unknown.
 
-    At most 4,096 points are kept.
-    Every trajectory has a trip, whatever is wrong with it: what cannot be read as points is no points.
+    At most 4,096 points are kept. A trajectory without readable points gives an empty trip, never an error.
 
     >>> trip_of([(0.5, 0.5, 30.0), (2.5, 2.5, 90.0)], Grid((0, 0, 3, 3), 3)).seconds
     60.0
@@ -71,7 +69,7 @@ def trip_of(points: Iterable[Point], grid: Grid) -> Trip:
 
 
 def coordinate(value: object) -> float:
-    """A coordinate as a double: not a number where it is none, infinite where it is beyond the range.
+    """Return a coordinate as a double: NaN if it is not a number, and infinity if it is too large.
 
     >>> coordinate(3), coordinate(None), coordinate("3"), coordinate(-(10**400))
     (3.0, nan, nan, -inf)
@@ -87,7 +85,7 @@ def coordinate(value: object) -> float:
 
 
 def _listed(points: Iterable[Point]) -> list[Point]:
-    """The points; none where they cannot be had, because a device that was asked answers."""
+    """Return the points as a list, or an empty list if they cannot be read, so that the device always answers."""
     try:
         return list(points)
     except Exception:
@@ -95,7 +93,7 @@ def _listed(points: Iterable[Point]) -> list[Point]:
 
 
 def _sized(recording: Recording) -> Sequence[Point]:
-    """The points of a recording, uncopied where their number is known."""
+    """Return the points of a recording, without a copy if their number is known."""
     points = recording.points
     try:
         return points if isinstance(points, Sized) and len(points) >= 0 else _listed(points)  # type: ignore[return-value]
@@ -104,7 +102,7 @@ def _sized(recording: Recording) -> Sequence[Point]:
 
 
 def _part(point: Point, place: int) -> object:
-    """x, y or t of a point, None where it has none."""
+    """Return x, y or t of a point, or None if it is missing."""
     try:
         return point[place]
     except Exception:
