@@ -1,4 +1,4 @@
-"""When trips begin: the hour, the part of the day or the day that a number belongs to."""
+"""Group trips by the hour, the part of the day or the day in which they begin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """For each trip the place of its slot in `slots`: `hour_08`, `morning`, `day_2026_03_01`; or `trips`, one for all.
+    """For each trip, the index of its period in `slots`, such as `hour_08`, `morning` or `day_2026_03_01`; or `trips`
+    for all trips.
 
     >>> trips = Trajectories([0, 1], [0, 0], [0, 1, 2], t=[8.5 * HOUR, 17 * HOUR])
     >>> found = Departures.of(trips, "period")
@@ -35,7 +36,7 @@ class Departures:
 
     @staticmethod
     def of(trips: Trajectories, by: By | None) -> Departures:
-        """The slots of all trips, each of which has at least one point."""
+        """Find the periods of all trips, each of which has at least one point."""
         if by is None:
             return Departures(("trips",), np.zeros(len(trips), dtype=np.int64))
         clock = local_starts(trips, by)
@@ -50,14 +51,14 @@ class Departures:
 
 
 def checked_by(by: str | None) -> By | None:
-    """How numbers are divided by time."""
+    """Return the checked option that says how numbers are divided by time."""
     if by is not None and by not in get_args(By):
         raise InputError(f"by must be one of {', '.join(get_args(By))}, got {by!r}")
     return by  # type: ignore[return-value]
 
 
 def local_starts(trips: Trajectories, by: str) -> Floats:
-    """When each trip begins, in seconds of local clocks."""
+    """Return when each trip begins, in seconds of local time."""
     if trips.t is None:
         raise InputError(
             f"the trips have no times, so they cannot be counted by {by}; collect with times, or omit --by"

@@ -1,4 +1,4 @@
-"""Files of products: which are written, by which packages, and with what was promised."""
+"""Write the files of results, with the privacy promise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ldptrace.io.provenance import KEY, to_text, write_beside
 
 
 def checked_target(path: str | Path, what: str, extensions: Sequence[str]) -> Path:
-    """A file whose extension says what it is written as."""
+    """Return the path of an output file, or raise an error if its extension is not allowed."""
     target = Path(path)
     if target.suffix not in extensions:
         raise InputError(f"{what} written as {', '.join(extensions)}, got {target.name}")
@@ -22,7 +22,7 @@ def checked_target(path: str | Path, what: str, extensions: Sequence[str]) -> Pa
 
 
 def write_table(table: pa.Table, target: Path, promise: Mapping[str, Any] | None) -> None:
-    """Write a table as Parquet, which holds what was promised, or as CSV, which has it beside."""
+    """Write a table as Parquet, with the privacy promise in the file, or as CSV, with the promise in a second file."""
     with atomic_path(target) as temporary:
         if target.suffix == ".parquet":
             import pyarrow.parquet as pq

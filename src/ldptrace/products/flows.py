@@ -1,4 +1,4 @@
-"""Vehicles on streets and turns at junctions, by hour, with the ids of the network's own edges."""
+"""Count vehicles on streets and turns at junctions, by hour, with the edge ids of the road network."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ HOURS = tuple(f"hour_{hour:02d}" for hour in range(24))
 
 @dataclass(frozen=True, eq=False)
 class Streets:
-    """The network's own edges, one for each direction: pieces of a cut edge are one street.
+    """The streets of a network, one for each direction. The pieces of an edge that was cut are one street.
 
-    `number[e]` is the street of the edge `e` of the network; street `s` has the name `ids[s]` and leads against the
-    direction of its line in the file where `backward[s]`. `edges` and `offsets` hold the edges of each street.
+    `number[e]` is the street of the edge `e` of the network; street `s` has the id `ids[s]`, and `backward[s]` is true
+    if it leads against the direction of its line in the file. `edges` and `offsets` hold the edges of each street.
     """
 
     roads: RoadNetwork
@@ -53,7 +53,7 @@ class Streets:
 
     @staticmethod
     def of(roads: RoadNetwork) -> Streets:
-        """The streets of a network; without names of its own, its edges are numbered from 0."""
+        """Find the streets of a network. If its edges have no ids, they are numbered from 0."""
         edge_id = np.arange(roads.edges).astype(np.str_) if roads.edge_id is None else roads.edge_id
         backward = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
         names, code = np.unique(edge_id, return_inverse=True)
@@ -66,7 +66,7 @@ class Streets:
         return len(self.ids)
 
     def lines(self) -> Any:
-        """The line of each street, as shapes: one line, or several where pieces do not follow each other."""
+        """Return the line of each street, or several lines if its pieces do not follow each other."""
         shapely = needed("shapely", "planning")
         x, y, offsets = self.roads.lines(self.edges)
         parts = shapely.linestrings(
@@ -82,7 +82,7 @@ class Flows:
 
     `vehicles[slot, street]` counts the trips that enter a street or begin on it. Turn `k` leads at the node `node[k]`
     from the street `turn_from[k]` to the street `turn_to[k]`; `turns[slot, k]` counts them. `followed` is the share of
-    the way that lies on streets.
+    the length of trips that lies on streets.
     """
 
     streets: Streets
@@ -99,7 +99,7 @@ class Flows:
 
     @staticmethod
     def count(sample: Sample, roads: RoadNetwork, by: str | None = None) -> Flows:
-        """How many vehicles pass each street and take each turn: trips are matched to the streets."""
+        """Match trips to streets, and count the vehicles on each street and each turn."""
         trips = sample.trips
         if by not in (None, "hour"):
             raise InputError(f"vehicles on streets are counted by hour or all together, got {by!r}")
@@ -142,7 +142,8 @@ class Flows:
         )
 
     def streets_table(self) -> pa.Table:
-        """One row for each street that has vehicles: edge_id, direction, a column for each slot, its interval."""
+        """Return a table with one row for each street with vehicles: edge_id, direction, and a column with its interval
+        for each period."""
         used = self.used
         columns: dict[str, Any] = {
             "edge_id": pa.array(self.streets.ids[used].tolist()),
@@ -161,7 +162,7 @@ class Flows:
         return np.flatnonzero(self.vehicles.any(axis=0))
 
     def turns_table(self) -> pa.Table:
-        """One row for each turn that was taken: from and to which street, with their directions, and where."""
+        """Return a table with one row for each turn: its two streets with their directions, and its position."""
         streets = self.streets
         columns: dict[str, Any] = {}
         for name, of in (("from", self.turn_from), ("to", self.turn_to)):
@@ -215,7 +216,7 @@ class Flows:
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """Trips on streets: whose, on which, when, and whether a turn from the street `before` at `node` led there."""
+    """Passes of trips on streets: the trip, the street, the period, and the turn from the street `before` at `node`."""
 
     trip: Ints
     street: Ints
@@ -226,7 +227,7 @@ class Passes:
 
     @staticmethod
     def of(found: Followed, index: StreetIndex, streets: Streets) -> Passes:
-        """The passes of some trips; from piece to piece of one street it is one pass."""
+        """Find the passes of some trips. Pieces of one street in a row are one pass."""
         street = streets.number[index.edges(found)]
         before = np.concatenate(([-1], street[:-1]))
         on = np.concatenate(([False], found.trip[1:] == found.trip[:-1])) & (before == street)
@@ -243,15 +244,14 @@ class Passes:
 
     @staticmethod
     def joined(parts: list[Passes]) -> Passes:
-        """The passes of all trips."""
+        """Join the passes of all trips."""
         names = ("trip", "street", "entered", "before", "node", "turned")
         return Passes(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def _numbered(before: Ints, after: Ints, streets: int) -> tuple[Ints, Ints, Ints]:
-    """The pairs of streets in order, as `before` times `streets` plus `after`; where each comes first; whose each is.
-
-    As `numpy.unique` does it, without sorting millions of turns of a few thousand kinds.
+    """Return the distinct pairs of streets in order (as `before * streets + after`), the index where each comes first,
+    and the number of each entry's pair. The result is that of `numpy.unique`, without sorting all entries.
 
     >>> pairs, first, turn = _numbered(np.array([2, 0, 2]), np.array([1, 1, 1]), 3)
     >>> pairs.tolist(), first.tolist(), turn.tolist()
@@ -267,7 +267,8 @@ def _numbered(before: Ints, after: Ints, streets: int) -> tuple[Ints, Ints, Ints
 
 @kernel
 def _numbers(before, after, streets):  # type: ignore[no-untyped-def]
-    """Where each pair of streets comes first, and the number of each entry's pair, in the order in which they come."""
+    """Return the index where each pair of streets comes first, and the number of each entry's pair, in the order of
+    appearance."""
     # Pairs with the same first street are a chain: the last one of each, and the one before it in the chain.
     last, previous, first = np.full(streets, -1), np.empty(16, np.int64), np.empty(16, np.int64)
     turn = np.empty(len(before), np.int64)

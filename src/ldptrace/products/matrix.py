@@ -36,8 +36,8 @@ MOST = 25_000_000
 class Matrix:
     """Trips from zone to zone in each slot: `trips[slot, origin, destination]`.
 
-    `low` and `high` are the ends of 95 % intervals where the numbers come from a model. `outside` trips begin or end in
-    no zone and are not among the others.
+    `low` and `high` are the ends of 95 % intervals if the numbers come from a model. `outside` is the number of trips
+    that begin or end in no zone and are not counted in `trips`.
     """
 
     zones: tuple[str, ...]
@@ -50,7 +50,7 @@ class Matrix:
 
     @staticmethod
     def count(sample: Sample, zones: Zones, by: By | None = None) -> Matrix:
-        """How many trips go from zone to zone in each slot."""
+        """Count the trips from zone to zone in each period."""
         trips = sample.trips
         when = Departures.of(trips, by)
         first, last = trips.offsets[:-1], trips.offsets[1:] - 1
@@ -89,7 +89,8 @@ class Matrix:
         return float(self.trips.sum())
 
     def to_arrow(self) -> pa.Table:
-        """One row for each pair of zones and slot that has trips: slot, origin, destination, trips, low, high."""
+        """Return a table with one row for each pair of zones and period with trips: slot, origin, destination, trips,
+        low, high."""
         some = self.trips > 0 if self.high is None else self.high > 0
         slot, origin, destination = np.nonzero(some)
         zones = pa.array(self.zones)
@@ -105,9 +106,8 @@ class Matrix:
         return pa.table(columns)
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write an OMX, Parquet or CSV file, by the extension; the files that were written.
-
-        An OMX file holds one matrix for each slot; intervals are two more files, `NAME.low.omx` and `NAME.high.omx`.
+        """Write an OMX, Parquet or CSV file, by the extension, and return the paths of the files. An OMX file holds one
+        matrix for each period; intervals are in two more files, `NAME.low.omx` and `NAME.high.omx`.
         """
         target = checked_target(path, *WRITTEN)
         if target.suffix == ".omx":
@@ -138,6 +138,6 @@ class Matrix:
 
 
 def independent(trips: Floats) -> Floats:
-    """What the numbers would be if origins and destinations were independent in each slot."""
+    """Return the numbers for the case that origins and destinations are independent in each period."""
     leave, arrive = trips.sum(axis=2, keepdims=True), trips.sum(axis=1, keepdims=True)
     return np.asarray(leave * arrive / np.maximum(trips.sum(axis=(1, 2), keepdims=True), 1e-300))

@@ -1,4 +1,4 @@
-"""The trips that numbers are made of, how much each counts, and how sure a number is."""
+"""The trips from which results are counted, with their weights and standard errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers with the ends of their 95 % intervals, where they come from a model."""
+    """Numbers, with the ends of their 95 % intervals if they come from a model."""
 
     values: Floats
     low: Floats | None = None
@@ -42,10 +42,9 @@ class Numbers:
 
     @staticmethod
     def of(values: Floats, errors: Floats | None) -> Numbers:
-        """Numbers with the intervals of their standard errors.
-
-        What is fitted are logarithms, so a small number may rather be several times as large than below zero: the upper
-        end is that of a log-normal number with this standard error, the lower end that of a normal one.
+        """Compute intervals from standard errors. A model fits logarithms, so a small number is rather several times
+        larger than negative: the upper end assumes a log-normal distribution with this standard error, the lower end a
+        normal one.
 
         >>> found = Numbers.of(np.array([1000.0, 10.0]), np.array([50.0, 5.0]))
         >>> found.low.round(1).tolist(), found.high.round(1).tolist()
@@ -59,17 +58,16 @@ class Numbers:
         return Numbers(values, np.maximum(values - spread, 0.0), values + np.maximum(above, spread))
 
     def reshaped(self, *shape: int) -> Numbers:
-        """The same numbers in another shape."""
+        """Return the same numbers in another shape."""
         low, high = (None if bound is None else bound.reshape(shape) for bound in (self.low, self.high))
         return Numbers(self.values.reshape(shape), low, high)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Trips, each of which stands for `weight` trips of people.
-
-    From a model they come with `replicates`: row r holds the weight of each trip relative to the others if the noise of
-    the reports had been drawn once more. `error` is the relative standard error of the number of all trips.
+    """Trips, each of which stands for `weight` trips of people. Trips of a model have `replicates`: row r has the
+    relative weight of each trip for another random draw of the noise in the reports. `error` is the relative standard
+    error of the number of all trips.
     """
 
     trips: Trajectories
@@ -79,10 +77,8 @@ class Sample:
 
     @staticmethod
     def of_trips(trips: Trajectories, population: float | None = None) -> Sample:
-        """The trips of a set: counted as they are, or scaled to a number of people.
-
-        Of the people, the share that the reports show has a trip; each of them is drawn with one. So numbers weight
-        people, not trips.
+        """Make a sample from a set of trips, with weight 1 or scaled to a population. The share of people with a trip
+        is estimated from the reports, and each of them counts with one trip, so results count people.
         """
         usable = trips.take(trips.sizes > 0)
         if len(usable) == 0:
@@ -95,9 +91,8 @@ class Sample:
 
     @staticmethod
     def of_model(model: MobilityModel, population: float | None = None, count: int | None = None) -> Sample:
-        """Many trips of a model, always the same ones, which stand for the trips that the model expects.
-
-        Without a population they stand for the devices that answered.
+        """Draw many trips of a model, always the same trips, and scale them to the population, or to the number of
+        devices that answered.
         """
         trips, replicates = model.replicated(count or DRAWN, np.random.default_rng(0))
         share = model.without_trip
@@ -107,21 +102,19 @@ class Sample:
 
     @property
     def promise(self) -> Mapping[str, Any] | None:
-        """What was promised about the trips."""
+        """The privacy promise of the trips."""
         return self.trips.provenance
 
     def count(self, place: Ints, size: int, trip: Ints | None = None) -> Numbers:
-        """How many trips are at each of `size` places; `trip` says whose each entry is, else entry k is that of trip k.
-
-        Each trip counts with its weight.
+        """Count the trips at each of `size` places, with their weights. `trip` has the trip of each entry; without it,
+        entry k belongs to trip k.
         """
         return Numbers.of(*self.counted(place, size, trip))
 
     def counted(self, place: Ints, size: int, trip: Ints | None = None) -> tuple[Floats, Floats | None]:
-        """As `count`, with the standard errors of the numbers, where they come from a model.
-
-        Their variance is that of the replicates, of having drawn finitely many trips, of the people, who are finitely
-        many too, and of the number of all trips.
+        """Do the same as `count`, and add intervals if the trips come from a model. The variance has four parts: the
+        replicates, the finite number of drawn trips, the finite number of people, and the error of the number of all
+        trips.
         """
         found = np.bincount(place, minlength=size).astype(np.float64)
         if self.replicates is None:
@@ -145,7 +138,7 @@ class Sample:
 
 @kernel
 def _weighed(place, trip, weights, size):  # type: ignore[no-untyped-def]
-    """The weights of the trips of all entries, added up at each place."""
+    """Return the sum of the weights at each place."""
     total = np.zeros(size)
     for entry in range(len(place)):
         total[place[entry]] += weights[trip[entry]]
@@ -153,7 +146,7 @@ def _weighed(place, trip, weights, size):  # type: ignore[no-untyped-def]
 
 
 def with_trip(provenance: Mapping[str, Any] | None) -> float:
-    """The share of people who have a trip, as the reports show; all of them where nothing is known.
+    """Return the share of people with a trip, estimated from the reports, or 1 if it is not known.
 
     >>> with_trip({"without_trip": {"value": 0.25, "std_error": 0.01}}), with_trip(None)
     (0.75, 1.0)
@@ -167,7 +160,7 @@ Source = Trajectories | Release
 
 
 def open_source(path: str | Path, *, crs: str | None = None, timezone: str | None = None) -> Source:
-    """The model or the trips in a file, in these coordinates and with the clocks of this zone where they are named."""
+    """Read the model or the trips in a file, and set the coordinate system and the time zone if they are given."""
     file = Path(path)
     if _begins(file, b"PK") and file.suffix == ".npz":
         release = Release.load(file)
@@ -178,7 +171,7 @@ def open_source(path: str | Path, *, crs: str | None = None, timezone: str | Non
 
 
 def sample_of(source: Source, population: float | None = None) -> Sample:
-    """The trips that numbers are made of; of a model many, always the same ones."""
+    """Return the sample of a source. A model gives many trips, always the same trips."""
     if isinstance(source, Trajectories):
         return Sample.of_trips(source, population)
     model = source.model
@@ -189,7 +182,7 @@ def sample_of(source: Source, population: float | None = None) -> Sample:
 
 
 def open_promise(path: str | Path) -> Promise:
-    """What was promised by a synthetic set, a model or a plan in a file."""
+    """Read the privacy promise of a synthetic set, a model or a plan in a file."""
     file = Path(path)
     if _begins(file, b"{"):
         try:
@@ -207,7 +200,7 @@ def open_promise(path: str | Path) -> Promise:
 
 
 def _begins(file: Path, mark: bytes) -> bool:
-    """Whether a file begins with these bytes, blanks aside."""
+    """Whether a file begins with these bytes, after white space."""
     try:
         with file.open("rb") as opened:
             return opened.read(64).lstrip().startswith(mark)

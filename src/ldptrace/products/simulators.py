@@ -1,4 +1,4 @@
-"""Trips as traffic simulators read them: SUMO's trips and routes, MATSim's plans."""
+"""Write trips for traffic simulators: trips and routes of SUMO, plans of MATSim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MATSIM_DTD = "http://www.matsim.org/files/dtd/population_v6.dtd"
 
 @dataclass(frozen=True, eq=False)
 class Travellers:
-    """Trips in the order of their departures: when each leaves, and from where to where.
+    """Trips ordered by departure, with their times, origins and destinations.
 
     `leaves` is in seconds after the first midnight.
     """
@@ -41,7 +41,7 @@ class Travellers:
 
     @staticmethod
     def of(trips: Trajectories) -> Travellers:
-        """The trips of a set with times; those without points are omitted."""
+        """Make travellers from trips with times. Trips without points are omitted."""
         used = np.flatnonzero(trips.sizes > 0)
         if trips.t is None:
             raise InputError("the trips have no times; a simulator needs to know when each of them leaves")
@@ -57,9 +57,8 @@ class Travellers:
 
 
 def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str | Path | None = None) -> str:
-    """Write trips for a simulator; a sentence about what was written.
-
-    `roads` is the SUMO network on which they drive: `sumo-routes` needs it, `sumo-trips` may go without.
+    """Write trips for a simulator, and return a sentence about the result. `roads` is the SUMO network, which the
+    format `sumo-routes` needs and the format `sumo-trips` can use.
     """
     if simulator not in SIMULATORS:
         raise InputError(f"simulators' files are {', '.join(SIMULATORS)}, got {simulator!r}")
@@ -79,7 +78,8 @@ def write_for(trips: Trajectories, path: str | Path, simulator: str, roads: str 
 def _sumo_trips(
     trips: Trajectories, travellers: Travellers, roads: str | Path | None
 ) -> tuple[Callable[[TextIO], None], str]:
-    """Where each trip begins and ends: on edges of a SUMO network, or coordinates, whose nearest edges SUMO takes."""
+    """Return a function that writes the origin and destination of each trip, and a sentence about the result. Places
+    are edges of a SUMO network, or coordinates, for which SUMO finds the nearest edges."""
     if roads is not None:
         routes, said = _on_edges(trips, travellers, Path(roads))
         ends = {
@@ -101,7 +101,8 @@ def _sumo_trips(
 def _sumo_routes(
     trips: Trajectories, travellers: Travellers, roads: str | Path | None
 ) -> tuple[Callable[[TextIO], None], str]:
-    """Each trip along the edges of a SUMO network."""
+    """Return a function that writes each trip as a route along the edges of a SUMO network, and a sentence about the
+    result."""
     if roads is None:
         raise InputError("sumo-routes needs the SUMO network whose edges it names: --roads city.net.xml")
     routes, said = _on_edges(trips, travellers, Path(roads))
@@ -113,7 +114,8 @@ def _sumo_routes(
 
 
 def _on_edges(trips: Trajectories, travellers: Travellers, roads: Path) -> tuple[dict[int, list[str]], str]:
-    """The edges of each trip that passes some, by its place in the order of departures, and words about them."""
+    """Return the edges of each trip that uses edges, by its position in the order of departures, and a sentence about
+    them."""
     # Streets load for those who name them.
     from ldptrace.products.simulators import routes_on
 
@@ -129,7 +131,7 @@ def _on_edges(trips: Trajectories, travellers: Travellers, roads: Path) -> tuple
 
 
 def _sumo(travellers: Travellers, elements: Mapping[int, str]) -> Callable[[TextIO], None]:
-    """Writes elements with a place for `id` and `depart`, each under its place in the order of departures."""
+    """Return a function that writes elements with the attributes `id` and `depart`, in the order of departures."""
 
     def write(file: TextIO) -> None:
         file.write(
@@ -144,7 +146,7 @@ def _sumo(travellers: Travellers, elements: Mapping[int, str]) -> Callable[[Text
 
 
 def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[TextIO], None], str]:
-    """Plans of people with one leg; MATSim counts in metres."""
+    """Return a function that writes plans of people with one leg, in metres, and a sentence about the result."""
     start, end = travellers.start, travellers.end
     said = "x and y are taken as metres" if trips.crs is None else f"coordinates are {trips.crs}"
     if trips.is_geographic:
@@ -172,7 +174,7 @@ def _matsim(travellers: Travellers, trips: Trajectories) -> tuple[Callable[[Text
 def _projected(
     start: tuple[Floats, Floats], end: tuple[Floats, Floats]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], str]:
-    """Degrees as metres of the UTM zone of their middle, and its name."""
+    """Convert degrees to metres of the UTM zone of their middle, and return the name of the zone."""
     middle = LocalPlane.around(np.concatenate((start[0], end[0])), np.concatenate((start[1], end[1])))
     zone = f"EPSG:{(32600 if middle.lat >= 0 else 32700) + int((middle.lon + 180) // 6) % 60 + 1}"
     return transform(*start, WGS84, zone), transform(*end, WGS84, zone), zone
@@ -188,7 +190,7 @@ def _rows(
 
 
 def _clock(seconds: float) -> str:
-    """Hours, minutes and seconds since the first midnight.
+    """Return a time as hours, minutes and seconds since the first midnight.
 
     >>> _clock(90061.4)
     '25:01:01'
@@ -213,7 +215,7 @@ class Connections:
 
     @staticmethod
     def read(path: Path) -> Connections:
-        """The connections of a network from lane to lane, where both are open to cars."""
+        """Read the connections between lanes that are open to cars."""
         after: dict[str, set[str]] = {}
         length: dict[str, float] = {}
         lanes: set[tuple[str, str]] = set()
@@ -233,7 +235,7 @@ class Connections:
         return Connections(after, length)
 
     def allowed(self, passed: list[str]) -> list[str]:
-        """The edges of a trip, with ways around turns that the network forbids; up to the first that has none."""
+        """Return the edges of a trip, with detours around forbidden turns, up to the first turn without a detour."""
         route = passed[:1]
         for edge in passed[1:]:
             between = self._between(route[-1], edge)
@@ -243,7 +245,7 @@ class Connections:
         return route
 
     def _between(self, start: str, end: str) -> list[str] | None:
-        """The edges after `start` up to `end`, on the shortest route of few edges."""
+        """Return the edges after `start` up to `end`, on the shortest route with few edges."""
         if end in self.after[start]:
             return [end]
         if (start, end) not in self.known:
@@ -267,9 +269,8 @@ class Connections:
 
 @dataclass(frozen=True)
 class EdgeRoutes:
-    """For each trip the edges that it passes, one allowed after the other; none where it passes no edge.
-
-    `cut` of them end before their trip does, at a turn that has no way around.
+    """For each trip, its edges, connected by allowed turns. `cut` is the number of routes that end early, at a turn
+    without a detour.
     """
 
     routes: list[list[str]]
@@ -277,7 +278,7 @@ class EdgeRoutes:
 
 
 def routes_on(network: Path, trips: Trajectories) -> EdgeRoutes:
-    """The routes of trips on the edges of a network."""
+    """Find the routes of trips on the edges of a network."""
     if not network.name.endswith((".net.xml", ".net.xml.gz")):
         raise InputError(f"routes for SUMO name edges of a SUMO network (.net.xml), got {network}")
     roads = read_roads(network)

@@ -1,4 +1,4 @@
-"""Zones of the user: polygons of a file, or the cells of H3 at a resolution."""
+"""Zones: polygons of a file, or the cells of H3 at a resolution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """The zone of each point, as a place in `zones`; `NOWHERE` for points in no zone."""
+    """The zone of each point, as an index into `zones`, or `NOWHERE`."""
 
     zones: tuple[str, ...]
     place: Ints
@@ -43,7 +43,7 @@ class Zones(ABC):
 
     @abstractmethod
     def locate(self, x: Floats, y: Floats, crs: str | None) -> Located:
-        """The zones of points in the coordinate system `crs`."""
+        """Find the zones of points in the coordinate system `crs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Polygons(Zones):
         return Located(self.ids, place)
 
     def _apart(self, bounds: Floats, x: Floats, y: Floats) -> str:
-        """What is wrong where no trip begins or ends in any zone."""
+        """Return the error message if no trip begins or ends in any zone."""
         x0, y0, x1, y1 = bounds
         where, trips = (
             ",".join(f"{value:.6g}" for value in box)
@@ -119,7 +119,7 @@ class Polygons(Zones):
 
 @dataclass(frozen=True)
 class Squares(Zones):
-    """The squares of a map: columns have letters from the west, rows numbers from the south.
+    """The squares of a map. Columns are named by letters from the west, rows by numbers from the south.
 
     >>> Squares((0, 0, 4, 4), 4).locate(np.array([0.5, 3.5]), np.array([0.5, 1.5]), None).zones[:5]
     ('A1', 'A2', 'A3', 'A4', 'B1')
@@ -145,7 +145,7 @@ class Squares(Zones):
 
 @dataclass(frozen=True)
 class H3(Zones):
-    """The hexagons of H3 at a resolution from 0 to 15; zones are those in which a trip begins or ends.
+    """The hexagons of H3 at a resolution from 0 to 15. Hexagons in which trips begin or end are the zones.
 
     >>> two = H3(7).locate(np.array([13.40, 13.40]), np.array([52.50, 52.60]), "EPSG:4326")
     >>> [two.zones[place] for place in two.place]
@@ -178,10 +178,9 @@ class H3(Zones):
 
 
 def read_zones(source: str | Path, column: str | None = None) -> Zones:
-    """The zones of `h3:R`, or of a GeoJSON, GeoPackage or Shapefile of polygons.
-
-    `column` holds the names of the zones; without it they are those of the first of the columns
-    zone_id, zone, id, code and name that the file has, or else numbers from 1.
+    """Read the zones of `h3:R`, or of a GeoJSON, GeoPackage or Shapefile of polygons. `column` has the names of the
+    zones. By default this is the first existing column of zone_id, zone, id, code and name; without any, zones are
+    numbered from 1.
     """
     text = str(source)
     if text.lower().startswith("h3:"):
@@ -199,7 +198,7 @@ def read_zones(source: str | Path, column: str | None = None) -> Zones:
 
 
 def _frame(path: Path) -> Any:
-    """The rows of a file of polygons."""
+    """Read the rows of a file of polygons."""
     geopandas = needed("geopandas", "planning")
     try:
         with warnings.catch_warnings():
@@ -223,7 +222,7 @@ def _frame(path: Path) -> Any:
 
 
 def _repaired(shapes: Any, names: Sequence[str], path: Path) -> Any:
-    """The shapes of zones, those that cross themselves repaired; each has to cover some ground."""
+    """Return the shapes of zones, with self-crossing shapes repaired. A shape without area is an error."""
     shapely = needed("shapely", "planning")
     if not np.isfinite(shapely.get_coordinates(shapes)).all():
         raise FormatError(f"{path}: some corners of the zones are not finite numbers")
@@ -265,7 +264,8 @@ def _names(frame: Any, column: str | None, path: Path) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """A zone's name without blanks around it; whole numbers without a decimal point; nothing where there is none.
+    """Return the name of a zone without blanks around it and without the decimal point of whole numbers, or an empty
+    text.
 
     >>> _text(12.0), _text(" A7"), _text(None), _text(float("nan"))
     ('12', 'A7', '', '')
@@ -276,7 +276,7 @@ def _text(value: Any) -> str:
 
 
 def transformed(x: Floats, y: Floats, source: str, target: str) -> tuple[Floats, Floats]:
-    """Coordinates in another system; the same where both are one."""
+    """Convert coordinates to another system, if the two systems differ."""
     if source.upper() == target.upper() or (is_geographic(source) and is_geographic(target)):
         return x, y
     return transform(x, y, source, target)

@@ -1,4 +1,5 @@
-"""Standing collections: a model of now from the reports so far, and synthetic travellers that leave as it says."""
+"""Standing collections: a model of the present from the reports so far, and synthetic travellers drawn from the
+model."""
 
 from ldptrace.streams.now import Now
 from ldptrace.streams.run import Step, Streamed, stream

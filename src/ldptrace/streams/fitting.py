@@ -1,4 +1,4 @@
-"""Fits that go on from the one before: the same model, step after step fitted to what is remembered now."""
+"""Fit a model again after each step, beginning with the result of the fit before."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Refit(ABC):
 
     @abstractmethod
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:
-        """The model of these answers; without any it is what is public."""
+        """Fit the model to these answers. Without answers, the model uses public knowledge only."""
 
     @property
     @abstractmethod
@@ -44,13 +44,13 @@ class Refit(ABC):
         """The last fit."""
 
     def answers_of_trips(self) -> dict[str, Floats]:
-        """What devices with a trip answer to each question, by the last fit."""
+        """Return the expected answers of devices with a trip to each question, by the last fit."""
         fit = self.latest
         return {} if fit is None else {name: found / fit.with_trip for name, found in fit.expected.items()}
 
 
 class PathRefit(Refit):
-    """On the cells of the grid."""
+    """Repeated fits of the path model."""
 
     def __init__(self, area: Area | None = None) -> None:
         self.area = area
@@ -65,14 +65,15 @@ class PathRefit(Refit):
         return replace(PathModel.of_fit(fit, observations, estimates.plan), area=self.area)
 
     def fitted(self, estimates: Estimates, observations: Sequence[Observation]) -> tuple[PathFit, Prior]:
-        """The fit of these answers, from the last one on, and the prior that it has."""
+        """Fit the model to these answers, beginning with the last fit, and return the fit and its prior."""
         before = self._fit if self._fit is not None and self._fit.near else None
         self._fit, prior = fit_paths(estimates, observations, self.area, before)
         return self._fit, prior
 
 
 class RouteRefit(Refit):
-    """On the streets of a public map; the library of routes is drawn once, and again when far more is known."""
+    """Repeated fits of the route model. Routes are drawn from the public map once, and again after the number of
+    reports has grown a lot."""
 
     def __init__(
         self,
@@ -124,7 +125,7 @@ class RouteRefit(Refit):
         return {name: (1 - elsewhere) * some + gone[name] / paths.with_trip for name, some in found.items()}
 
     def _free(self, estimates: Estimates, observations: Sequence[Observation]) -> FreePaths | None:
-        """The path model of what trips off the streets look like, where there may be some."""
+        """Return the path model of trips off the streets, if trips may leave the streets."""
         if not (observations and self._options.may_leave):
             return None
         fit, prior = self._off_streets.fitted(estimates, observations)
@@ -132,7 +133,7 @@ class RouteRefit(Refit):
         return FreePaths(fit, prior, replace(model, area=self._off_streets.area))
 
     def _first(self, estimates: Estimates, observations: list[Observation]) -> None:
-        """The map alone, or answers to questions that nobody had answered so far."""
+        """Fit the model without an earlier fit: to the map alone, or to answers to new questions."""
         routes = self._fitted.routes if self._fitted is not None else self._drawn()
         if self._cut is None or self._cut[0] is not routes:
             self._cut = routes, Cut.of(routes, estimates.plan.grid, self._rng)
@@ -146,4 +147,4 @@ class RouteRefit(Refit):
 
 
 def _quiet(share: float) -> None:
-    """Nobody waits for a step."""
+    """Ignore the progress of a fit."""

@@ -1,4 +1,5 @@
-"""A model of now: takes the tallies of steps as they come, and gives the model, the changes, and travellers."""
+"""The model of the present: it takes the tallies of steps one after the other, and gives the model, changes, and
+travellers."""
 
 from __future__ import annotations
 
@@ -44,9 +45,9 @@ class WithTrip:
 class Now:
     """The mobility model of a standing collection at the time of its last step.
 
-    Steps are `step` seconds long; the first `warm_up` are not complete, and nothing is named as a change in them.
-    Before the first report the model is what is public: the prior, or the map alone. What it holds does not grow with
-    the number of steps.
+    Steps are `step` seconds long. The first `warm_up` steps are incomplete, and no change is reported in them. Before
+    the first report, the model uses public knowledge only: the prior, or the map alone. The memory that it needs does
+    not grow with the number of steps.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Now:
         self._time: float | None = None
 
     def add(self, tally: Tally, time: float) -> tuple[Change, ...]:
-        """Count the reports of one more step, until `time`; what has changed, if anything has beyond noise."""
+        """Add the reports of a step that ended at `time`, and return the changes that are larger than noise."""
         step = Estimates.from_tally(self.plan, tally)
         guess = self._with_trip(step)
         found = self.memory.add(tally, time, float(np.clip(guess.value, LEAST, 1.0)))
@@ -85,7 +86,7 @@ class Now:
 
     @property
     def model(self) -> MobilityModel:
-        """The model of now; with times, where people are asked about time."""
+        """Return the present model, with times if the plan asks about time."""
         if self._model is None:
             self._fit()
         assert self._model is not None
@@ -94,10 +95,9 @@ class Now:
     def travellers(
         self, count: int, rng: np.random.Generator, interval: float, start: float | None = None
     ) -> Trajectories:
-        """Trips that leave now, a point every `interval` seconds, with times since each departure.
-
-        With a `start`, devices report on arrival, and nobody left before that time. Reports about long trips are rare
-        at first, and the model is one of such reports, so long trips are drawn more often, by as much.
+        """Draw trips that begin now, with a point every `interval` seconds and times since each departure. If `start`
+        is given, devices report on arrival, and nobody left before that time. Long trips are then missing from the
+        first reports, so they are drawn more often to compensate.
         """
         if count == 0:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64), t=np.empty(0))
@@ -117,7 +117,8 @@ class Now:
         return Trajectories(drawn.x, drawn.y, drawn.offsets, t=drawn.t - first, crs=drawn.crs)
 
     def _reported(self, durations: Floats, start: float) -> Floats:
-        """The share of the remembered reports that may be about trips of each duration: nobody left before `start`."""
+        """Return, for each duration of a trip, the share of the remembered reports that can be about such trips, if
+        nobody left before `start`."""
         forgot = len(self.memory.candidates) > 1 and bool(self.changes)
         begin = max(start, self.changes[-1].since) if forgot else start
         if self._time is None or self._time <= begin:
@@ -139,7 +140,7 @@ class Now:
         self._model = TimedModel.fit(space, estimates) if timed else space
 
     def _with_trip(self, step: Estimates) -> WithTrip:
-        """The factor of the trips' answers that suits the answers of one step best."""
+        """Return the share of devices with a trip that fits the answers of one step best."""
         trips = self._refit.answers_of_trips()
         along, size = 0.0, 0.0
         for seen in observed(step.without(*TIME_QUESTIONS, Trips.name)):

@@ -1,8 +1,8 @@
-"""When the devices of a played file report, and about which trip.
+"""Decide when the simulated devices of a file report, and about which trip.
 
-`hidden`: the rule of standing plans. A device draws one phase; window k ends at start + k every + phase, and is
-answered at that instant about one of the trips that arrived since the window before, or about none. `shown`: a device
-reports when its trip has ended, which shows that there was one.
+`hidden`: the rule of standing plans. A device draws one phase. Its window k ends at start + k * every + phase, and at
+that time it reports about one of the trips that ended in the window, or about no trip. `shown`: a device reports when
+its trip has ended, so the time of the report reveals the trip.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ldptrace.simulation import Collection
 
 @dataclass(frozen=True, eq=False)
 class Occasions:
-    """Reports in the order of their times: the number of the trip that each is about, or -1."""
+    """Reports ordered by time, each with the number of the trip that it is about, or -1 for no trip."""
 
     time: Floats
     trip: Ints
 
     @staticmethod
     def shown(trips: Trajectories) -> Occasions:
-        """Every trip reports on arrival; trajectories without points do not."""
+        """Make a report for every trip when it ends, except for trajectories without points."""
         some = np.flatnonzero(trips.sizes > 0)
         return Occasions(arrivals(trips)[some], some)._sorted()
 
@@ -41,9 +41,8 @@ class Occasions:
         span: tuple[float, float],
         rng: np.random.Generator,
     ) -> Occasions:
-        """Every device answers each of its windows that ends within a span; `device` numbers the device of each trip.
-
-        All devices are there from the beginning of the span on, those of empty trajectories too.
+        """Make a report for each window of each device that ends within a span of time. `device` has the number of the
+        device of each trip. All devices take part from the beginning of the span, also devices of empty trajectories.
         """
         start, end = span
         devices = int(device.max()) + 1 if len(device) else 0
@@ -70,13 +69,13 @@ class Occasions:
         return Occasions(self.time[order], self.trip[order])
 
     def between(self, after: float, until: float) -> Ints:
-        """Trips of the reports that come in after one time and until another."""
+        """Return the trips of the reports after one time and until another time."""
         low, high = np.searchsorted(self.time, (after, until), side="right")
         return self.trip[low:high]
 
 
 def arrivals(trips: Trajectories) -> Floats:
-    """When each trip ends; nan for one without points."""
+    """Return when each trip ends, or NaN for a trip without points."""
     assert trips.t is not None
     found = np.full(len(trips), np.nan)
     some = trips.sizes > 0
@@ -85,7 +84,7 @@ def arrivals(trips: Trajectories) -> Floats:
 
 
 def tally_of_step(plan: Plan, trips: Trajectories, which: Ints, rng: np.random.Generator) -> Tally:
-    """The tally of devices that report about these trips; -1: about none."""
+    """Return the tally of devices that report about these trips; -1 stands for no trip."""
     work = Collection(plan, rng.spawn(1)[0])
     found = work.nothing
     for number, block in enumerate(_blocks(trips, which)):

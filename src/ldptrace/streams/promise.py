@@ -1,4 +1,4 @@
-"""What is promised about the trips of a stream, in words and as plain data for files."""
+"""The privacy promise of a stream, in words and as plain data for files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = "a report is sent when a trip has ended, so that its arrival shows that 
 
 
 def notes_of(settings: Settings, trips: Trajectories, every: float, public: Public) -> list[str]:
-    """How often a device answers, whose the promise is, and what is public."""
+    """Return sentences about how often a device answers, whom the promise protects, and what is public."""
     notes = []
     if settings.presence == "hidden":
         assert trips.t is not None
@@ -41,7 +41,7 @@ def notes_of(settings: Settings, trips: Trajectories, every: float, public: Publ
 def promise_of(
     epsilon: float, settings: Settings, trips: Trajectories, plan: Plan | None, notes: list[str], users: int
 ) -> dict[str, Any]:
-    """What was promised to `users` devices; `plan` is None for another method, which says what is public."""
+    """Return the promise to `users` devices. For a method of another package, `plan` is None."""
     if settings.other is not None:
         leaks: str | None = settings.other.public
     else:
@@ -62,5 +62,5 @@ def promise_of(
 
 
 def _of_users(settings: Settings, trips: Trajectories) -> bool:
-    """Whether a device is a user's, who may have several trips."""
+    """Whether a device belongs to a user, who may have several trips."""
     return trips.user is not None and settings.presence == "hidden"

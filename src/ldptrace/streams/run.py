@@ -1,6 +1,5 @@
-"""A file with times, played in its own order: devices report as time goes by, and synthetic travellers leave.
-
-What is published for a step uses only what had been reported by its beginning.
+"""Play a file with times in the order of its times: devices report, and synthetic travellers set out. What is published
+for a step uses only the reports before the beginning of the step.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ MOST_POSITIONS = 100_000_000
 
 @dataclass(frozen=True)
 class Step:
-    """What one step was: until when, how many reports came in, what is remembered, and the fit's processor seconds."""
+    """One step: its end, its number of reports, the remembered reports, and the processor seconds of the fit."""
 
     time: float
     reports: int
@@ -62,9 +61,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """Synthetic trips on the clock of the input, and how each step went.
-
-    Trips that went to a file were never all in memory, and are not here.
+    """Synthetic trips with times of the input, and the steps. Trips that were written to a file are not included.
     """
 
     count: int
@@ -74,7 +71,7 @@ class Streamed:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Everything that was named as a change, in its order."""
+        """All changes that were found, in the order of the steps."""
         return tuple(change for step in self.steps for change in step.changes)
 
 
@@ -89,10 +86,11 @@ def stream(
     target: str | os.PathLike[str] | None = None,
     to: str | None = None,
 ) -> Streamed:
-    """Play timed trips in their own order, and publish synthetic ones step by step, with epsilon for each answer.
+    """Play trips in the order of their times, and draw synthetic trips step by step. Each answer costs epsilon.
 
-    `public` is an area, a street map, or public routes. `live` is given the positions of each tick as a JSON line. With
-    a `target`, trips go to that file step by step, in the format `to`, and never need to fit into the memory.
+    `public` is an area, a street map, or public routes. `live` is called with the positions at each tick as a JSON
+    line. With a `target`, trips are written to this file step by step, in the format `to`, and need not fit into
+    memory.
     """
     public = public or Public()
     epsilon_fraction(epsilon)
@@ -123,7 +121,7 @@ def stream(
 
 @dataclass(frozen=True, eq=False)
 class _Cast:
-    """Who plays: trips with times, the device of each, and the sources of chance."""
+    """The trips with times, the device of each trip, and the sources of random numbers."""
 
     trips: Trajectories
     devices: Ints
@@ -131,7 +129,8 @@ class _Cast:
 
     @staticmethod
     def of(trips: Trajectories, settings: Settings) -> _Cast:
-        """A device is a user's, or a trip's own; of a trip that was cut, its device answers about one piece."""
+        """Assign trips to devices. A device belongs to a user, or to a trip if users are not known. If a trip was cut,
+        its device answers about one piece."""
         source = Streams.of(settings.seed)
         trips, _ = play_devices(trips, "trip", source.devices)
         if trips.user is None or settings.presence == "shown":
@@ -144,7 +143,7 @@ class _Cast:
 
 
 class _Play:
-    """The input with its devices on one side, the model of now and its travellers on the other."""
+    """The simulation: devices with the input trips, and the present model with its travellers."""
 
     def __init__(self, cast: _Cast, grid: Grid, epsilon: float, settings: Settings, public: Public) -> None:
         trips = cast.trips
@@ -178,7 +177,7 @@ class _Play:
         )
 
     def parts(self, live: Callable[[str], None] | None, steps: list[Step]) -> Iterator[Trajectories]:
-        """The travellers who leave in one step after the other; what each step was is added to `steps`."""
+        """Yield the travellers of one step after the other, and add each step to `steps`."""
         settings, length = self.settings, self.settings.seconds
         on_arrival = self.start if settings.presence == "shown" else None
         travellers, begun, reports = Travellers(settings.tick, self.end), clock.process_time(), 0
@@ -209,7 +208,7 @@ class _Play:
         return Step(until, reports, *known, seconds, changes)
 
     def _tell(self, travellers: Travellers, begin: float, until: float, live: Callable[[str], None]) -> None:
-        """The positions of the ticks of one step."""
+        """Report the positions at the ticks of one step."""
         tick = self.settings.tick
         first, beyond = (math.ceil((moment - self.start) / tick - 1e-9) for moment in (begin, until))
         last = beyond + (until >= self.end)
@@ -218,7 +217,7 @@ class _Play:
 
 
 def _check_tick(trips: Trajectories, settings: Settings, span: float) -> None:
-    """Refuse ticks so short that the travellers of a step do not fit into the memory."""
+    """Raise an error if ticks are so short that the travellers of a step do not fit into memory."""
     assert trips.t is not None
     some = trips.sizes > 0
     travelled = float((arrivals(trips)[some] - trips.t[trips.offsets[:-1][some]]).sum())
@@ -236,7 +235,7 @@ def _plan(cast: _Cast, grid: Grid, epsilon: float, public: Public) -> Plan:
 
 
 def asked(for_map: bool) -> Wanted:
-    """What the devices of a stream are asked, with a map or without."""
+    """Return the questions for the devices of a stream, with or without a map."""
     return Wanted(for_map=for_map, questions=QUESTIONS, shares=None if for_map else SHARES)
 
 
@@ -248,7 +247,7 @@ def _other(
     public: Public,
     live: Callable[[str], None] | None,
 ) -> tuple[Iterator[Trajectories], list[str]]:
-    """The trips of a method of an installed package."""
+    """Run a stream method of another installed package."""
     method = settings.other
     assert method is not None
     for name, given in (("area", public.area), ("a map", public.ways), ("live", live)):

@@ -1,4 +1,4 @@
-"""What is asked of a stream, checked before anything is read."""
+"""The settings of a stream, which are checked before any data is read."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ WARM_UP = 6
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """How a stream is played: durations in seconds.
-
-    A model is fitted every `step` (None: 50 ticks). Devices answer once in `every` (None: once, in the whole input).
-    The devices draw from the operating system; with a `seed` they repeat the same draws, for experiments. `options` are
-    those of another `method`, which has no use for the settings of ours.
+    """The settings of a stream, with durations in seconds. A model is fitted every `step` (None: 50 ticks). Devices
+    answer once in `every` (None: once in the whole input). With a `seed`, an experiment can be repeated; without it,
+    random numbers come from the operating system. `options` are the options of a `method` of another package.
     """
 
     tick: float
@@ -66,12 +64,12 @@ class Settings:
 
     @property
     def other(self) -> StreamMethod | None:
-        """The method of an installed package, where it is not ours."""
+        """The method of another package, or None."""
         return None if self.method == DEFAULT else other_method(self.method)
 
 
 def other_method(name: str) -> StreamMethod:
-    """The stream method of that name, of an installed package."""
+    """Return the stream method with this name from an installed package."""
     known = installed(STREAMS)
     if name not in known:
         raise InputError(f"a stream has the methods {', '.join(sorted([DEFAULT, *known]))}, got {name!r}")

@@ -1,4 +1,4 @@
-"""Synthetic travellers on a clock: those who leave, those on their way, and where they are at each tick."""
+"""Synthetic travellers and their positions at each tick."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ldptrace.streams.now import WithTrip
 
 
 class Travellers:
-    """Trips on the clock of the input, with a point every `tick` seconds from each departure; cut at `end`."""
+    """Trips with times of the input, with a point every `tick` seconds from each departure, cut at the time `end`."""
 
     def __init__(self, tick: float, end: float) -> None:
         self.tick, self.end = tick, end
@@ -22,7 +22,7 @@ class Travellers:
         self._drawn = 0
 
     def leave(self, trips: Trajectories, departures: Floats) -> Trajectories:
-        """Trips with times since their departure set out at these times: they are on their way from now on."""
+        """Add trips, whose times count from their departure, with these departure times."""
         assert trips.t is not None
         t = trips.t + np.repeat(departures, trips.sizes)
         kept = t <= self.end
@@ -34,7 +34,7 @@ class Travellers:
         return set_out
 
     def positions(self, time: float) -> tuple[Ints, Floats, Floats]:
-        """Who is on the way at a time, and where."""
+        """Return which travellers are under way at a time, and their positions."""
         found = [_at(first, trips, time, self.tick) for first, trips in self._on_the_way]
         if not found:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
@@ -42,7 +42,7 @@ class Travellers:
         return ids, x, y
 
     def lines(self, start: float, ticks: range) -> Iterator[str]:
-        """Positions tick by tick as JSON lines, `start` the time of tick 0."""
+        """Yield the positions at each tick as JSON lines. `start` is the time of tick 0."""
         for number in ticks:
             time = start + number * self.tick
             ids, x, y = self.positions(time)
@@ -57,7 +57,7 @@ class Travellers:
             )
 
     def arrived(self, time: float) -> None:
-        """Forget the groups of which everybody has arrived by a time."""
+        """Remove groups in which all travellers have arrived by a time."""
         self._on_the_way = [
             (first, trips)
             for first, trips in self._on_the_way
@@ -87,7 +87,7 @@ RECENT = 8
 
 
 class Shown:
-    """Every trip reports on arrival: as many leave as arrived in the last step."""
+    """The number of departures if every trip reports on arrival: as many as trips that ended in the last step."""
 
     def __init__(self, step: float) -> None:
         self.step, self.per_second = step, NOMINAL / step
@@ -97,9 +97,9 @@ class Shown:
 
 
 class Hidden:
-    """Devices report at a time of their own: the share with a trip, times their number, is how many devices had one in
-    the time that they report about. While that grows from the start on, its slope is the rate; then it is the number
-    over the time.
+    """The number of departures if devices report at times that do not depend on trips. The share of devices with a
+    trip, times the number of devices, is the number of trips in a window. While this number grows from the start, its
+    slope is the rate of departures; later, the rate is the number divided by the length of the window.
     """
 
     def __init__(self, devices: int, every: float, start: float) -> None:
@@ -108,7 +108,7 @@ class Hidden:
         self._seen: list[tuple[float, float, float]] = []
 
     def add(self, reports: int, with_trip: WithTrip, time: float) -> None:
-        """The share of the devices that had a trip, of those that reported around `time`."""
+        """Add the share of devices with a trip among those that reported around `time`."""
         if not (reports and np.isfinite(with_trip.std_error)):
             return
         reach = time - self.start
@@ -121,7 +121,8 @@ class Hidden:
         self.per_second = float(np.clip(found, 0.0, 4 * self.devices / self.every))
 
     def _slope(self, usual: float) -> float:
-        """Of the line through the last steps; the mean since the start, give or take half of it, is known besides."""
+        """Return the slope of the line through the last steps, with the mean since the start as prior knowledge
+        (standard error: half of the mean)."""
         reach, trips, error = np.array(self._seen).T
         weights = error**-2
         centred = reach - np.average(reach, weights=weights)

@@ -1,4 +1,4 @@
-"""Pictures of a profile: bars with their ranges, zones by how many trips begin there, streets by how many pass."""
+"""Pictures of a profile: bars with their intervals, a map of zones and a map of streets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDEST, DRAWN = 6.0, 6000
 
 
 def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
-    """A bar for each class, as a percentage of all trips, with a whisker where the truth may lie."""
+    """Draw a bar for each class, as a percentage of all trips, with a whisker for its interval."""
     values, scale = found.numbers.values, 100 / max(share, 1.0)
     high = values if found.numbers.high is None else found.numbers.high
     top = max(float((scale * high).max()), 1e-9) * 1.05
@@ -56,7 +56,7 @@ def bars(found: Bars, label: str, *, every: int = 1, share: float) -> Markup:
 
 
 def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: str) -> Markup | None:
-    """The zones, darker where more trips begin; None where they have no shapes to draw."""
+    """Draw the zones, darker if more trips begin there, or return None if the zones have no shapes."""
     rings = _rings(zones)
     if rings is None:
         return None
@@ -81,7 +81,7 @@ def zone_map(zones: Zones, names: Sequence[str], begin: Sequence[float], label: 
 
 
 def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -> Markup:
-    """The streets, wider where more vehicles pass; some places are numbered from 1."""
+    """Draw the streets, wider if more vehicles pass, with some places numbered from 1."""
     vehicles = flows.vehicles.sum(axis=0)
     order = np.argsort(vehicles, kind="stable")[-DRAWN:]
     order = order[vehicles[order] > 0]
@@ -105,7 +105,7 @@ def street_map(flows: Flows, named: Sequence[tuple[float, float]], label: str) -
 
 
 class _Frame:
-    """From coordinates of a map to pixels of a picture."""
+    """The conversion from coordinates of a map to pixels of a picture."""
 
     def __init__(self, x: Floats, y: Floats) -> None:
         self._low = float(x.min()), float(y.min())
@@ -127,7 +127,7 @@ class _Frame:
 
 
 def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
-    """The outer rings of zones with their names."""
+    """Return the outer rings of zones with their names."""
     if isinstance(zones, Squares):
         x0, y0, x1, y1 = zones.bounds
         dx, dy = (x1 - x0) / zones.side, (y1 - y0) / zones.side
@@ -147,7 +147,7 @@ def _rings(zones: Zones) -> list[tuple[str, tuple[Floats, Floats]]] | None:
 
 
 def _ticks(top: float) -> list[float]:
-    """Three or four round numbers below the top of an axis.
+    """Return three or four round numbers below the top of an axis.
 
     >>> _ticks(11.0)
     [0.0, 5.0, 10.0]
@@ -158,7 +158,7 @@ def _ticks(top: float) -> list[float]:
 
 
 def _short(name: str) -> str:
-    """What fits below a bar: the upper end of a class, or the first letters of a day."""
+    """Return a short label for a bar: the upper end of a class, or the first letters of a day."""
     words = name.split()
     if words[0] == "over":
         return f"> {words[1]}"

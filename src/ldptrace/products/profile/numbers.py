@@ -39,13 +39,13 @@ class Bars:
     numbers: Numbers
 
     def document(self) -> list[dict[str, Any]]:
-        """One entry per class: name, trips, and the ends of the interval where there is one."""
+        """Return one entry per class: name, trips, and the ends of the interval if there is one."""
         return [{"name": name, **_entry(self.numbers, place)} for place, name in enumerate(self.names)]
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What is known of the trips of people, from synthetic trips or from a model.
+    """The numbers of a profile, computed from synthetic trips or from a model.
 
     `unit` is the unit of lengths on the page: km, or units of a map without a known scale.
     """
@@ -70,7 +70,7 @@ class Profile:
         roads: RoadNetwork | None = None,
         each: TripsPerPerson | None = None,
     ) -> Profile:
-        """The profile of some trips; without zones, of the squares of their map."""
+        """Compute the profile of trips. Without zones, the squares of the map are used."""
         trips = sample.trips
         division = zones or Squares(trips.bounds(), SIDE)
         metres = _lengths(trips)
@@ -104,7 +104,7 @@ class Profile:
         return self.sample.weight * len(self.sample.trips)
 
     def pairs(self) -> list[dict[str, Any]]:
-        """The pairs of zones between which most trips go."""
+        """Return the pairs of zones with the most trips."""
         table = self.matrix.trips.sum(axis=0)
         order = np.argsort(-table, axis=None, kind="stable")[:NAMED]
         numbers = Numbers(
@@ -122,7 +122,7 @@ class Profile:
         ]
 
     def places(self) -> list[dict[str, Any]]:
-        """How many trips begin and end in each zone."""
+        """Return how many trips begin and end in each zone."""
         table = self.matrix.trips.sum(axis=0)
         return [
             {"zone": zone, "begin": float(table[k].sum()), "end": float(table[:, k].sum())}
@@ -130,7 +130,7 @@ class Profile:
         ]
 
     def streets(self) -> list[dict[str, Any]]:
-        """The busiest streets, no two of them close together; `x` and `y` are the middle of each."""
+        """Return the busiest streets, no two of them close together. `x` and `y` are the middle of each street."""
         if self.flows is None:
             return []
         vehicles = self.flows.vehicles.sum(axis=0)
@@ -159,7 +159,7 @@ class Profile:
         ]
 
     def document(self) -> dict[str, Any]:
-        """The profile as plain data."""
+        """Return the profile as plain data."""
         parts: dict[str, Bars | None] = {
             "hours": self.hours,
             "weekdays": self.weekdays,
@@ -194,7 +194,7 @@ def _hours(sample: Sample) -> Bars:
 
 
 def _weekdays(sample: Sample) -> Bars | None:
-    """Trips by the day of the week; None without dates, or where all trips are of one day."""
+    """Count trips by the day of the week, or return None without dates or if all trips are on one day."""
     if sample.trips.t is None or not sample.trips.has_dates:
         return None
     clock = to_local(sample.trips.t[sample.trips.offsets[:-1]], sample.trips.timezone)
@@ -204,7 +204,7 @@ def _weekdays(sample: Sample) -> Bars | None:
 
 
 def _classes(sample: Sample, values: Floats, edges: Sequence[float], unit: str) -> Bars:
-    """Trips by classes; the last one is that of the longest of a thousand trips, or of all above."""
+    """Count trips by classes. Classes reach up to the 99.9th percentile; the last class has all larger values."""
     edges = edges[: int(np.searchsorted(edges, np.quantile(values, 0.999))) + 1]
     names = [f"up to {edges[0]:g} {unit}"]
     names += [f"{a:g} to {b:g} {unit}" for a, b in pairwise(edges)]
@@ -220,7 +220,7 @@ def _quartiles(values: Floats) -> tuple[float, float, float]:
 
 
 def _lengths(trips: Trajectories) -> Floats:
-    """The length of each trip along its points, in metres where coordinates are degrees."""
+    """Return the length of each trip along its points, in metres if coordinates are degrees."""
     steps = np.concatenate(([0.0], step_lengths(trips.x, trips.y, trips.crs)))
     steps[trips.offsets[:-1]] = 0.0
     return np.add.reduceat(steps, trips.offsets[:-1])

@@ -1,4 +1,4 @@
-"""The profile as one page that a resident can read; it needs no network and may be published."""
+"""Make the profile as one HTML page for residents. The page loads nothing from the network and may be published."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERY = "Every trip counts once. So somebody who travels often counts more than 
 
 
 def profile_page(profile: Profile, title: str = "How people move here") -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -63,7 +63,7 @@ def profile_page(profile: Profile, title: str = "How people move here") -> str:
 
 
 def sentences(profile: Profile) -> list[str]:
-    """The profile in short."""
+    """Return the profile in a few sentences."""
     stated, total = dict(profile.sample.promise or {}), profile.total
     each = ", one for each person who travelled" if stated.get("unit") == "user" else ""
     found = [f"This page describes about {float(f'{total:.3g}'):,.0f} trips{each}."]
@@ -104,7 +104,7 @@ def sentences(profile: Profile) -> list[str]:
 
 
 def privacy(profile: Profile) -> list[str]:
-    """What the page says about the people behind it."""
+    """Return the sentences about privacy."""
     stated = profile.sample.promise
     if not stated or "epsilon" not in stated:
         return [
@@ -134,7 +134,7 @@ def privacy(profile: Profile) -> list[str]:
 
 
 def _round(value: float) -> str:
-    """Two digits, and no more decimals than that needs.
+    """Return a number with two significant digits.
 
     >>> _round(12.34), _round(1.234), _round(0.05)
     ('12', '1.2', '0.05')

@@ -1,4 +1,5 @@
-"""Papers that go with a release: what was promised, in the forms that registries, officers and catalogues ask for."""
+"""Documents of a release that state its privacy promise, for registries, data-protection officers and data
+catalogues."""
 
 from ldptrace.products.statement.papers import write_statement
 from ldptrace.products.statement.promise import Operator, Promise

@@ -51,7 +51,7 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".csv": "text/csv", ".geo
 
 
 def croissant(promise: Promise, operator: Operator, file: Path | None, version: str) -> dict[str, Any]:
-    """The metadata as plain data; `file` is the synthetic set, where there is one."""
+    """Return the metadata as plain data. `file` is the synthetic set, if there is one."""
     said = (
         f"Epsilon {promise.epsilon} under {promise.model_words} for {promise.unit_words}. {promise.renewal}"
     )
@@ -100,7 +100,7 @@ def croissant(promise: Promise, operator: Operator, file: Path | None, version: 
 
 
 def _bibtex(operator: Operator, version: str) -> str:
-    """How the data is cited; Croissant asks for BibTeX."""
+    """Return the citation of the data in BibTeX."""
     fields = {
         "title": operator.product,
         "author": f"{{{operator.name or OPERATOR}}}",

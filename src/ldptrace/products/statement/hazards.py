@@ -6,7 +6,7 @@ from ldptrace.products.statement.promise import Operator, Promise
 
 
 def hazards(promise: Promise, operator: Operator, version: str) -> str:
-    """A page of questions and answers, in Markdown."""
+    """Return a page of questions and answers, in Markdown."""
     answers = [
         (
             "Unit of privacy",
@@ -89,5 +89,5 @@ def hazards(promise: Promise, operator: Operator, version: str) -> str:
 
 
 def _of(promise: Promise, word: str, otherwise: str) -> str:
-    """The sentence about a weaker promise that speaks of this, or what holds otherwise."""
+    """Return the sentence of the promise that mentions a topic, or another sentence if there is none."""
     return next((sentence for sentence in promise.weaker if word in sentence), otherwise)

@@ -1,4 +1,4 @@
-"""The papers of a release, written into a folder."""
+"""Write the documents of a release into a folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("registry.yaml", "nist-sp-800-226.md", "croissant.json", "CITATION.cff"
 def write_statement(
     promise: Promise, folder: str | Path, operator: Operator | None = None, file: Path | None = None
 ) -> list[Path]:
-    """Write the registry entry, the answers about hazards, the metadata and the citation; the paths of all four."""
+    """Write the registry entry, the answers about hazards, the metadata and the citation, and return the four paths."""
     from importlib.metadata import version
 
     target, who, made_with = Path(folder), operator or Operator(), version("ldptrace")
@@ -44,7 +44,7 @@ def write_statement(
 
 
 def _citation(promise: Promise, operator: Operator, version: str) -> Mapping[str, object]:
-    """How the data is cited, in the Citation File Format."""
+    """Return the citation in the Citation File Format."""
     return {
         "cff-version": "1.2.0",
         "message": "If you use these data, please cite them.",

@@ -1,4 +1,4 @@
-"""What was promised to the people behind a file, a model or a plan, as the papers state it."""
+"""The privacy promise of a file, a model or a plan, for the documents of a release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Operator:
-    """Who publishes the data: what no file of the collection says."""
+    """The publisher of the data, which no file of the collection names."""
 
     name: str | None = None
     purpose: str | None = None
@@ -39,13 +39,13 @@ class Operator:
 
     @property
     def published(self) -> str:
-        """The day of publication: catalogues ask for one, and a statement is written when its data are published."""
+        """The day of publication, which catalogues need; by default the present day."""
         return (self.date or Date.today()).isoformat()
 
 
 @dataclass(frozen=True)
 class Promise:
-    """Epsilon, the unit that it holds for, and everything that makes the promise weaker."""
+    """Epsilon, the unit that it protects, and everything that weakens the promise."""
 
     epsilon: str
     unit: str = "user"
@@ -60,12 +60,12 @@ class Promise:
 
     @staticmethod
     def of_plan(plan: Plan) -> Promise:
-        """What a plan promises to everybody who answers it."""
+        """Return the promise of a plan."""
         return Promise.of_provenance(promised(plan), what="the plan")
 
     @staticmethod
     def of_provenance(stated: Mapping[str, Any] | None, what: str) -> Promise:
-        """What a synthetic set says of itself."""
+        """Return the promise that is stored with a synthetic set."""
         if not stated or "epsilon" not in stated:
             raise InputError(
                 f"{what} states no promise: a statement is made about synthetic trips, a model or a plan "
@@ -98,17 +98,17 @@ class Promise:
 
     @property
     def central(self) -> bool:
-        """Whether raw trips were handed to a trusted curator."""
+        """Whether a trusted curator received the raw trips."""
         return any("central, not local" in sentence for sentence in self.weaker)
 
     @property
     def model_words(self) -> str:
-        """Which of the two models of differential privacy holds."""
+        """The model of differential privacy, local or central, in words."""
         return f"{'central' if self.central else 'local'} differential privacy"
 
     @property
     def trust(self) -> str:
-        """Who sees raw trips, in a sentence."""
+        """A sentence about who sees raw trips."""
         if self.central:
             return "Raw trips were handed to a trusted curator."
         if self.simulated:
@@ -121,7 +121,7 @@ class Promise:
 
     @property
     def mechanisms(self) -> list[str]:
-        """The randomisers of the plan, each with the questions whose answers it changes."""
+        """The randomizers of the plan, each with its questions."""
         asked: dict[str, list[str]] = {}
         for round_ in () if self.plan is None else self.plan.rounds:
             for ask in round_.asks:
@@ -131,7 +131,7 @@ class Promise:
 
     @property
     def renewal(self) -> str:
-        """How the budget renews, in a sentence."""
+        """A sentence about whether and how the budget is renewed."""
         standing = None if self.plan is None else self.plan.standing
         if standing is None:
             return "Each device answers once. The budget does not renew."
@@ -156,7 +156,7 @@ def _plan(document: object) -> Plan | None:
 
 
 def _duration(seconds: int) -> str:
-    """A duration in the largest unit that divides it.
+    """Return a duration in the largest unit that divides it.
 
     >>> _duration(604_800), _duration(5_400)
     ('7 days', '90 minutes')

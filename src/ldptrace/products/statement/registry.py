@@ -14,7 +14,7 @@ SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Fin
 
 
 def registry_entry(promise: Promise, operator: Operator, version: str) -> dict[str, Any]:
-    """The entry as plain data, complete for tier 3; what only the operator knows is marked where it is missing."""
+    """Return the entry as plain data, complete for tier 3. Missing facts that only the operator knows are marked."""
     if operator.sector not in SECTORS:
         raise InputError(f"the registry's sectors are {', '.join(SECTORS)}, got {operator.sector!r}")
     basic = _basic(promise, operator)
@@ -66,7 +66,7 @@ def _basic(promise: Promise, operator: Operator) -> dict[str, Any]:
 
 
 def _slug(basic: dict[str, Any]) -> str:
-    """The address of an entry, as the registry itself makes it: name, curators and year.
+    """Return the address of an entry, made from name, curators and year as in the registry.
 
     >>> _slug({"name": "Trips, 2026", "data_curators": ["City of Trent"], "publication_date": "2026-03-01"})
     'trips-2026-city-of-trent-2026'
