@@ -1,4 +1,4 @@
-"""The curator's server: campaigns, their database, their pages, and a fleet of devices to try it with.
+"""The curator's server: campaigns, their database and pages, and a fleet of simulated devices for trials.
 
 Needs the extra `server`: `pip install "ldptrace[server]"`.
 """

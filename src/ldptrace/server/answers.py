@@ -1,6 +1,5 @@
-"""Requests and answers: bodies read within limits, problems as documents, headers that every answer has.
-
-Numbers for Prometheus are counts only: nothing about a single report or address.
+"""Requests and responses: bodies with limited size, problem documents, and common headers. Numbers for Prometheus are
+only counts, without anything about a single report or address.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 
 
 class Metrics:
-    """What this process has done since it started.
+    """The counters of this process since it started.
 
     >>> metrics = Metrics()
     >>> metrics.answered("reports", 200)
@@ -43,7 +42,7 @@ class Metrics:
         self._requests[route, status] += 1
 
     def counted(self, campaign: str, codes: Sequence[Codes], seconds: float) -> None:
-        """One transaction of the intake."""
+        """Count one transaction of the intake."""
         for part in codes:
             if not part.any():
                 self._reports[campaign, "counted"] += len(part)
@@ -106,7 +105,7 @@ HEADERS = {
 
 
 class JsonAnswer(Response):
-    """Plain data as JSON."""
+    """A response with plain data as JSON."""
 
     media_type = "application/json"
 
@@ -117,7 +116,7 @@ class JsonAnswer(Response):
 
 
 def problem_answer(problem: AnyProblem, detail: str = "") -> Response:
-    """A problem as an answer."""
+    """Return a problem as a response."""
     answer = JsonAnswer(document(problem, detail), status_code=problem.status, media_type=PROBLEM_TYPE)
     if problem.status == 401:
         answer.headers["www-authenticate"] = "Bearer"
@@ -168,14 +167,14 @@ async def read_json(request: Request, most: int, seconds: float) -> dict[str, An
 
 
 def expect_type(request: Request, *wanted: str) -> None:
-    """Refuse a body of another media type."""
+    """Raise an error for a body of another media type."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in wanted:
         raise Refused(ServerProblem.UNSUPPORTED_MEDIA_TYPE, f"the body must be {' or '.join(wanted)}")
 
 
 class Envelope:
-    """Outermost: puts the headers on every answer and counts it."""
+    """The outermost layer, which adds the headers to every response and counts it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.inner = app

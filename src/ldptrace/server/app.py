@@ -1,4 +1,4 @@
-"""The ASGI application: addresses, and what answers there. `openapi.json` describes all of it."""
+"""The ASGI application: paths and their handlers. `openapi.json` describes all paths."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def openapi(request: Request) -> Response:
 
 
 class Number(IntegerConvertor):
-    """A number in an address, of at most nine digits; any other text is not found there."""
+    """A number of at most nine digits in a path; any other text gives "not found"."""
 
     regex = "[0-9]{1,9}"
 
@@ -99,7 +99,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 
 
 def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
-    """The application on a database."""
+    """Make the application for a database."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -131,7 +131,7 @@ def create_app(database: Database, settings: Settings | None = None) -> ASGIApp:
 
 
 def _limited(endpoint: Endpoint, path: str) -> Endpoint:
-    """The endpoint behind the rate limit, with its path for the metrics."""
+    """Return the endpoint with a rate limit, and with its path for the metrics."""
 
     async def limited(request: Request) -> Response:
         request.scope["route_path"] = path

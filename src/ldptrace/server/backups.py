@@ -1,7 +1,6 @@
-"""One campaign as one file: everything that is kept about it, in the tables of this program, as a SQLite database.
-
-A restored campaign knows the ids of the reports it holds, so that none is counted twice. A campaign that was
-published here is never set back to a time before: its reports could be counted again and published a second time.
+"""Back up a campaign to one file, a SQLite database with the same tables. A restored campaign has the ids of its
+reports, so that no report is counted twice. A campaign that was published is never restored to an earlier state,
+because its reports could then be counted and published a second time.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ ROUNDS = ("campaign", "number", "plan", "state", "counted", "groups", "generatio
 
 
 def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
-    """Write a campaign to a file, in one consistent state; how many reports it holds."""
+    """Write a campaign to a file in a consistent state, and return its number of reports."""
     with atomic_path(path) as temporary, tempfile.TemporaryDirectory(dir=path.parent) as folder:
         copy = SqliteDatabase(folder)
         with database.reading() as source, copy.writing() as target:
@@ -60,7 +59,7 @@ def backup(database: Database, name: str, path: Path, *, actor: str) -> int:
 
 
 def restore(database: Database, path: Path, *, actor: str) -> Campaign:
-    """Put the campaign of a backup into a database that has none of its name."""
+    """Restore the campaign of a backup to a database that has no campaign with this name."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / FILE
         try:
@@ -85,7 +84,7 @@ def restore(database: Database, path: Path, *, actor: str) -> Campaign:
 
 
 def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
-    """A campaign that is here, or was published here after the backup, is not set back."""
+    """Raise an error if the campaign exists here, or was published here after the backup."""
     if target.row("SELECT 1 FROM campaigns WHERE name = ?", name):
         raise Refused(
             ServerProblem.CAMPAIGN_EXISTS,
@@ -108,7 +107,7 @@ def _refuse_what_went_on(source: Session, target: Session, name: str) -> None:
 
 
 def _copy(source: Session, target: Session, name: str) -> int:
-    """All rows of a campaign, with new keys for its rounds; how many reports they count."""
+    """Copy all rows of a campaign, with new keys for its rounds, and return the number of reports."""
     _insert(target, "campaigns", HEAD, _select(source, "campaigns", HEAD, "name", name))
     for table, columns in CAMPAIGN.items():
         _insert(target, table, columns, _select(source, table, columns, "campaign", name))
@@ -146,6 +145,6 @@ def _insert(session: Session, table: str, columns: tuple[str, ...], rows: Iterab
 
 
 def _plain(rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with bytes as bytes: databases give them in types of their own."""
+    """Return rows in which binary values have the type bytes."""
     for row in rows:
         yield tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)

@@ -1,7 +1,7 @@
-"""The life of a campaign: draft, round 1 open, closed, round 2 open, closed, published. One chain of plans.
+"""The states of a campaign: draft, round 1 open, closed, round 2 open, closed, published.
 
-Commands and the HTTP interface call the same functions. Each is one transaction, and leaves a line in the
-audit log that says who did it.
+Commands and the HTTP interface call the same functions. Each function is one transaction, and writes to the audit log
+who called it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ QUANTILE = 0.9
 
 @dataclass(frozen=True)
 class Numbers:
-    """How many reports a campaign needs before anything but counts is shown, takes at most, and expects."""
+    """The smallest number of reports before estimates are shown, the largest number that is counted, and the expected
+    number."""
 
     min_reports: int = MIN_REPORTS
     max_reports: int = MAX_REPORTS
@@ -62,7 +63,7 @@ class Terms:
 
 
 def create(database: Database, name: str, plan: Plan, terms: Terms | None = None, *, actor: str) -> Campaign:
-    """A new campaign, in draft."""
+    """Make a new campaign in the state draft."""
     terms = terms or Terms()
     check_new(name, plan, terms)
     plan = named(plan, name)
@@ -91,7 +92,7 @@ def create(database: Database, name: str, plan: Plan, terms: Terms | None = None
 
 
 def check_new(name: str, plan: Plan, terms: Terms) -> None:
-    """Refuse what cannot be a campaign."""
+    """Raise an error for a campaign with impossible values."""
     if not is_name(name):
         raise InputError(
             f"a campaign is named with up to 64 small letters, digits and hyphens, got {name[:80]!r}"
@@ -106,7 +107,7 @@ def check_new(name: str, plan: Plan, terms: Terms) -> None:
 
 
 def named(plan: Plan, name: str) -> Plan:
-    """The plan with the campaign's name and a nonce of its own: no two campaigns have one plan."""
+    """Return the plan with the name of the campaign and a new nonce, so that no two campaigns have the same plan."""
     if plan.campaign is None:
         return plan.changed(campaign=CampaignName.fresh(name))
     if plan.campaign.name != name:
@@ -115,7 +116,7 @@ def named(plan: Plan, name: str) -> Plan:
 
 
 def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
-    """One more plan of a campaign."""
+    """Store one more plan of a campaign."""
     session.run(
         "INSERT INTO plans (campaign, id, number, text) VALUES (?, ?, ?, ?)",
         name,
@@ -126,7 +127,7 @@ def keep_plan(session: Session, name: str, plan: Plan, number: int) -> None:
 
 
 def open_round(database: Database, name: str, *, actor: str) -> Campaign:
-    """Open the next round. After this the plan cannot change any more."""
+    """Open the next round. After that, the plan cannot be changed."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
@@ -160,7 +161,7 @@ def open_round(database: Database, name: str, *, actor: str) -> Campaign:
 
 
 def close_round(database: Database, name: str, *, actor: str) -> Campaign:
-    """Close the open round: the last report is in, the ids forget their order."""
+    """Close the open round, and rewrite the ids of its reports so that their order is not stored."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state != "open":
@@ -183,7 +184,7 @@ def close_round(database: Database, name: str, *, actor: str) -> Campaign:
 
 
 def delete(database: Database, name: str, *, actor: str) -> None:
-    """Delete a campaign and everything that was counted. What was published stays with those who have it."""
+    """Delete a campaign and all its counts. Published files that others have copied remain."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.state == "open":
@@ -203,7 +204,7 @@ def delete(database: Database, name: str, *, actor: str) -> None:
 
 
 def _decided(session: Session, campaign: Campaign) -> Plan:
-    """The plan with its second round, from the reports of the first."""
+    """Return the plan with its second round, which depends on the reports of the first round."""
     estimates = estimates_of(tallies_of(session, campaign))
     return campaign.plan.paper_second_round(length_quantile(estimates["length"], QUANTILE))
 
@@ -219,9 +220,8 @@ def plan_from_facts(
     wanted: Wanted | None = None,
     standing: Standing | None = None,
 ) -> Plan:
-    """The plan for the expected number of users; N by the smallest predicted error unless it is given.
-
-    A `standing` plan is answered in every window, and some are asked how many trips they made.
+    """Make the plan for the expected number of users. Unless N is given, it is the number of cells per side with the
+    smallest predicted error. With `standing`, some users are also asked how many trips they made.
 
     >>> plan_from_facts(1000, "1", "auto", (0.0, 0.0, 1.0, 1.0)).grid.n
     6

@@ -1,7 +1,7 @@
-"""One transaction: reports are checked, their ids written, their counts added. All of it is kept, or nothing.
+"""Count reports in one transaction: check them, store their ids and add their counts, completely or not at all.
 
-The row of the round, or of the window of a standing plan, is locked first, so that several processes count one after
-the other and a round that is being closed has a last report. Payloads are in memory only, until the transaction ends.
+The row of the round or window is locked first, so that processes count one after the other. Reports are in memory only,
+until the transaction ends.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ NO_WINDOW = MAX_WINDOW + 1
 
 @dataclass(frozen=True)
 class Submission:
-    """A body of reports, and the hashes of the admission tokens that came with it, one for each report."""
+    """The body of a request with reports, and the hashes of its admission tokens, one for each report."""
 
     body: bytes
     admissions: tuple[bytes, ...] = ()
 
 
 class _Arrival(NamedTuple):
-    """One report: where its code goes, its bytes, and its admission token if it has one."""
+    """One report: the index of its result, its bytes, and its admission token if it has one."""
 
     submission: int
     place: int
@@ -64,7 +64,7 @@ class _Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class _Terms:
-    """What holds for all reports of a campaign."""
+    """The conditions for all reports of a campaign."""
 
     campaign: str
     most: int
@@ -72,7 +72,7 @@ class _Terms:
 
 
 def warm_up() -> None:
-    """Compile what counts reports, or load it if that was done before."""
+    """Compile the code that counts reports, or load it from the cache."""
     plan = Plan.single_report(Grid((0.0, 0.0, 1.0, 1.0), 2), 1)
     size = report_bytes(plan.rounds[0])
     receiver = Receiver(plan, 0, bytes(ID_BYTES))
@@ -80,9 +80,8 @@ def warm_up() -> None:
 
 
 class Counter:
-    """Counts submissions of any campaign. One per writing thread: it remembers the newest ids of each round.
-
-    `clock` says which windows are being counted.
+    """Counts submissions of any campaign. Each writing thread has its own counter, which stores the newest ids of each
+    round. `clock` decides which windows are being counted.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -91,7 +90,7 @@ class Counter:
         self._seen: OrderedDict[int, SeenIds] = OrderedDict()
 
     def count(self, campaign: str, submissions: Sequence[Submission]) -> list[Codes]:
-        """For each report of each submission 0 if it is counted now, or the number of its problem."""
+        """Return for each report of each submission 0 if it was counted, otherwise the number of its problem."""
         try:
             with self._database.writing() as session:
                 return self._count(session, campaign, submissions)
@@ -133,7 +132,7 @@ class Counter:
     def _by_window(
         self, plans: Sequence[CountedPlan], submissions: Sequence[Submission], codes: list[Codes]
     ) -> dict[tuple[CountedPlan, int | None], list[_Arrival]]:
-        """Reports of standing plans by the window that they are counted for; None for those of no such window."""
+        """Group reports of standing plans by window; None is the group of reports whose window is not being counted."""
         now = self._clock()
         groups: dict[tuple[CountedPlan, int | None], list[_Arrival]] = {}
         for number, submission in enumerate(submissions):
@@ -155,7 +154,7 @@ class Counter:
         arrivals: Sequence[_Arrival],
         codes: list[Codes],
     ) -> None:
-        """Write the codes of reports to one round; those that are right, new and allowed are added to its tally."""
+        """Write the result codes of reports to one round, and add valid, new and allowed reports to its tally."""
         seen = self._ids_of(round_.key)
         size = report_bytes(round_.plan.rounds[round_.number])
         ids = list({arrival.data[ID_AT] for arrival in arrivals if len(arrival.data) == size})
@@ -200,7 +199,7 @@ class Counter:
 
 
 def _arrivals(number: int, submission: Submission, plan: Plan, round_number: int) -> list[_Arrival]:
-    """The reports of a body; an empty body is one report of no bytes."""
+    """Return the reports of a body. An empty body is one report without bytes."""
     size, body = report_bytes(plan.rounds[round_number]), submission.body
     pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
     tokens: Sequence[bytes | None] = submission.admissions
@@ -213,19 +212,19 @@ def _arrivals(number: int, submission: Submission, plan: Plan, round_number: int
 
 
 def _received(receiver: Receiver, arrivals: Sequence[_Arrival], size: int) -> list[int]:
-    """Codes of all reports; those of the right size are checked in one go."""
+    """Return the codes of all reports. Reports of the right size are checked together."""
     whole = [arrival.data for arrival in arrivals if len(arrival.data) == size]
     together = iter(receiver.receive(b"".join(whole)).tolist() if whole else [])
     return [next(together) if len(one.data) == size else _odd(receiver, one.data) for one in arrivals]
 
 
 def _odd(receiver: Receiver, data: bytes) -> int:
-    """The problem of something that has not the size of a report."""
+    """Return the problem of data that do not have the size of a report."""
     return int(receiver.receive(data)[0]) if data else Problem.WRONG_SIZE.number
 
 
 def _refuse(plan: CountedPlan, arrivals: Sequence[_Arrival], codes: list[Codes]) -> None:
-    """Write the problems of reports whose window is not being counted, or that are no reports at all."""
+    """Write the problems of reports whose window is not being counted, and of data that are not reports."""
     receiver = Receiver(plan.plan, 0, window=NO_WINDOW)
     for arrival, code in zip(
         arrivals, _received(receiver, arrivals, report_bytes(plan.plan.rounds[0])), strict=True
@@ -234,7 +233,8 @@ def _refuse(plan: CountedPlan, arrivals: Sequence[_Arrival], codes: list[Codes])
 
 
 def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arrival, counted: int) -> int:
-    """0 for a report that may be counted, which uses up its admission token; or the number of its problem."""
+    """Return 0 if a report may be counted, and delete its admission token; otherwise return the number of its
+    problem."""
     if not round_.open:
         return _WRONG_WINDOW if round_.window is not None else ServerProblem.ROUND_CLOSED.number
     if round_.counted + counted >= terms.most:
@@ -245,14 +245,14 @@ def _admitted(session: Session, terms: _Terms, round_: OpenRound, arrival: _Arri
 
 
 def _used_up(session: Session, campaign: str, token: bytes | None) -> bool:
-    """Delete the admission token of a report, if it has one that was not used."""
+    """Delete the unused admission token of a report, and return whether there was one."""
     if token is None:
         return False
     return session.run("DELETE FROM admissions WHERE campaign = ? AND hash = ?", campaign, token) == 1
 
 
 def _add_tally(session: Session, round_: OpenRound, receiver: Receiver) -> None:
-    """Add counts, for the questions that somebody answered."""
+    """Add the counts of the questions with answers."""
     tally = receiver.tally
     for ask, (counts, users) in enumerate(zip(tally.counts, tally.users, strict=True)):
         if users == 0:

@@ -1,4 +1,4 @@
-"""What devices ask for: the campaign, its plan, and to count their reports."""
+"""The HTTP interface for devices: the campaign, its plan, and the intake of reports."""
 
 from __future__ import annotations
 

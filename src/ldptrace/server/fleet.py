@@ -1,13 +1,9 @@
-"""Real devices against a real server: each draws one report and sends it until it is acknowledged.
+"""A fleet of simulated devices for a real server: each device draws one report and sends it until the server
+acknowledges it. The devices do not wait for `Reporter.delay` as a real client does.
 
-They send at once. A client waits for `Reporter.delay` first, which hides when a trip was; trips of a fleet are at no
-particular time, and an hour of waiting would try nothing of the server.
-
-Faults come at chosen rates: a drop loses the request or the answer, a duplicate is sent after it was
-acknowledged, garbage is sent besides. A seed repeats trips and faults; reports are always drawn from the
-operating system's source.
-
-The HTTP client is small: one connection per player, and faults that a library would hide.
+Faults occur at chosen rates: a drop loses the request or the response, a duplicate is sent after the acknowledgement,
+and garbage is sent in addition. A seed repeats trips and faults; reports are always drawn with random numbers of the
+operating system. The module has its own small HTTP client, because a library would hide faults.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ PATIENCE = 30.0
 
 
 class ConnectionEnded(Exception):
-    """The server went away, did not answer in time, or was never there."""
+    """The server closed the connection, did not answer in time, or could not be reached."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Target:
-    """Where the server is."""
+    """The address of the server."""
 
     host: str
     port: int
@@ -56,7 +52,7 @@ class Target:
 
     @staticmethod
     def of(url: str) -> Target:
-        """The parts of an address.
+        """Parse an address.
 
         >>> Target.of("http://127.0.0.1:8000/")
         Target(host='127.0.0.1', port=8000, tls=False, prefix='')
@@ -73,7 +69,7 @@ class Target:
 
 
 class Connection:
-    """One connection, opened when it is needed and kept."""
+    """One connection, opened when it is first used and then kept open."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -156,7 +152,7 @@ PAUSES = (0.02, 0.1, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Faults:
-    """How often each thing goes wrong, per device."""
+    """The rate of each kind of fault, per device."""
 
     duplicates: float = 0.0
     drops: float = 0.0
@@ -170,7 +166,7 @@ class Faults:
 
 @dataclass
 class Outcome:
-    """What became of a fleet."""
+    """The result of a fleet."""
 
     devices: int
     acknowledged: int = 0
@@ -185,19 +181,20 @@ class Outcome:
 
 
 class FleetStopped(LdptraceError):
-    """The server did not answer for longer than the fleet waits."""
+    """The error that the server did not answer for longer than the fleet waits."""
 
 
 @dataclass(frozen=True)
 class Playing:
-    """How a fleet is played: connections at once, admission codes of each device, who hears how far it is."""
+    """The settings of a fleet: simultaneous connections, admission codes of each device, and a listener for
+    progress."""
 
     concurrency: int = 64
     sheets: Sequence[Sequence[str]] | None = None
     progress: Callable[[Outcome], None] | None = None
 
     def admission(self, device: int, answer: int = 0) -> tuple[tuple[str, str], ...]:
-        """The header with the code of one answer: two answers of a device have nothing in common."""
+        """Return the header with the admission code of one answer. Two answers of a device have different codes."""
         return () if self.sheets is None else (("Ldptrace-Admission", self.sheets[device][answer]),)
 
     def show(self, outcome: Outcome) -> None:
@@ -246,7 +243,7 @@ async def run_fleet(
 
 
 class Fleet:
-    """What the devices share: where the server is, what goes wrong, and how long they wait."""
+    """The common state of the devices: the server, the faults, and how long they wait."""
 
     def __init__(self, url: str, campaign: str, faults: Faults, seed: int | None, patience: float) -> None:
         self.target = Target.of(url)
@@ -323,7 +320,7 @@ class Fleet:
             connection.close()
 
     def _pauses(self) -> Iterator[float]:
-        """Seconds to wait before each next attempt, until nobody was answered for too long."""
+        """Yield the seconds to wait before each attempt, until the server has been silent for too long."""
         attempt = 0
         while True:
             if time.monotonic() - self._answered > self._patience:
@@ -334,7 +331,7 @@ class Fleet:
 
 
 def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
-    """Trips of a generated city, stretched over the plan's bounds."""
+    """Return trips of a generated city, scaled to the bounds of the plan."""
 
     def trips(plan: Plan) -> Trajectories:
         from ldptrace.generators import city
@@ -350,7 +347,7 @@ def city_trips(count: int, seed: int | None) -> Callable[[Plan], Trajectories]:
 
 
 def some_trips(trips: Callable[[Plan], Trajectories], plan: Plan) -> Trajectories:
-    """The trajectories of a fleet, once the plan is known; it needs one at least."""
+    """Return the trajectories of a fleet for a plan. There must be at least one."""
     found = trips(plan)
     if len(found) == 0:
         raise InputError("the fleet needs at least one trajectory")
@@ -358,14 +355,14 @@ def some_trips(trips: Callable[[Plan], Trajectories], plan: Plan) -> Trajectorie
 
 
 def points_of(trips: Trajectories, number: int) -> list[Point]:
-    """The points of one trajectory, with their times where it has them."""
+    """Return the points of one trajectory, with times if it has times."""
     part = slice(int(trips.offsets[number]), int(trips.offsets[number + 1]))
     columns = [trips.x, trips.y] if trips.t is None else [trips.x, trips.y, trips.t]
     return list(zip(*(column[part].tolist() for column in columns), strict=True))
 
 
 def _garbage(report: bytes, chance: random.Random) -> bytes:
-    """Bytes that are no report of this plan. The report itself is not part of them beyond its header."""
+    """Return bytes that are not a report of this plan. They contain at most the header of the report."""
     kinds: tuple[Callable[[], bytes], ...] = (
         lambda: b"",
         lambda: os.urandom(chance.randrange(1, 400)),
@@ -379,7 +376,7 @@ def _garbage(report: bytes, chance: random.Random) -> bytes:
 
 
 def _code(answer: Answer) -> str:
-    """The problem that an answer names."""
+    """Return the problem that a response names."""
     try:
         found = json.loads(answer.body)
         return str(found["code"])

@@ -1,7 +1,6 @@
-"""Group commit: requests that arrive while a transaction runs share the next one.
-
-A sync to the disk takes milliseconds and costs the same for one report and for a thousand. A request is
-answered after the transaction that holds its reports is on the disk, never before.
+"""Count the reports of several requests in one transaction: requests that arrive while a transaction runs share the
+next one. Writing to disk takes milliseconds, for one report or for a thousand. A request is answered only after its
+reports are on disk.
 """
 
 from __future__ import annotations
@@ -30,9 +29,8 @@ Observer = Callable[[str, Sequence[Codes], float], None]
 
 
 class Intake:
-    """Takes submissions of any campaign and has them counted, one transaction at a time.
-
-    `observe` gets the campaign, the outcome and the seconds of each transaction, for the metrics.
+    """Takes submissions of all campaigns and counts them, one transaction at a time. `observe` is called with the
+    campaign, the outcome and the seconds of each transaction.
     """
 
     def __init__(
@@ -51,7 +49,7 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """Bytes that wait to be counted."""
+        """The number of bytes that wait to be counted."""
         return self._bytes
 
     def start(self) -> None:
@@ -140,7 +138,7 @@ class Intake:
 
 
 def _first(queue: list[Waiting], most: int) -> list[Waiting]:
-    """Submissions from the front, at least one, up to this many bytes."""
+    """Take submissions from the front of the queue, at least one, up to this number of bytes."""
     total = 0
     for count, (submission, _) in enumerate(queue):
         total += len(submission.body)

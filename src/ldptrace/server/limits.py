@@ -1,4 +1,4 @@
-"""How much one address may ask for. Addresses are in memory only, for as long as the limit needs them."""
+"""Rate limits per address. Addresses are in memory only, as long as the limit needs them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FREE = 16 << 10
 
 @dataclass(frozen=True)
 class Settings:
-    """What an operator can choose about the server."""
+    """The settings of the server."""
 
     max_body: int = 4 << 20
     max_upload: int = 256 << 20
@@ -45,7 +45,8 @@ class Settings:
 
 
 class Arriving:
-    """Bytes of bodies that have arrived in part, over all connections, so that half-sent ones cannot fill the memory.
+    """The total size of incomplete request bodies over all connections, which is limited so that they cannot fill the
+    memory.
 
     >>> arriving = Arriving(most=100, free=10)
     >>> arriving.grow(0, 60), arriving.grow(0, 60), arriving.grow(60, 111)
@@ -66,7 +67,7 @@ class Arriving:
         return True
 
     def end(self, size: int) -> None:
-        """A body of this size has arrived, or never will."""
+        """Subtract a body of this size, which is complete or was given up."""
         self.bytes -= self._beyond(size)
 
     def _beyond(self, size: int) -> int:
@@ -74,9 +75,8 @@ class Arriving:
 
 
 class RateLimit:
-    """A bucket for each address that fills at `rate` per second up to `burst`.
-
-    The machine itself is not limited: a reverse proxy tells the address of its client, and a trial runs there.
+    """A token bucket for each address, which fills at `rate` per second up to `burst`. Requests from the machine itself
+    are not limited, for trials; a reverse proxy passes on the address of its client.
 
     >>> now = [0.0]
     >>> limit = RateLimit(1.0, 2.0, clock=lambda: now[0])
@@ -109,7 +109,7 @@ class RateLimit:
 
 
 def _network(address: str) -> str:
-    """An IPv6 client has a whole /64 to itself: the limit is for that."""
+    """Return the network that a limit is for: an IPv6 address is limited by its /64 network."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What operators ask for: campaigns, their life, estimates, downloads. Every request carries a token."""
+"""The HTTP interface for operators: campaigns, their states, estimates and downloads. Every request needs a token."""
 
 from __future__ import annotations
 
@@ -224,14 +224,14 @@ async def _shown(state: State, name: str, status: int = 200) -> Response:
 
 
 def _plan(data: dict[str, Any]) -> Plan:
-    """The plan of a request, or one from its facts."""
+    """Return the plan in a request, or make one from the facts in the request."""
     if "plan" in data:
         return Plan.from_json(json.dumps(data["plan"], sort_keys=True, separators=(",", ":")))
     return _planned(data)
 
 
 def _terms(data: dict[str, Any]) -> Terms:
-    """What a request says about a campaign besides its plan."""
+    """Return the settings of a campaign in a request, without its plan."""
     about = About(**{key: _text(data, key, "") for key in ("title", "organiser", "contact", "notice")})
     numbers = Numbers(
         _integer(data, "min_reports", MIN_REPORTS),
@@ -270,7 +270,7 @@ def _planned(data: dict[str, Any]) -> Plan:
 
 
 def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:
-    """The windows of a standing campaign, in seconds; None where none are given."""
+    """Return the windows of a standing campaign in seconds, or None if none are given."""
     if not any(key in data for key in WINDOWS):
         return None
     if "every" not in data:
@@ -289,7 +289,7 @@ def _standing(data: dict[str, Any], epsilon: str) -> Standing | None:
 
 
 def _is_number(value: object) -> bool:
-    """Whether JSON had a number here that a double can hold."""
+    """Whether a JSON value is a number within the range of doubles."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The two pages and what they load: files of this package and the browser client, nothing from elsewhere."""
+"""The pages for operators and contributors. They load only files of this package and the browser client."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".s
 
 @cache
 def client_folder() -> Path:
-    """The browser client: inside an installed package, beside `src` in the repository."""
+    """Return the folder of the browser client: inside an installed package, or beside `src` in the repository."""
     inside = FOLDER / "client"
     return inside if inside.is_dir() else Path(__file__).parents[3] / "clients" / "js"
 
 
 @cache
 def _assets() -> dict[str, bytes]:
-    """Everything that pages may load, by its name. A name that is not here is not looked for on the disk."""
+    """Return all files that pages may load, by name. Other names are never looked up on disk."""
     files = {path.name: path for path in FOLDER.iterdir() if path.suffix in TYPES}
     client = client_folder()
     files |= {f"client/{path.relative_to(client)}": path for path in (client / "src").glob("*.js")}
@@ -92,7 +92,7 @@ async def _released(request: Request, file: str) -> bytes:
 
 
 def _made(page: bytes) -> Response:
-    """A page that was made for a campaign, with a policy that allows nothing but its own style."""
+    """Return a page of a campaign, with a content security policy that allows only its own style."""
     return Response(page, media_type="text/html", headers={"content-security-policy": policy(page)})
 
 

@@ -1,6 +1,5 @@
-"""What the server can answer besides the problems of the protocol: one enumeration, documented in openapi.json.
-
-They are sent as `application/problem+json` (RFC 9457) with the type `urn:ldptrace:problem:` and the code.
+"""The problems of the server in addition to those of the protocol, documented in openapi.json. They are sent as
+`application/problem+json` (RFC 9457) with the type `urn:ldptrace:problem:` and the code.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from ldptrace.protocol.problems import Numbered, Problem
 
 
 class ServerProblem(Numbered):
-    """Why the server did not do as asked.
-
-    Those that can befall a single report of a batch have a number of one byte, like those of the protocol.
+    """The reason why the server refuses a request. Problems of a single report in a batch have a number of one byte, as
+    in the protocol.
     """
 
     NOT_OPEN = 100, 409, "The campaign is not open yet."
@@ -48,7 +46,7 @@ BY_NUMBER: dict[int, AnyProblem] = {
 
 
 class Refused(LdptraceError):
-    """A request, or a command, that the server does not carry out."""
+    """The error for a request or command that the server refuses."""
 
     def __init__(self, problem: AnyProblem, detail: str = "") -> None:
         super().__init__(detail or problem.sentence)
@@ -57,22 +55,22 @@ class Refused(LdptraceError):
 
 
 def wrong_state(detail: str) -> Refused:
-    """The campaign is not in a state that allows this."""
+    """Return the error that the campaign is in the wrong state for this request."""
     return Refused(ServerProblem.WRONG_STATE, detail)
 
 
 def bad_request(detail: str) -> Refused:
-    """The request cannot be understood."""
+    """Return the error that the request cannot be understood."""
     return Refused(ServerProblem.BAD_REQUEST, detail)
 
 
 def not_found(detail: str) -> Refused:
-    """There is no such thing."""
+    """Return the error that something does not exist."""
     return Refused(ServerProblem.NOT_FOUND, detail)
 
 
 def document(problem: AnyProblem, detail: str = "") -> dict[str, Any]:
-    """The body of an answer of RFC 9457.
+    """Return the body of a response by RFC 9457.
 
     >>> document(ServerProblem.NOT_OPEN)["type"]
     'urn:ldptrace:problem:not-open'

@@ -1,4 +1,4 @@
-"""From tallies to the files that are published. Post-processing: it reads nothing but what was counted."""
+"""Make the files of a release from tallies. Only counts are read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PROFILED = 20_000
 
 @dataclass(frozen=True)
 class Material:
-    """What a release takes from the campaign besides its tallies: the files of its road network, and their drawing."""
+    """The input of a release in addition to tallies: the files of the road network, and the drawing of its streets."""
 
     network: dict[str, bytes] = field(default_factory=dict)
     streets: bytes = b""
@@ -60,10 +60,8 @@ def write_release(
     out: Path,
     tell: Tell,
 ) -> None:
-    """Estimates, model, synthetic trips in three formats, how well the model fits, and a page, into the folder `out`.
-
-    The tallies are those of all rounds; or those of windows, of which the last one is released and the others are
-    remembered.
+    """Write a release to the folder `out`: estimates, model, synthetic trips in three formats, the fit of the model,
+    and a page. The tallies are those of all rounds, or those of windows, of which the last one is released.
     """
     plan, network = tallies[-1][0], material.network
     tell("estimate", 5)
@@ -128,7 +126,7 @@ def write_release(
 
 
 def _window(windows: Sequence[Recalled]) -> dict[str, Any]:
-    """Which window it is, how much of the windows before is remembered, and what changed with it."""
+    """Return the time of a window, how much of the earlier windows is remembered, and what changed."""
     last = windows[-1]
     assert last.plan.standing is not None
     same = [one for one in windows if one.plan.id == last.plan.id]
@@ -152,7 +150,8 @@ def _profile(
     each: TripsPerPerson | None,
     out: Path,
 ) -> list[str]:
-    """The page for the public, with its numbers, and the streets where trips follow them; what is missing from it."""
+    """Write the page for the public with its numbers, and with street counts if trips follow streets. Returns notes on
+    what is missing."""
     sample, notes = Sample.of_model(model, count=PROFILED), []
     try:
         profile = Profile.of(sample, roads=public, each=each)
@@ -166,7 +165,7 @@ def _profile(
 
 
 def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:
-    """The papers that registries and data-protection officers ask for."""
+    """Write the documents for registries and data-protection officers."""
     about = campaign.about
     operator = Operator(about.organiser or None, product=about.title or campaign.name)
     promised = replace(Promise.of_plan(plan), users=reports)
@@ -174,7 +173,7 @@ def _papers(campaign: Campaign, plan: Plan, reports: int, out: Path) -> None:
 
 
 def _fitting(tell: Tell) -> Callable[[float], None]:
-    """Tells of the fit, once for each percent."""
+    """Return a function that reports the progress of the fit, once for each percent."""
     told = 10
 
     def progress(part: float) -> None:
@@ -188,7 +187,7 @@ def _fitting(tell: Tell) -> Callable[[float], None]:
 
 
 def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | None:
-    """The road network that was kept with the campaign."""
+    """Read the road network of the campaign."""
     if not network:
         return None
     with tempfile.TemporaryDirectory(dir=out) as folder:
@@ -199,14 +198,14 @@ def _streets(network: dict[str, bytes], out: Path) -> RoadNetwork | None:
 
 
 def _reports(tallies: list[tuple[Plan, Tally]]) -> int:
-    """Reports of the newest round."""
+    """Return the number of reports of the newest round."""
     plan, tally = tallies[-1]
     together = plan.rounds[tally.round].assignment == "everyone"
     return tally.users[0] if together else sum(tally.users)
 
 
 def _matches(matches: Sequence[Match]) -> list[dict[str, Any]]:
-    """How well the answers to each question are matched, in units of their standard errors."""
+    """Return how well the model fits the answers to each question, in standard errors."""
     return [asdict(match) for match in matches]
 
 

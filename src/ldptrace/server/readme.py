@@ -1,4 +1,4 @@
-"""The README of a release: what each file is, and what was promised."""
+"""The README of a release: the content of each file, and the privacy promise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {
 
 
 def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
-    """The README of a release, in Markdown."""
+    """Return the README of a release, in Markdown."""
     about = campaign.about
     lines = [f"# {about.title}", "", _who(campaign), "", *(f"{line}\n" for line in window_lines(card))]
     lines += [
@@ -62,7 +62,7 @@ def readme(campaign: Campaign, card: dict[str, Any], files: list[str]) -> str:
 
 
 def window_lines(card: dict[str, Any]) -> list[str]:
-    """Of a window's release: which window, how much of those before is remembered, and what changed with it."""
+    """Return lines about a window: its time, how much of the earlier windows is remembered, and what changed."""
     found = card.get("window")
     if found is None:
         return []
@@ -83,7 +83,7 @@ def window_lines(card: dict[str, Any]) -> list[str]:
 
 
 def _who(campaign: Campaign) -> str:
-    """Who ran it, until when, whom to ask, in one line."""
+    """Return one line about who ran the campaign, until when, and whom to ask."""
     parts = [f"Campaign `{campaign.name}`"]
     parts += [f"run by {campaign.about.organiser}"] if campaign.about.organiser else []
     parts += [f"open until {shown(campaign.schedule.until)}"] if campaign.schedule.until else []

@@ -1,5 +1,5 @@
-"""Campaigns as the database has them: what people want to know before they take part, how they are found, and the audit
-log of what operators do, never devices."""
+"""Campaigns in the database: their descriptions for contributors, functions to find them, and the audit log of
+operators. Devices are never logged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE, TEXT = 200, 20_000
 
 @dataclass(frozen=True)
 class About:
-    """What contributors read: a title, who runs the campaign, whom to ask, the privacy notice. All may be empty.
+    """The description for contributors: title, operator, contact and privacy notice. Each may be empty.
 
     >>> About("Trips in town", contact="trips@town.example").check()
     >>> About("two\\nlines").check()
@@ -37,7 +37,7 @@ class About:
     notice: str = ""
 
     def check(self) -> None:
-        """Refuse what cannot be shown."""
+        """Raise an error for a text that cannot be shown."""
         for field in fields(self):
             text = getattr(self, field.name)
             if field.name == "notice":
@@ -52,7 +52,7 @@ NAMES = {"title": "a title", "organiser": "an organiser", "contact": "a contact"
 
 @dataclass(frozen=True)
 class Schedule:
-    """When the server opens and closes a campaign by itself, as Unix times; None: an operator does it."""
+    """When the server opens and closes a campaign by itself, as Unix times; None means that an operator does it."""
 
     opens: int | None = None
     until: int | None = None
@@ -66,7 +66,8 @@ class Schedule:
 
 
 def moment(text: str, *, end: bool = False) -> int:
-    """A date or a time as Unix time: UTC unless it says otherwise; of a date its beginning, or its `end`.
+    """Return a date or time as Unix time, in UTC unless it names a zone. A date stands for its beginning, or with `end`
+    for its end.
 
     >>> moment("2027-03-01"), moment("2027-03-01", end=True), moment("2027-03-01T08:00+01:00")
     (1803859200, 1803945600, 1803884400)
@@ -82,7 +83,7 @@ def moment(text: str, *, end: bool = False) -> int:
 
 
 def shown(unix: int) -> str:
-    """A Unix time for people.
+    """Return a Unix time as readable text.
 
     >>> shown(1803945600)
     '2027-03-02 00:00 UTC'
@@ -91,7 +92,7 @@ def shown(unix: int) -> str:
 
 
 def day(unix: int) -> str:
-    """The day of a Unix time, in UTC.
+    """Return the day of a Unix time, in UTC.
 
     >>> day(1803945600)
     '2027-03-02'
@@ -112,7 +113,7 @@ _SELECT = f"SELECT {_COLUMNS} FROM {_JOINED}"
 
 @dataclass(frozen=True)
 class Campaign:
-    """A campaign. `round` counts from 1; 0 as long as none was opened."""
+    """A campaign. `round` is the number of the newest round from 1, or 0 before the first round is opened."""
 
     name: str
     about: About
@@ -130,12 +131,12 @@ class Campaign:
 
     @property
     def rounds(self) -> int:
-        """Rounds in all, also those that are decided later."""
+        """The number of rounds, including rounds that are decided later."""
         return max(len(self.plan.rounds), 2 if self.plan.method in TWO_ROUNDS else 1)
 
 
 def is_name(text: str) -> bool:
-    """Whether a campaign can have this name; any other text is not looked for.
+    """Whether a campaign can have this name.
 
     >>> is_name("trips-2027"), is_name("trips\\0"), is_name("")
     (True, False, False)
@@ -144,7 +145,7 @@ def is_name(text: str) -> bool:
 
 
 def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
-    """The campaign of this name; with `lock` its row does not change until the transaction ends."""
+    """Find the campaign with this name. With `lock`, its row does not change until the transaction ends."""
     if not is_name(name):
         raise no_such(name)
     if lock:
@@ -156,7 +157,8 @@ def find(session: Session, name: str, *, lock: bool = False) -> Campaign:
 
 
 def find_public(session: Session, name: str) -> Campaign:
-    """The campaign of this name, for anybody: a draft is answered like a name that nobody has taken, and as fast."""
+    """Find the campaign with this name for the public. A draft gives the same answer as an unknown name, in the same
+    time."""
     if not is_name(name):
         raise no_such(name)
     found = session.row(f"{_SELECT} WHERE campaigns.name = ? AND state <> 'draft'", name)
@@ -166,24 +168,24 @@ def find_public(session: Session, name: str) -> Campaign:
 
 
 def no_such(name: str) -> Refused:
-    """There is no campaign of this name, as far as the one who asks may know."""
+    """Return the error that there is no public campaign with this name."""
     return Refused(ServerProblem.NO_SUCH_CAMPAIGN, f"there is no campaign {name[:80]!r}")
 
 
 def all_campaigns(session: Session) -> list[Campaign]:
-    """All campaigns by name."""
+    """Return all campaigns, ordered by name."""
     return [_campaign(row) for row in session.rows(f"{_SELECT} ORDER BY campaigns.name")]
 
 
 def plans_of(session: Session, name: str) -> dict[str, Plan]:
-    """The plans of a campaign by the id they were published under, oldest first."""
+    """Return the plans of a campaign by their published ids, oldest first."""
     found = session.rows("SELECT id, text FROM plans WHERE campaign = ? ORDER BY number", name)
     return {number: cached_plan(text) for number, text in found}
 
 
 @lru_cache(maxsize=64)
 def cached_plan(text: str) -> Plan:
-    """A plan of the database; reading one with all its checks takes a while."""
+    """Return a plan of the database. Plans are cached because checking a plan takes long."""
     return Plan.from_json(text)
 
 
@@ -208,7 +210,7 @@ KEYS = ("at", "actor", "action", "campaign", "detail")
 
 
 def note(session: Session, actor: str, action: str, campaign: str, detail: str) -> None:
-    """A line in the audit log."""
+    """Write a line to the audit log."""
     session.run(
         "INSERT INTO audit (at, actor, action, campaign, detail) VALUES (?, ?, ?, ?, ?)",
         datetime.now(UTC).isoformat(timespec="seconds"),
@@ -220,7 +222,7 @@ def note(session: Session, actor: str, action: str, campaign: str, detail: str) 
 
 
 def audit_log(session: Session, campaign: str | None = None) -> Iterator[dict[str, Any]]:
-    """What operators did, oldest first."""
+    """Return the audit log, oldest first."""
     for row in session.rows("SELECT at, actor, action, campaign, detail FROM audit ORDER BY number"):
         if campaign is None or row[3] == campaign:
             yield dict(zip(KEYS, row, strict=True))

@@ -1,4 +1,4 @@
-"""The page of a standing campaign's releases: one line for each window that was published, the newest first."""
+"""The page with the releases of a standing campaign, one line per published window, newest first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Published:
 
 
 def published(session: Session, name: str) -> list[Published]:
-    """The windows of a campaign that were released, the newest first."""
+    """Return the released windows of a campaign, newest first."""
     done = {
         number
         for (number,) in session.rows(
@@ -39,7 +39,7 @@ def published(session: Session, name: str) -> list[Published]:
 
 
 def list_page(campaign: Campaign, releases: list[Published]) -> str:
-    """The page as text."""
+    """Return the page as HTML."""
     rows = "".join(
         f'<tr><td><a href="/c/{campaign.name}/release/{one.round}">{_time(one)}</a></td>'
         f"<td class=n>{one.reports:,}</td></tr>"
@@ -57,7 +57,7 @@ answers is published separately: a model, synthetic trips that nobody made, and 
 
 
 def page_of(campaign: Campaign, what: str, body: str, *said: str) -> str:
-    """A page about a campaign: its title, who runs it and further sentences, then the body."""
+    """Return a page about a campaign: its title, its operator, further sentences, and the body."""
     about, title = campaign.about, escape(campaign.about.title)
     who = [f"Run by {about.organiser}."] if about.organiser else []
     who += [*said, *([f"Questions: {about.contact}"] if about.contact else [])]
@@ -107,7 +107,7 @@ code { overflow-wrap: anywhere; } td code { white-space: nowrap; } summary { cur
 
 
 def policy(page: bytes) -> str:
-    """The content security policy of a page that was made here: its own style, which an earlier version may have made.
+    """Return the content security policy of a stored page, which allows the style in the page.
 
     >>> policy(b"<style>p {}</style>").split(";")[0]
     "default-src 'none'"

@@ -26,7 +26,8 @@ NUMBERS = ("Plan ", "Round ", "  ")
 def release_page(
     campaign: Campaign, card: dict[str, Any], files: list[str], trips: Trajectories, streets: bytes
 ) -> str:
-    """The page as text; `trips` are some of the synthetic ones, `streets` the drawing of the campaign's map."""
+    """Return the page as HTML. `trips` are some of the synthetic trips, and `streets` is the drawing of the street
+    map."""
     # The questions one by one are for those who want to know; what holds for a person is for everybody.
     lines = card["promise"]["explanation"]
     asked = _paragraphs([line for line in lines if line.startswith(NUMBERS)])
@@ -88,7 +89,7 @@ def _fit(card: dict[str, Any]) -> str:
 
 
 def _map(campaign: Campaign, trips: Trajectories, streets: bytes) -> str:
-    """Streets and trips within the bounds, in a box as wide as the others."""
+    """Draw streets and trips within the bounds."""
     x0, y0, x1, y1 = campaign.plan.grid.bounds
     geographic = campaign.plan.crs in ("EPSG:4326", "OGC:CRS84")
     stretch = max(np.cos(np.radians((y0 + y1) / 2)), 0.01) if geographic else 1.0
@@ -110,7 +111,7 @@ def _map(campaign: Campaign, trips: Trajectories, streets: bytes) -> str:
 
 
 def _way(x: np.ndarray, y: np.ndarray) -> str:
-    """A line as SVG has it.
+    """Return a line as an SVG path.
 
     >>> _way(np.array([0.0, 1.25]), np.array([2.0, 3.0]))
     'M0 2L1.2 3'

@@ -1,11 +1,10 @@
-"""What a campaign publishes: estimates, model, synthetic trips and how well they fit, as files in the database.
+"""The releases of a campaign: estimates, model, synthetic trips and the fit, as files in the database. A worker makes a
+release once, from tallies of closed rounds with enough reports. After that, no report is accepted any more, and the ids
+of the reports are deleted.
 
-Made once, by one worker, from tallies of closed rounds with enough reports. After that nothing can be sent any
-more, and the ids of the reports, which had to be known only for that, are deleted.
-
-The one who makes a release beats, and a server takes up what has fallen silent. A server can end together with the
-worker it started. The release is then `running` for ever, unless somebody notices that its beat no longer grows. Only
-how often it grew is compared, so that machines need not agree about the time.
+The worker regularly increases a counter of the release, the beat. If the beat stops, for example because server and
+worker ended, another server takes over the release. Only the counter is compared, so that the clocks of machines need
+not agree.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ log = logging.getLogger("ldptrace.server")
 
 @dataclass(frozen=True)
 class Running:
-    """A release that is being made, or was when its maker ended; `number` as in the table of releases."""
+    """A release that is being made, or whose worker ended early; `number` as in the table of releases."""
 
     campaign: str
     number: int
@@ -49,7 +48,7 @@ class Running:
 
 
 def running_releases(session: Session) -> list[Running]:
-    """All releases that somebody has begun."""
+    """Return all releases in the state running."""
     found = session.rows(
         "SELECT campaign, number, attempt, count, beat FROM releases WHERE state = 'running' "
         "ORDER BY campaign, number"
@@ -64,14 +63,14 @@ class Listener:
         self._heard: dict[Running, float] = {}
 
     def silent(self, running: Sequence[Running], now: float) -> list[Running]:
-        """Those of these that did not beat for `SILENT` seconds; `now` is a clock that never goes back."""
+        """Return the releases whose beat did not grow for `SILENT` seconds; `now` is a monotonic clock."""
         self._heard = {one: self._heard.get(one, now) for one in running}
         return [one for one, since in self._heard.items() if now - since >= SILENT]
 
 
 @contextlib.contextmanager
 def beating(beat: Callable[[], None], every: float = EVERY) -> Iterator[None]:
-    """Beat in a thread of its own until the work is done."""
+    """Increase the beat in a separate thread until the work is done."""
     done = threading.Event()
 
     def run() -> None:
@@ -123,10 +122,9 @@ def begin(
     number: int | None = None,
     count: int = 0,
 ) -> str:
-    """Claim the release; returns the number of this attempt. With `again` an attempt that hangs is replaced.
-
-    Of all rounds together, or of the window with this `number` of a standing campaign. Refused unless these are closed
-    and have enough reports. `count` is kept for an attempt that takes over.
+    """Begin a release of all rounds, or of the window with this `number`, and return the number of the attempt. With
+    `again`, a hanging attempt is replaced. The release is refused unless the rounds are closed and have enough reports.
+    `count` is stored for an attempt that takes over.
     """
     attempt = secrets.token_hex(8)
     place = WHOLE if number is None else number
@@ -154,7 +152,7 @@ def begin(
 
 
 def _check_whole(session: Session, campaign: Campaign) -> None:
-    """Refuse a release of all rounds as long as one of them is open, or has too few reports."""
+    """Raise an error if a round is open or has too few reports."""
     name = campaign.name
     if campaign.plan.standing is not None:
         raise wrong_state(f"campaign {name} is standing: every window has a release of its own")
@@ -169,9 +167,8 @@ def _check_whole(session: Session, campaign: Campaign) -> None:
 
 
 class Attempt:
-    """One attempt at a release. Whatever it writes is refused once another attempt has replaced it.
-
-    `number` is that of a window's round; None for the release of all rounds together.
+    """One attempt at a release. After another attempt has replaced it, it cannot write any more. `number` is the round
+    of a window, or None for the release of all rounds.
     """
 
     def __init__(self, database: Database, name: str, attempt: str, number: int | None = None) -> None:
@@ -183,12 +180,12 @@ class Attempt:
         self._folder = folder_of(number)
 
     def tell(self, stage: str, done: int) -> None:
-        """Write how far it is, for the page that shows it."""
+        """Store the progress, which the operator's page shows."""
         with self._writing() as session:
             self._set(session, stage=stage, done=done)
 
     def beat(self) -> None:
-        """Write that somebody works on it."""
+        """Increase the beat of the release."""
         with self._writing() as session:
             session.run(
                 "UPDATE releases SET beat = beat + 1 WHERE campaign = ? AND number = ?",
@@ -197,7 +194,7 @@ class Attempt:
             )
 
     def fail(self, error: str) -> None:
-        """Say why the release was not made; it can be begun again."""
+        """Store why the release failed. It can be begun again."""
         with contextlib.suppress(Refused), self._writing() as session:
             self._set(session, state="failed", error=error[:500])
             note(session, "worker", "publish", self._name, "failed")
@@ -265,7 +262,7 @@ class Attempt:
 
 
 def folder_of(number: int | None) -> str:
-    """What stands before the names of the files of a release.
+    """Return the prefix of the file names of a release.
 
     >>> folder_of(None), folder_of(3)
     ('', '3/')
@@ -274,12 +271,12 @@ def folder_of(number: int | None) -> str:
 
 
 def file_of(session: Session, name: str, file: str, number: int | None = None) -> bytes:
-    """A file of a release; empty where there is none."""
+    """Return a file of a release, or an empty result if there is none."""
     return _whole(session, name, folder_of(number) + file)
 
 
 def newest_file(session: Session, name: str, file: str) -> bytes:
-    """A file of the campaign's release, or of the newest window that has one; empty where there is none."""
+    """Return a file of the campaign's release or of its newest released window, or an empty result if there is none."""
     found = session.rows(
         "SELECT number FROM releases WHERE campaign = ? AND state = 'done' ORDER BY number DESC", name
     )
@@ -288,7 +285,7 @@ def newest_file(session: Session, name: str, file: str) -> bytes:
 
 
 def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor: str) -> None:
-    """Keep the files of a road network with the campaign."""
+    """Store the files of a road network with the campaign."""
     for file in files:
         if not is_file_name(file):
             raise InputError(
@@ -308,7 +305,7 @@ def keep_roads(database: Database, name: str, files: dict[str, bytes], *, actor:
 
 
 def _draw_streets(database: Database, name: str, plan: Plan) -> None:
-    """Keep the drawing of the streets; a network whose files are not all there yet has none."""
+    """Store the drawing of the streets, unless files of the network are still missing."""
     # Road networks take a second to load, which a server that only counts need not spend.
     from ldptrace.server.streets import drawing
 
@@ -325,18 +322,18 @@ def _draw_streets(database: Database, name: str, plan: Plan) -> None:
 
 
 def streets_of(session: Session, name: str) -> bytes:
-    """The drawing of the campaign's streets; empty where it has none."""
+    """Return the drawing of the campaign's streets, or an empty result if there is none."""
     return _whole(session, name, STREETS)
 
 
 def parts_of(session: Session, name: str, file: str) -> list[int]:
-    """Numbers of the parts of a file."""
+    """Return the numbers of the parts of a file."""
     found = session.rows("SELECT part FROM files WHERE campaign = ? AND name = ? ORDER BY part", name, file)
     return [number for (number,) in found]
 
 
 def part(session: Session, name: str, file: str, number: int) -> bytes:
-    """One part of a file."""
+    """Return one part of a file."""
     found = session.row(
         "SELECT data FROM files WHERE campaign = ? AND name = ? AND part = ?", name, file, number
     )
@@ -357,23 +354,23 @@ def media_type(file: str) -> str:
 
 
 def road_files(session: Session, name: str) -> list[str]:
-    """Names of the files of the campaign's road network."""
+    """Return the names of the files of the campaign's road network."""
     found = session.rows("SELECT DISTINCT name FROM files WHERE campaign = ? AND name LIKE 'roads/%'", name)
     return sorted(file for (file,) in found)
 
 
 def network_of(session: Session, name: str) -> dict[str, bytes]:
-    """The files of the campaign's road network by name."""
+    """Return the files of the campaign's road network by name."""
     return {file.removeprefix(ROADS): _whole(session, name, file) for file in road_files(session, name)}
 
 
 def _cut(data: bytes) -> list[bytes]:
-    """Parts of a file, small enough that writing one makes nobody wait."""
+    """Yield parts of a file that are small enough to be written quickly."""
     return [data[start : start + PART] for start in range(0, max(len(data), 1), PART)]
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """As `_cut`, of a file on the disk, one part in memory at a time."""
+    """Do the same as `_cut` for a file on disk, with one part in memory at a time."""
     with path.open("rb") as file:
         data = file.read(PART)
         yield data

@@ -1,6 +1,5 @@
-"""What a standing campaign remembers: its windows are the steps of a memory, in the order of their times.
-
-A memory belongs to one plan; one that replaces it begins anew.
+"""The memory of a standing campaign, whose steps are its windows. If another plan replaces the plan, a new memory
+begins.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ KEPT = 5
 
 @dataclass(frozen=True, eq=False)
 class Recalled:
-    """One window: its own answers, what is known after it with those before, and what changed with it."""
+    """One window: its own answers, the estimates from this window and earlier ones, and what changed."""
 
     plan: Plan
     tally: Tally
@@ -45,28 +44,28 @@ class Recalled:
 
     @property
     def without_trip(self) -> Share:
-        """The share of the window's devices without a trip."""
+        """The share of devices without a trip in this window."""
         return without_trip(self.own)
 
 
 def recalled(tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-    """The windows of a campaign in the order of their times, each with what is remembered at its end."""
+    """Return the windows of a campaign in order, each with the memory at its end."""
     return Recollection().windows(tallies)
 
 
 def recalled_so_far(campaign: Campaign, tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-    """The same for a page that asks again and again."""
+    """Do the same as `recalled`, with a cache for pages that ask often."""
     return _recollection(campaign.plan.campaign).windows(tallies)
 
 
 @lru_cache(maxsize=16)
 def _recollection(campaign: CampaignName | None) -> Recollection:
-    """What was recalled of a campaign; its nonce tells it from any other."""
+    """Return the cached windows of a campaign, which is identified by its nonce."""
     return Recollection()
 
 
 class Recollection:
-    """Windows as they were recalled last: those that are the same are not added up again."""
+    """A cache of windows, so that unchanged windows are not computed again."""
 
     def __init__(self) -> None:
         self._found: list[Recalled] = []
@@ -75,7 +74,7 @@ class Recollection:
         self._lock = threading.Lock()
 
     def windows(self, tallies: Sequence[tuple[Plan, Tally]]) -> list[Recalled]:
-        """As `recalled`."""
+        """Return the windows, as `recalled` does."""
         ordered = sorted(tallies, key=lambda one: begin_of(*one))
         with self._lock:
             known = self._same(ordered)
@@ -90,7 +89,7 @@ class Recollection:
             return list(self._found)
 
     def _same(self, ordered: Sequence[tuple[Plan, Tally]]) -> int:
-        """How many of these windows have been recalled as they are, up to one whose memory is kept."""
+        """Return how many of the first windows are unchanged, up to a window whose memory is stored."""
         same = 0
         for one, (plan, tally) in zip(self._found, ordered, strict=False):
             if one.plan.id != plan.id or one.tally != tally:
@@ -113,12 +112,12 @@ def _recall(memory: Memory, plan: Plan, tally: Tally) -> Recalled:
 
 
 def begin_of(plan: Plan, tally: Tally) -> int:
-    """When a window begins, as Unix time."""
+    """Return when a window begins, as Unix time."""
     assert plan.standing is not None
     assert tally.window is not None
     return plan.standing.start + tally.window * plan.standing.every
 
 
 def without_trip(estimates: Estimates) -> Share:
-    """The share of devices without a trip, by the answers themselves."""
+    """Estimate the share of devices without a trip from the answers."""
     return first_guess(observed(estimates.without(*TIME_QUESTIONS, Trips.name)))

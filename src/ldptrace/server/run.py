@@ -1,6 +1,5 @@
-"""Start the application under uvicorn: a bound on heads, time-outs, and an end that loses nothing.
-
-Logs are one JSON object per line on stderr: no address, no token, nothing about a single report.
+"""Run the application with uvicorn, with limits on request headers, time-outs, and a shutdown that loses no report.
+Logs are JSON lines on stderr, without addresses, tokens or anything about a single report.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ldptrace.server.storage import Database
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON."""
+    """Formats a log record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -43,7 +42,7 @@ class JsonLines(logging.Formatter):
 
     @staticmethod
     def _place(record: logging.LogRecord) -> str:
-        """Where an error was raised. Its values, which could be somebody's, are left out."""
+        """Return where an error was raised, without values, which could be private."""
         trace = record.exc_info[2] if record.exc_info else None
         place = ""
         while trace is not None:
@@ -54,7 +53,8 @@ class JsonLines(logging.Formatter):
 
 
 def configure_logs() -> None:
-    """Logs of the server and of uvicorn as JSON; no access log, which would hold addresses and times."""
+    """Configure the logs of the server and of uvicorn as JSON. There is no access log, because it would contain
+    addresses and times."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("ldptrace.server", "uvicorn", "uvicorn.error"):
@@ -79,9 +79,8 @@ log = logging.getLogger("ldptrace.server")
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """uvicorn's own, which also ends connections that say nothing, read nothing, or send what costs more than they do.
-
-    That is a head without an end, chunks of a byte each, or many requests that do not wait for answers.
+    """The protocol of uvicorn, which also closes idle connections and connections that waste resources: endless
+    headers, chunks of one byte, or many requests without reading the responses.
     """
 
     _guard: asyncio.TimerHandle | None = None
@@ -157,7 +156,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._reading = None
 
     def _between_requests(self) -> bool:
-        """Whether no request has arrived whose answer is due."""
+        """Whether no request waits for its response."""
         return self.cycle is None or self.cycle.response_complete
 
     def _too_quiet(self) -> None:
@@ -167,7 +166,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The socket on which devices and operators connect; an address that cannot be used is refused at once."""
+    """Open the socket of the server, or raise an error if the address cannot be used."""
     if not host.isprintable():
         raise InputError(f"--host is an address or the name of a machine, got {host[:80]!r}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -180,13 +179,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """Where a server that listens there is found, such as http://127.0.0.1:8000."""
+    """Return the address of a server, such as http://127.0.0.1:8000."""
     host, number = listening.getsockname()[:2]
     return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
 
 
 def serve(database: Database, listening: socket.socket, settings: Settings, proxies: str) -> None:
-    """Run until a signal to stop. `proxies` are the addresses whose X-Forwarded-For is believed."""
+    """Run the server until a signal stops it. `proxies` are the addresses whose header X-Forwarded-For is trusted."""
     configure_logs()
     config = uvicorn.Config(
         create_app(database, settings),
@@ -208,7 +207,7 @@ def serve(database: Database, listening: socket.socket, settings: Settings, prox
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's own, which tells the streams that they end."""
+    """The server of uvicorn, which also ends the streams of events."""
 
     def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""What the server does by itself: open and close campaigns at their times, close windows, begin releases."""
+"""The scheduled work of the server: open and close campaigns, close windows, begin releases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class DueRelease:
 
 
 def tick(database: Database, now: float) -> list[DueRelease]:
-    """Do what is due at `now`, a Unix time; the releases that are due after it. Several processes may do it at once."""
+    """Do the work that is due at the Unix time `now`, and return the releases that are due. Several processes may call
+    this at the same time."""
     with database.reading() as session:
         known = all_campaigns(session)
     for campaign in known:
@@ -51,7 +52,7 @@ def _advance(database: Database, campaign: Campaign, now: float) -> None:
 
 
 def _run_out(database: Database, campaign: Campaign, now: float) -> None:
-    """Begin no window after the campaign's end; close it when the last one is over."""
+    """Begin no window after the end of a campaign, and close the campaign after its last window."""
     name = campaign.name
     with database.writing() as session:
         session.run(
@@ -63,7 +64,8 @@ def _run_out(database: Database, campaign: Campaign, now: float) -> None:
 
 
 def due_releases(database: Database) -> list[DueRelease]:
-    """Releases that nobody has begun, or that failed: of closed windows, and of campaigns that closed at their time."""
+    """Return releases that were not begun or that failed, for closed windows and for campaigns that closed on
+    schedule."""
     with database.reading() as session:
         windows = session.rows(
             "SELECT rounds.campaign, rounds.number FROM rounds JOIN campaigns ON campaigns.name = rounds.campaign "
@@ -84,7 +86,8 @@ def due_releases(database: Database) -> list[DueRelease]:
 
 @dataclass(frozen=True)
 class TrialClock:
-    """Shows `start`, a Unix time, when the system's clock shows `since`, and then runs `rate` times as fast.
+    """A clock for trials, which shows the Unix time `start` when the system clock shows `since`, and runs `rate` times
+    as fast.
 
     >>> clock = TrialClock(1_000_000.0, 3600.0, since=0.0)
     >>> clock.at(1.0)
@@ -99,12 +102,12 @@ class TrialClock:
         return self.at(time.time())
 
     def at(self, real: float) -> float:
-        """What it shows when the system's clock shows this."""
+        """Return the time of this clock at a time of the system clock."""
         return self.start + (real - self.since) * self.rate
 
     @staticmethod
     def of(text: str) -> TrialClock:
-        """A clock as an option says it: START,RATE or START,RATE,SINCE; now where SINCE is absent.
+        """Parse the option START,RATE or START,RATE,SINCE; by default SINCE is the present.
 
         >>> TrialClock.of("2027-03-01,3600,5")
         TrialClock(start=1803859200, rate=3600.0, since=5.0)

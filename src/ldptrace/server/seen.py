@@ -1,9 +1,9 @@
-"""Ids of counted reports, so that none is counted twice, in an order that tells nothing.
+"""Store the ids of counted reports, so that no report is counted twice, in an order that reveals nothing.
 
-The ids of a commit are written as one sorted list (`fresh`). After some commits the lists are folded into
-one; when that is long, its ids go to the table `ids`, which is ordered by id. So lookups need no memory that
-grows, a commit writes a few bytes instead of one page for each id, and what is on the disk tells the order of
-arrival of the last few commits only, until the round is closed and every id rewritten in the order of ids.
+The ids of a commit are written as one sorted list (`fresh`). After some commits the lists are folded into one; when
+that is long, its ids go to the table `ids`, which is ordered by id. So lookups need little memory, and a commit writes
+few bytes. The disk shows only the order of the last few commits, until the round is closed and all ids are rewritten in
+sorted order.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ SLICE = 1 << 13
 
 
 class SeenIds:
-    """The ids of one round, as this process knows them. Call `forget` when a transaction failed."""
+    """The ids of one round, as cached by this process. Call `forget` after a failed transaction."""
 
     def __init__(self, round_key: int) -> None:
         self.round_key = round_key
         self.forget()
 
     def forget(self) -> None:
-        """Read again what is in the database."""
+        """Clear the cache, so that ids are read from the database again."""
         self._generation = -1
         self._groups = 0
         self._fresh: set[bytes] = set()
 
     def known(self, session: Session, ids: list[bytes], groups: int, generation: int) -> set[bytes]:
-        """Which of these ids were counted; the round's row is locked and has these two numbers."""
+        """Return which of these ids were counted. The row of the round is locked and has these two numbers."""
         if generation != self._generation:
             self._generation, self._groups, self._fresh = generation, 0, set()
         if groups > self._groups:
@@ -48,7 +48,7 @@ class SeenIds:
         return known
 
     def add(self, session: Session, ids: list[bytes]) -> tuple[int, int]:
-        """Write the ids of one commit; the new numbers for the round's row. `known` came before."""
+        """Store the ids of one commit, and return the new numbers for the row of the round. Call `known` first."""
         self._groups += 1
         session.run(
             "INSERT INTO fresh (round, number, ids) VALUES (?, ?, ?)",
@@ -72,20 +72,20 @@ class SeenIds:
 
 
 def settle(session: Session, round_key: int, ids: Iterable[bytes]) -> None:
-    """Move all fresh ids of a round, which these are, to the table that is ordered by id."""
+    """Move these fresh ids of a round to the table that is ordered by id."""
     session.run_many("INSERT INTO ids (round, id) VALUES (?, ?)", ((round_key, one) for one in sorted(ids)))
     session.run("DELETE FROM fresh WHERE round = ?", round_key)
 
 
 def settle_all(session: Session, round_key: int) -> None:
-    """The same for a round that is being closed; its row is locked."""
+    """Move all fresh ids of a round that is being closed. Its row is locked."""
     lists = session.rows("SELECT ids FROM fresh WHERE round = ?", round_key)
     settle(session, round_key, [one for (text,) in lists for one in split(text)])
     session.run("UPDATE rounds SET groups = 0, generation = generation + 1 WHERE key = ?", round_key)
 
 
 def rewrite(database: Database, round_key: int, counted: int) -> None:
-    """Write the ids of a closed round anew, in their order: where they lie tells nothing any more."""
+    """Rewrite the ids of a closed round in sorted order, so that their position on disk reveals nothing."""
     for low, high in _slices(counted):
         with database.writing() as session:
             found = session.rows(f"SELECT id FROM ids WHERE {_BETWEEN} ORDER BY id", round_key, low, high)
@@ -96,7 +96,7 @@ def rewrite(database: Database, round_key: int, counted: int) -> None:
 
 
 def erase(database: Database, round_key: int, counted: int) -> None:
-    """Delete the ids of a round whose reports can never come again."""
+    """Delete the ids of a round that accepts no more reports."""
     for low, high in _slices(counted):
         with database.writing() as session:
             session.run(f"DELETE FROM ids WHERE {_BETWEEN}", round_key, low, high)
@@ -106,7 +106,7 @@ _BETWEEN = "round = ? AND id >= ? AND id <= ?"
 
 
 def _slices(counted: int) -> Iterator[tuple[bytes, bytes]]:
-    """Ranges of ids with a few thousand in each, one transaction's work: other campaigns go on counting between.
+    """Yield ranges with a few thousand ids each, one per transaction, so that other campaigns can count in between.
 
     >>> [low.hex() for low, _ in _slices(20_000)]
     ['00', '40', '80', 'c0']
@@ -119,5 +119,5 @@ def _slices(counted: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def split(text: bytes) -> Iterator[bytes]:
-    """The ids in a list."""
+    """Split a list of bytes into ids."""
     return (bytes(text[at : at + ID_BYTES]) for at in range(0, len(text), ID_BYTES))

@@ -1,7 +1,7 @@
 """Estimates over time: one point for each window, with its standard error, and where something has changed.
 
-The share of people with a trip and the trips per person are those of each window. Visits of cells are those that are
-remembered (`ldptrace.server.remembered`): they are as sure as several windows make them, and follow a change at once.
+The share of people with a trip and the trips per person are estimated from each window alone. Visits of cells are
+estimated from the memory of several windows (`ldptrace.server.remembered`), which reduces their noise.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Point = tuple[float, float]
 
 
 def series(session: Session, campaign: Campaign) -> dict[str, Any]:
-    """What an operator sees over time, of the windows with enough reports."""
+    """Return the estimates over time for operators, from windows with enough reports."""
     if campaign.plan.standing is None:
         raise wrong_state(f"campaign {campaign.name} is not standing: it has no windows")
     return {"name": campaign.name} | over_time(recalled_so_far(campaign, tallies_of(session, campaign)))
 
 
 def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
-    """The same as plain data: windows, lines with a point for each, and changes in words."""
+    """Return the series as plain data: windows, lines with a point for each window, and changes in words."""
     changed = [place for place, one in enumerate(windows) if one.changes]
     lines = []
     for name, points in (
@@ -66,7 +66,7 @@ def over_time(windows: Sequence[Recalled]) -> dict[str, Any]:
 
 
 def change_words(change: Change) -> str:
-    """What has changed, for people; the numbers are shares of the devices.
+    """Return a change in words. The numbers are shares of the devices.
 
     >>> change_words(Change("visits", 1803859200.0, 3, "cell 0,3", 0.1, 0.25, 1e-4))
     'More cell 0,3 since 2027-03-01 (question visits: 0.100 before, 0.250 now; by chance in 1 of 10,000 windows).'
@@ -89,7 +89,7 @@ def _window(one: Recalled) -> dict[str, Any]:
 
 
 def _with_trip(one: Recalled) -> Point | None:
-    """The share of people with a trip, and its error if these people are a random sample."""
+    """Return the share of people with a trip, and its standard error if these people are a random sample."""
     found = one.without_trip
     if not math.isfinite(found.std_error):
         return None

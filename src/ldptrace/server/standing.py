@@ -1,4 +1,5 @@
-"""The life of a standing campaign: windows that close by themselves, plans that are replaced, an end that runs out."""
+"""The states of a standing campaign: windows are closed, plans are replaced, and the campaign ends after its last
+window."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class ClosedWindow:
 
 
 def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: float) -> Campaign:
-    """Go on with another plan. Windows of the old one that have begun are counted until their time is over."""
+    """Continue a campaign with another plan. Windows of the old plan that have begun are counted until their time is
+    over."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.plan.standing is None or campaign.state not in ("draft", "open"):
@@ -46,7 +48,7 @@ def change_plan(database: Database, name: str, plan: Plan, *, actor: str, now: f
 
 
 def close(database: Database, name: str, *, actor: str, now: float) -> Campaign:
-    """Close the open round of a campaign; of a standing one begin no further window."""
+    """Close the open round of a campaign, or begin no further window of a standing campaign."""
     with database.reading() as session:
         standing = find(session, name).plan.standing
     if standing is None:
@@ -55,7 +57,8 @@ def close(database: Database, name: str, *, actor: str, now: float) -> Campaign:
 
 
 def end(database: Database, name: str, *, actor: str, now: float) -> Campaign:
-    """Begin no further window. Those that have begun are counted until their time is over, then it is closed."""
+    """Begin no further window. Windows that have begun are counted until their time is over; then the campaign is
+    closed."""
     with database.writing() as session:
         campaign = find(session, name, lock=True)
         if campaign.plan.standing is None or campaign.state != "open":
@@ -67,7 +70,7 @@ def end(database: Database, name: str, *, actor: str, now: float) -> Campaign:
 
 
 def close_windows(database: Database, name: str, now: float) -> list[ClosedWindow]:
-    """Close the windows whose time is over. Late reports of them are refused, so their ids are deleted."""
+    """Close the windows whose time is over, and delete the ids of their reports, because late reports are refused."""
     closed, keys = [], []
     with database.writing() as session:
         plans = {one.id: one for one in counted_plans(session, name)}
@@ -94,7 +97,7 @@ def close_windows(database: Database, name: str, now: float) -> list[ClosedWindo
 
 
 def is_over(database: Database, name: str, now: float) -> bool:
-    """Whether every window of an ended campaign has had its time."""
+    """Whether all windows of an ended campaign are over."""
     with database.reading() as session:
         for one in counted_plans(session, name):
             if one.ends is None:

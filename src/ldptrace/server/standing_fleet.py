@@ -1,4 +1,4 @@
-"""A standing fleet: devices that answer window after window, by a clock that may be quicker, with ledgers in memory.
+"""Simulated devices that answer a standing plan in each window, with ledgers in memory and a clock that may run faster.
 
 Each device accepts the plan, draws its phase, and from then on answers each window once, at or after its end and after
 a wait that does not depend on trips, until its lifetime is spent. A seed repeats the trips; phases, waits and reports
@@ -35,10 +35,9 @@ LOOK = 0.05
 
 @dataclass
 class StandingOutcome(Outcome):
-    """What became of a standing fleet: answers acknowledged, by window, and the most that one device gave.
-
-    `due` are the answers that its devices owe within their lifetime. `missed` are windows that were over before their
-    device came to answer: the clock was too quick for the machine.
+    """The result of a standing fleet: acknowledged answers by window, and the largest number of answers of one device.
+    `due` is the number of answers that the devices owe. `missed` counts windows that ended before the device could
+    answer, because the clock was too fast for the machine.
     """
 
     windows: Counter[int] = field(default_factory=Counter)
@@ -49,7 +48,7 @@ class StandingOutcome(Outcome):
 
 @dataclass(frozen=True)
 class Rhythm:
-    """The clock of a standing fleet, and how many windows each device answers, from the first that ends."""
+    """The clock of a standing fleet, and the number of windows that each device answers."""
 
     clock: Callable[[], float]
     windows: int
@@ -92,7 +91,7 @@ async def run_standing_fleet(
 
 
 class _Crowd:
-    """The devices: their ledgers, and when each is due."""
+    """The devices with their ledgers, and when each device is due."""
 
     def __init__(
         self, plan: Plan, standing: Standing, trips: Trajectories, users: int, rhythm: Rhythm
@@ -121,7 +120,7 @@ class _Crowd:
         self._due.append((self._when(number, row.window + 1, row.phase), number))
 
     def _when(self, number: int, window: int, phase: int) -> float:
-        """When a device sends its answer about a window: after its end, and a wait that says nothing of trips."""
+        """Return when a device sends its answer about a window: after the end of the window and a random wait."""
         return self._standing.end(window, phase) + self._reporters[number].delay()
 
     async def next_due(self) -> int | None:
@@ -135,7 +134,7 @@ class _Crowd:
         return None
 
     def answer(self, number: int, outcome: Outcome) -> bytes | None:
-        """The report of a device that is due; None where it gives no more."""
+        """Return the report of a device that is due, or None if it gives no more answers."""
         reporter, now = self._reporters[number], self._rhythm.clock()
         try:
             report = reporter.report_window(self._recordings(number, now), now)
@@ -151,7 +150,7 @@ class _Crowd:
         self._again(number)
 
     def given(self, number: int) -> int:
-        """How many answers a device has given."""
+        """Return how many answers a device has given."""
         row = self._reporters[number].ledger.acceptance(self._plan)  # type: ignore[union-attr]
         return 0 if row is None else row.answers
 
@@ -168,7 +167,7 @@ class _Crowd:
             heapq.heappush(self._due, (self._when(number, row.window + 1, row.phase), number))
 
     def _recordings(self, number: int, now: float) -> list[Recording]:
-        """What a device has recorded in the last two windows: some of the trips, at some times."""
+        """Return the recordings of a device in the last two windows: random trips at random times."""
         every, found = self._standing.every, list[Recording]()
         for period in range(int(now // every) - 2, int(now // every) + 1):
             chance = random.Random(f"{self._seed} {number} {period}")

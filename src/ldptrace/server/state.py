@@ -1,4 +1,4 @@
-"""What the requests of one process share."""
+"""The shared state of all requests of one process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = logging.getLogger("ldptrace.server")
 
 
 class State:
-    """Database, intake, limits and numbers of one process."""
+    """The database, intake, limits and counters of one process."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database = database
@@ -92,7 +92,7 @@ class State:
         return state, name, await state.operator(request, scope, name)
 
     def start_release(self, name: str, attempt: str, count: int, number: int | None = None) -> None:
-        """Make a release in a process of its own, so that collecting never waits for it."""
+        """Make a release in a separate process, so that the intake of reports does not wait."""
         task = asyncio.create_task(self._release(name, attempt, count, number))
         self._releases.add(task)
         task.add_done_callback(self._releases.discard)

@@ -1,6 +1,5 @@
-"""The map under a campaign: its streets and place names as a small drawing that pages show without a map server.
-
-Made once, when a road network is given to the campaign, from the network and the plan's bounds alone: public facts.
+"""The drawing of streets and place names of a campaign, which pages show without a map server. It is made once, from
+the road network and the bounds of the plan, which are public.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Place:
 
 
 def places_in(path: Path) -> list[Place]:
-    """The named places of a network; none where its format has none."""
+    """Return the named places of a network, if its format has any."""
     if path.is_dir():
         found = [one for one in (path / "nodes.csv", path / "nodes.csv.gz") if one.exists()]
         return _of_nodes(found[0]) if found else []
@@ -49,7 +48,7 @@ def places_in(path: Path) -> list[Place]:
 
 
 def _of_nodes(path: Path) -> list[Place]:
-    """Nodes with something in a column `name`; a column `place` says what kind of place it is."""
+    """Return nodes with a text in the column `name`. The column `place` has the kind of place."""
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig", "replace")))
     columns = {name.strip().lower(): name for name in rows.fieldnames or ()}
@@ -86,7 +85,7 @@ def _of_openstreetmap(path: Path) -> list[Place]:
 
 
 def _rank(kind: str) -> int:
-    """How small a kind of place is.
+    """Return the rank of a kind of place; larger places have smaller ranks.
 
     >>> _rank("city"), _rank("suburb"), _rank("bench")
     (0, 3, 9)
@@ -105,7 +104,8 @@ WIDE, MIDDLE = 1, 2
 
 
 def drawing(plan: Plan, files: dict[str, bytes]) -> bytes:
-    """The drawing of a road network as JSON: three lists of lines, wide to thin, and names with their places.
+    """Return the drawing of a road network as JSON: three lists of lines, from wide to thin, and names with their
+    positions.
 
     A line is its first point and then steps from point to point, in `STEPS` of the bounds, y upwards.
     """
@@ -117,7 +117,7 @@ def drawing(plan: Plan, files: dict[str, bytes]) -> bytes:
 
 
 def drawn(plan: Plan, path: Path) -> bytes:
-    """The drawing, as `drawing` describes it, of a network in a file or folder."""
+    """Return the drawing of a network in a file or folder."""
     from ldptrace.roads import read_roads
 
     roads = read_roads(path)
@@ -132,7 +132,7 @@ def drawn(plan: Plan, path: Path) -> bytes:
 
 
 def _lines(roads: RoadNetwork, plan: Plan) -> list[list[list[int]]]:
-    """Lines by their width. One of the two ways of a street is enough."""
+    """Return lines grouped by width. Only one direction of each street is drawn."""
     from ldptrace.roads.classes import class_rank
 
     ranks = np.array([*(class_rank(kind) for kind in roads.classes), STREET], dtype=np.int64)
@@ -159,7 +159,7 @@ STREET = 3
 
 
 def _line(across: Ints, up: Ints) -> list[int] | None:
-    """A line as its first point and steps; None where it is outside, or no longer than a step."""
+    """Return a line as its first point and steps, or None if it is outside or not longer than a step."""
     inside = (across >= 0) & (across <= STEPS) & (up >= 0) & (up <= STEPS)
     if not inside.any():
         return None
@@ -169,7 +169,7 @@ def _line(across: Ints, up: Ints) -> list[int] | None:
 
 
 def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any]]:
-    """Names that find room, the largest places first."""
+    """Return the names that fit on the map, largest places first."""
     if not places:
         return []
     x, y = (np.array([getattr(place, axis) for place in places]) for axis in "xy")
@@ -191,7 +191,7 @@ def _names(places: list[Place], roads: RoadNetwork, plan: Plan) -> list[list[Any
 
 
 def _placed(x: Floats, y: Floats, crs: str | None, plan: Plan) -> tuple[Ints, Ints]:
-    """Coordinates of the network in steps of the plan's bounds."""
+    """Convert coordinates of the network to steps of the bounds of the plan."""
     from ldptrace.core.crs import is_geographic, transform
 
     same = (

@@ -1,4 +1,4 @@
-"""What was counted: reports of each round and window, their tallies, and estimates from as many as are needed."""
+"""The counts of each round and window, their tallies, and estimates if there are enough reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ldptrace.server.storage import Session
 
 @dataclass(frozen=True)
 class RoundCounts:
-    """What was counted in one round, or in one window of a standing plan."""
+    """The counts of one round, or of one window of a standing plan."""
 
     number: int
     # The id under which the plan was published.
@@ -27,7 +27,7 @@ class RoundCounts:
 
     @property
     def begin(self) -> int:
-        """When a window begins, as Unix time; the number of a round."""
+        """The Unix time at which a window begins, or the number of a round."""
         standing = self.plan.standing
         if standing is None or self.window is None:
             return self.number
@@ -35,7 +35,7 @@ class RoundCounts:
 
 
 def counts_of(session: Session, name: str) -> list[RoundCounts]:
-    """The rounds that were opened."""
+    """Return the counts of all rounds that were opened."""
     plans = plans_of(session, name)
     found = session.rows(
         "SELECT number, plan, state, counted, time_window FROM rounds WHERE campaign = ? ORDER BY number",
@@ -45,15 +45,14 @@ def counts_of(session: Session, name: str) -> list[RoundCounts]:
 
 
 def rejections_of(session: Session, name: str) -> dict[str, int]:
-    """Reports that were not counted, by problem."""
+    """Return the numbers of rejected reports by problem."""
     found = session.rows("SELECT problem, reports FROM rejections WHERE campaign = ? ORDER BY problem", name)
     return dict(found)
 
 
 def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> list[tuple[Plan, Tally]]:
-    """The tally, with its plan, of each round or window that has as many reports as the campaign needs.
-
-    Raises `Refused` if no round has, or with `whole` if not every round was asked and has.
+    """Return the tally and the plan of each round or window with enough reports. Raises `Refused` if no round has
+    enough reports, or with `whole` if any round is missing or has too few.
     """
     tallies, short = [], f"campaign {campaign.name} was not opened yet"
     for entry in counts_of(session, campaign.name):
@@ -67,7 +66,7 @@ def tallies_of(session: Session, campaign: Campaign, *, whole: bool = False) -> 
 
 
 def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool = True) -> tuple[Plan, Tally]:
-    """The tally of one round or window with enough reports, which is `closed` by default; with its plan."""
+    """Return the tally and the plan of one round or window with enough reports, by default only if it is closed."""
     for entry in counts_of(session, campaign.name):
         if entry.number != number:
             continue
@@ -80,9 +79,8 @@ def tally_of(session: Session, campaign: Campaign, number: int, *, closed: bool 
 
 
 def windows_until(session: Session, campaign: Campaign, number: int) -> list[tuple[Plan, Tally]]:
-    """The closed windows that began before one of them, in the order of their times, and that one at the end.
-
-    Those with too few reports are omitted; the last one is checked as `tally_of` does.
+    """Return the closed windows up to a given window, in order. Earlier windows with too few reports are omitted; the
+    last one is checked as in `tally_of`.
     """
     last = tally_of(session, campaign, number)
     before = [
@@ -125,7 +123,7 @@ def _tally(session: Session, name: str, entry: RoundCounts) -> Tally:
 
 
 def estimates_of(tallies: list[tuple[Plan, Tally]]) -> Estimates:
-    """Estimates of all rounds together."""
+    """Return the estimates from all rounds together."""
     first, *others = (Estimates.from_tally(plan, tally) for plan, tally in tallies)
     for other in others:
         first = first.joined(other)

@@ -1,9 +1,7 @@
-"""Who may do what: tokens of operators, and admission tokens of devices. Only their hashes are kept.
-
-A token is 32 random bytes, so that a plain SHA-256 of it cannot be guessed back. Admission tokens have no
-number and no name: when one is used its hash is deleted in the transaction that counts the report, and nothing
-that is kept says which report it was. Whoever sees both arrive, the server itself or somebody in front of it,
-could write that down; the tokens do not prevent it (blind signatures would, docs/how-to/deploy.md).
+"""Tokens of operators and admission tokens of devices. Only their hashes are stored. A token has 32 random bytes, so
+that it cannot be guessed from its SHA-256. When an admission token is used, its hash is deleted in the transaction that
+counts the report, and nothing records to which report it belonged. The server itself, or a proxy, could still record
+both when they arrive; only blind signatures would prevent this (docs/how-to/deploy.md).
 """
 
 from __future__ import annotations
@@ -40,18 +38,18 @@ class Token:
 
     @property
     def actor(self) -> str:
-        """The name of its holder in the audit log."""
+        """The name of the holder in the audit log."""
         return f"token {self.id}" + (f" ({self.label})" if self.label else "")
 
     def allows(self, scope: str, campaign: str) -> bool:
-        """Whether it is good for this; `manage` includes `read`."""
+        """Whether the token gives this right; `manage` includes `read`."""
         return self.campaign in (EVERY, campaign) and SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
 def create_token(
     database: Database, campaign: str, scope: str, label: str, *, actor: str
 ) -> tuple[str, Token]:
-    """A new token: its text, shown once, and what is kept of it."""
+    """Make a new token, and return its text, which is shown once, and the stored entry."""
     if scope not in SCOPES:
         raise InputError(f"a scope is one of {', '.join(SCOPES)}, got {scope!r}")
     if len(label) > 80 or not label.isprintable():
@@ -75,7 +73,7 @@ def create_token(
 
 
 def revoke_token(database: Database, number: str, *, actor: str) -> None:
-    """The token is not accepted any more, from now on."""
+    """Revoke a token."""
     if not number.isascii() or "\0" in number:
         raise InputError(f"there is no valid token {number[:20]!r}")
     with database.writing() as session:
@@ -90,7 +88,7 @@ def revoke_token(database: Database, number: str, *, actor: str) -> None:
 
 
 def tokens_of(session: Session) -> list[Token]:
-    """All tokens, also revoked ones, oldest first."""
+    """Return all tokens, including revoked ones, oldest first."""
     found = session.rows(
         "SELECT id, campaign, scope, label, created, revoked FROM tokens ORDER BY created, id"
     )
@@ -98,7 +96,7 @@ def tokens_of(session: Session) -> list[Token]:
 
 
 def holder(session: Session, text: str) -> Token:
-    """The token with this text, if it is valid."""
+    """Return the token with this text, if it is valid."""
     parts = _TOKEN.fullmatch(text)
     found = parts and session.row(
         "SELECT hash, id, campaign, scope, label, created, revoked FROM tokens WHERE id = ?", parts[1]
@@ -109,7 +107,7 @@ def holder(session: Session, text: str) -> Token:
 
 
 def create_admissions(database: Database, campaign: str, count: int, *, actor: str) -> list[str]:
-    """New single-use tokens. From now on the campaign counts only reports that come with one."""
+    """Make single-use admission tokens. From now on, the campaign counts only reports with a token."""
     if not 1 <= count <= MAX_ADMISSIONS:
         raise InputError(f"from 1 to {MAX_ADMISSIONS:,} admission tokens can be made at once, got {count:,}")
     texts = [secrets.token_hex(16) for _ in range(count)]
@@ -129,7 +127,7 @@ def create_admissions(database: Database, campaign: str, count: int, *, actor: s
 
 
 def admission_hash(text: str) -> bytes:
-    """What is kept of an admission token until it is used."""
+    """Return the hash of an admission token, which is stored until the token is used."""
     return _hash(text)
 
 

@@ -1,7 +1,7 @@
-"""Synthetic travellers for a live map: trips as short lists of steps, sent one after the other as they set out.
+"""Synthetic travellers for a live map: trips as short lists of steps, which are sent one after the other.
 
-The worker that makes a release writes some of its synthetic trips in this form. The stream goes round and round
-through them, so that about `MOVING` are on their way at any moment. They are nobody's trips.
+The worker that makes a release writes some of its synthetic trips in this form. The stream repeats these trips, so that
+about `MOVING` travellers are under way at any time.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ BEAT = 1.0
 
 
 def written(trips: Trajectories, plan: Plan) -> bytes:
-    """Some trips as JSON: seconds on the screen, then the first point and steps from point to point.
-
-    A trip takes as long as the model says, or by its length where it knows no times; a middle one takes `MIDDLE`.
+    """Return some trips as JSON: seconds on the screen, the first point, and steps from point to point. The seconds are
+    proportional to the duration of the trip, or to its length without times; a median trip takes `MIDDLE`.
     """
     x0, y0, x1, y1 = plan.grid.bounds
     across = np.clip(np.rint((trips.x - x0) / (x1 - x0) * STEPS), 0, STEPS).astype(int)
@@ -79,16 +78,15 @@ async def stream(
 
 
 def first(trips: list[list[float]], chance: random.Random) -> list[list[float]]:
-    """Travellers that are on their way already: each with the seconds since it set out, below zero.
-
-    Long trips are met more often than short ones, as on a street.
+    """Return travellers that are already under way, each with its start time as negative seconds. Long trips are more
+    likely than short ones.
     """
     drawn = chance.choices(trips, weights=[trip[0] for trip in trips], k=MOVING)
     return [[round(-chance.random() * trip[0], 2), *trip] for trip in drawn]
 
 
 def event(kind: str, data: dict[str, Any]) -> str:
-    r"""One message of a stream of server-sent events.
+    r"""Return one message of a stream of server-sent events.
 
     >>> event("hello", {"a": 1})
     'event: hello\ndata: {"a":1}\n\n'

@@ -1,4 +1,4 @@
-"""What is shown of a campaign: to everybody, to devices, to operators; and below the smallest number, less."""
+"""The views of a campaign for the public, devices and operators. With too few reports, less is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTLOOK = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 def public(campaign: Campaign) -> dict[str, Any]:
-    """What anybody may know."""
+    """Return the public facts of a campaign."""
     return {
         "name": campaign.name,
         "title": campaign.about.title,
@@ -42,7 +42,7 @@ def public(campaign: Campaign) -> dict[str, Any]:
 
 
 def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
-    """What operators see at any time: counts and predicted errors."""
+    """Return the counts and predicted errors, which operators can always see."""
     # Statistics take a second to load, which a server that only counts need not spend.
     from ldptrace.curator.planning import standard_errors
 
@@ -82,7 +82,7 @@ def overview(session: Session, campaign: Campaign) -> dict[str, Any]:
 
 
 def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
-    """The map and the lengths with their standard errors; refused below the smallest number of reports."""
+    """Return the map and the lengths with their standard errors, or raise an error if there are too few reports."""
     tallies = tallies_of(session, campaign)
     estimates = estimates_of(tallies) if campaign.plan.standing is None else _remembered(campaign, tallies)
     return {
@@ -104,7 +104,7 @@ def estimated(session: Session, campaign: Campaign) -> dict[str, Any]:
 
 
 def release_state(session: Session, name: str) -> dict[str, Any] | None:
-    """How far the release is."""
+    """Return the progress of the release."""
     found = session.row(
         "SELECT state, stage, done, error FROM releases WHERE campaign = ? AND number = -1", name
     )
@@ -112,7 +112,7 @@ def release_state(session: Session, name: str) -> dict[str, Any] | None:
 
 
 def releases_of(session: Session, name: str) -> list[dict[str, Any]]:
-    """The releases of windows, oldest first."""
+    """Return the releases of windows, oldest first."""
     found = session.rows(
         "SELECT number, state, stage, done, error FROM releases WHERE campaign = ? AND number >= 0 ORDER BY number",
         name,
@@ -122,7 +122,7 @@ def releases_of(session: Session, name: str) -> list[dict[str, Any]]:
 
 
 def files_of(session: Session, name: str, number: int | None = None) -> list[dict[str, Any]]:
-    """What can be downloaded: of the campaign, or of the release of one window."""
+    """Return the files of a campaign, or of the release of one window, that can be downloaded."""
     folder = folder_of(number)
     found = session.rows(
         "SELECT name, sum(length(data)) FROM files WHERE campaign = ? AND name LIKE ? GROUP BY name ORDER BY name",
@@ -141,7 +141,7 @@ def _remembered(campaign: Campaign, tallies: list[tuple[Plan, Tally]]) -> Estima
 
 
 def _density(estimates: Estimates) -> dict[str, Any] | None:
-    """How often each cell is visited; for the paper's plans, where trips begin."""
+    """Return how often each cell is visited, or for plans of the paper, where trips begin."""
     for question in ("visits", "start", "terminals"):
         if question in estimates and estimates[question].users:
             return {"question": question, **(_series(estimates[question]) or {})}
@@ -149,7 +149,7 @@ def _density(estimates: Estimates) -> dict[str, Any] | None:
 
 
 def _flows(estimates: Estimates) -> list[dict[str, Any]]:
-    """Moves between neighbouring cells, those that stand out most from their noise."""
+    """Return the moves between neighbouring cells that are largest compared with their noise."""
     found = next((estimates[name] for name in ("links", "moves", "steps") if name in estimates), None)
     if found is None or not found.users:
         return []

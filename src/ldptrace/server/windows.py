@@ -1,4 +1,4 @@
-"""Rounds and windows that reports are counted for: which there are, and the row of each in the database.
+"""The rounds and windows for which reports are counted, and their rows in the database.
 
 A plan that is not standing has rounds that an operator opens. A window of a standing plan is counted from a day before
 it begins until every device has had its time to answer it and `grace` to send (section 10 of the protocol); its row is
@@ -22,9 +22,8 @@ _COLUMNS = "key, number, time_window, state, counted, groups, generation"
 
 @dataclass(frozen=True, eq=False)
 class CountedPlan:
-    """A plan of a campaign; a standing one that was replaced begins no further window after `ends`.
-
-    It is compared by identity: reports are sorted by it, and the values of a whole plan take long to compare.
+    """A plan of a campaign. A standing plan that was replaced begins no window after `ends`. Objects are compared by
+    identity, because comparing whole plans takes long.
     """
 
     id: str
@@ -45,7 +44,7 @@ class CountedPlan:
 
 @dataclass(frozen=True)
 class OpenRound:
-    """A round or a window, with its row locked."""
+    """A round or window with a locked row."""
 
     key: int
     plan: Plan
@@ -59,13 +58,13 @@ class OpenRound:
 
 
 def counted_plans(session: Session, campaign: str) -> list[CountedPlan]:
-    """The plans of a campaign, oldest first."""
+    """Return the plans of a campaign, oldest first."""
     found = session.rows("SELECT id, text, ends FROM plans WHERE campaign = ? ORDER BY number", campaign)
     return [CountedPlan(number, cached_plan(text), ends) for number, text, ends in found]
 
 
 def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan]) -> list[OpenRound]:
-    """The rounds of plans that are not standing, locked."""
+    """Return the rounds of plans that are not standing, and lock their rows."""
     found = session.rows(
         f"SELECT plan, {_COLUMNS} FROM rounds WHERE campaign = ? AND time_window IS NULL "
         f"ORDER BY number{session.for_update}",
@@ -76,7 +75,7 @@ def opened_rounds(session: Session, campaign: str, plans: Sequence[CountedPlan])
 
 
 def window_round(session: Session, campaign: str, plan: CountedPlan, window: int) -> OpenRound:
-    """The row of a window that is being counted, locked, and made if it is the first time."""
+    """Return the locked row of a window that is being counted, and make it if necessary."""
     where = "campaign = ? AND plan = ? AND time_window = ?"
     select = f"SELECT {_COLUMNS} FROM rounds WHERE {where}{session.for_update}"
     found = session.row(select, campaign, plan.id, window)
@@ -96,7 +95,7 @@ def window_round(session: Session, campaign: str, plan: CountedPlan, window: int
 
 
 def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Tally) -> int:
-    """The row of a new round or window with a tally of zeros; its key."""
+    """Make the row of a new round or window with counts of 0, and return its key."""
     [(key,)] = session.rows(
         "INSERT INTO rounds (campaign, number, plan, state, counted, groups, generation, time_window) "
         "VALUES (?, ?, ?, 'open', 0, 0, 0, ?) RETURNING key",
@@ -116,7 +115,7 @@ def begin_round(session: Session, name: str, number: int, plan_id: str, zero: Ta
 
 
 def plan_named(plans: Sequence[CountedPlan], report: bytes) -> CountedPlan:
-    """The plan that a report names, or the newest, whose checks will tell."""
+    """Return the plan that a report names, or the newest plan, whose checks then refuse the report."""
     for one in plans[:-1]:
         if report[PLAN_AT] == plan_prefix(one.plan):
             return one
@@ -124,7 +123,7 @@ def plan_named(plans: Sequence[CountedPlan], report: bytes) -> CountedPlan:
 
 
 def round_named(rounds: Sequence[OpenRound], report: bytes) -> int:
-    """The place of the round that a report names, or of the newest."""
+    """Return the index of the round that a report names, or of the newest round."""
     for place, round_ in enumerate(rounds[:-1]):
         if report[PLAN_AT] == plan_prefix(round_.plan) and report[ROUND_AT] == bytes([round_.number]):
             return place
@@ -132,7 +131,7 @@ def round_named(rounds: Sequence[OpenRound], report: bytes) -> int:
 
 
 def window_named(plan: CountedPlan, report: bytes, now: float) -> int | None:
-    """The window that a report names, if it is one of this plan that is being counted."""
+    """Return the window that a report names, if this window of the plan is being counted."""
     if len(report) < HEADER_BYTES or report[PLAN_AT] != plan_prefix(plan.plan):
         return None
     window = window_of(report)

@@ -12,7 +12,7 @@ from ldptrace.server.storage import open_database
 
 
 def main(name: str, number: str, count: int, url: str, place: int = releases.WHOLE) -> int:
-    """Make the release; what goes wrong is written where the operator sees it."""
+    """Make the release, and store an error where the operator sees it."""
     database = open_database(url=url)
     attempt = releases.Attempt(database, name, number, None if place == releases.WHOLE else place)
     try:

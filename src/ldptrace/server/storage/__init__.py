@@ -1,4 +1,4 @@
-"""Where campaigns are kept: SQLite in a folder, or PostgreSQL. One set of tables and statements for both."""
+"""Storage of campaigns: SQLite in a folder, or PostgreSQL. Both use the same tables and statements."""
 
 from ldptrace.server.storage.base import Database, StorageUnavailable
 from ldptrace.server.storage.opening import is_database, open_database

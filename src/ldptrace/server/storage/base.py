@@ -1,6 +1,5 @@
-"""What the server needs of a database: transactions, and a few words in which databases differ.
-
-Statements are written once, with `?` for parameters. There is no ORM: a dozen tables need none.
+"""The interface of a database: transactions, and the SQL expressions in which databases differ. Statements are written
+once, with `?` for parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ldptrace.server.storage.session import Session
 
 
 class StorageUnavailable(LdptraceError):
-    """The database cannot be reached, is full or is busy. Nothing of the transaction has been kept, or all."""
+    """The database cannot be reached, is full or is busy. The transaction was stored completely or not at all."""
 
 
 class Database(ABC):
@@ -46,18 +45,18 @@ class Database(ABC):
 
     @abstractmethod
     def tidy(self) -> None:
-        """Free what deleted rows left behind, as far as it can be done while others work."""
+        """Free the space of deleted rows, as far as possible during other work."""
 
     @abstractmethod
     def maintain(self) -> None:
-        """What the database needs now and then, beside the transactions that devices wait for."""
+        """Do the regular maintenance of the database, outside the transactions that devices wait for."""
 
     @abstractmethod
     def _connect(self) -> Any:
-        """A new connection."""
+        """Open a new connection."""
 
     def connection(self) -> Any:
-        """The connection of this thread, opened if it has none."""
+        """Return the connection of this thread, and open it if necessary."""
         connection = getattr(self._local, "connection", None)
         if connection is None or connection not in self._open:
             connection = self._local.connection = self._connect()
@@ -80,7 +79,7 @@ class Database(ABC):
             _close_each(self._open)
 
     def prepare(self) -> None:
-        """Make the tables of a new database; bring one of an earlier version to this one; refuse a later version."""
+        """Make the tables of a new database, or update tables of an earlier version. A later version is refused."""
         with self.writing() as session:
             self._lock_schema(session)
             found = VERSION
@@ -103,7 +102,7 @@ class Database(ABC):
             )
 
     def _version(self, session: Session) -> int:
-        """The version of tables that are there; other programs have a table `meta` too."""
+        """Return the version of the tables in the database, which may belong to another program."""
         if not session.has_table("campaigns"):
             raise self._foreign()
         row = session.row("SELECT value FROM meta WHERE key = 'version'")
@@ -116,16 +115,16 @@ class Database(ABC):
 
     @property
     def shown(self) -> str:
-        """The address as it may be shown."""
+        """Return the address without secrets."""
         return self.url
 
     @abstractmethod
     def _words(self) -> dict[str, str]:
-        """The types of this database, for `statements`."""
+        """Return the names of types in this database, for `statements`."""
 
     @abstractmethod
     def _lock_schema(self, session: Session) -> None:
-        """Keep another process from making the tables at the same moment."""
+        """Prevent another process from making the tables at the same time."""
 
 
 def _close_each(connections: set[Any]) -> None:

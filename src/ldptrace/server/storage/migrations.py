@@ -1,7 +1,7 @@
-"""From the tables of an earlier version to those of this one, in the transaction that opens the database.
+"""Update the tables of an earlier version, in the transaction that opens the database.
 
-Each step is named by the version it starts from. A database is changed completely or not at all; a newer one than
-this program knows is refused by `Database.prepare`.
+Each function is named by the version from which it starts. A database is changed completely or not at all;
+`Database.prepare` refuses a newer version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Words = dict[str, str]
 
 
 def migrate(session: Session, version: int, words: Words) -> None:
-    """Take a database of this version to the newest one."""
+    """Update a database from this version to the newest one."""
     for step in STEPS[version - 1 :]:
         step(session, words)
 
@@ -47,13 +47,13 @@ def _from_1(session: Session, words: Words) -> None:
 
 
 def _from_2(session: Session, words: Words) -> None:
-    """Version 3: releases know how many trips were asked for, and whether somebody works on them."""
+    """Version 3: releases store how many trips are wanted, and whether a worker is active."""
     releases = session.rows("SELECT campaign, number, attempt, state, stage, done, error FROM releases")
     _new_releases(session, words, releases)
 
 
 def _new_releases(session: Session, words: Words, rows: list[Row]) -> None:
-    """The table of releases as it is now, and all tables that there were not."""
+    """Make the present table of releases and all missing tables."""
     session.run("DROP TABLE releases")
     for statement in statements(**words):
         session.run(statement)
@@ -64,7 +64,7 @@ def _new_releases(session: Session, words: Words, rows: list[Row]) -> None:
 
 
 def _move_plans(session: Session, name: str, state: str, newest: str) -> None:
-    """Plans of one campaign from the rows of its rounds to their own table."""
+    """Move the plans of a campaign from the rows of its rounds to their own table."""
     opened = session.rows("SELECT key, plan FROM rounds WHERE campaign = ? ORDER BY number", name)
     texts = list(dict.fromkeys([*(text for _, text in opened), newest]))
     ids = {text: hashlib.sha256(text.encode()).hexdigest() for text in texts}
@@ -85,7 +85,7 @@ def _move_plans(session: Session, name: str, state: str, newest: str) -> None:
 
 
 def _amended(plan: dict[str, Any], campaign: str | None) -> str:
-    """A plan of the draft with the keys of the amended version 1, and the ids of the plans it extends made anew."""
+    """Return a plan of the draft protocol with the keys of version 1, and with new ids of the plans that it extends."""
     named = None if campaign is None else {"name": campaign, "nonce": secrets.token_hex(16)}
     plan = {**plan, "campaign": named, "standing": None}
     if plan["extends"] is not None:
@@ -102,7 +102,7 @@ def _canonical(document: dict[str, Any]) -> str:
 
 
 def _close_drafts(session: Session) -> None:
-    """Close what is open, as `campaigns.close_round` does: ids forget the order in which they came."""
+    """Close open rounds, as `campaigns.close_round` does."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for key, name in session.rows("SELECT key, campaign FROM rounds WHERE state = 'open'"):
         fresh = b"".join(bytes(ids) for (ids,) in session.rows("SELECT ids FROM fresh WHERE round = ?", key))

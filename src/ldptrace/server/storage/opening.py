@@ -1,4 +1,4 @@
-"""A database by its address."""
+"""Open a database by its address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_FOLDER = "ldptrace-data"
 
 
 def is_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> bool:
-    """Whether a database is in the folder already; one at an address is taken to be there."""
+    """Whether the folder already has a database. A database at an address is assumed to exist."""
     if url is not None and "://" in url:
         return True
     from ldptrace.server.storage.sqlite import FILE
@@ -21,7 +21,7 @@ def is_database(data: str | os.PathLike[str] | None = None, url: str | None = No
 
 
 def open_database(data: str | os.PathLike[str] | None = None, url: str | None = None) -> Database:
-    """The database in a folder, or at an address; the folder `ldptrace-data` if neither is given."""
+    """Open the database in a folder or at an address, by default in the folder `ldptrace-data`."""
     if data is not None and url is not None:
         raise InputError("give --data DIR or --database URL, not both")
     if url is not None:

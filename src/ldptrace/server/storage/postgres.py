@@ -75,7 +75,7 @@ class PostgresDatabase(Database):
             raise StorageUnavailable(f"the database {self.shown}: {text}") from error
 
     def connection(self) -> psycopg.Connection[Row]:
-        """The connection of this thread; a new one where the server has ended the old one meanwhile."""
+        """Return the connection of this thread, or a new one if the server has closed the old one."""
         found: psycopg.Connection[Row] = super().connection()
         if found.closed or _has_ended(found):
             self.close()
@@ -87,7 +87,7 @@ class PostgresDatabase(Database):
         return without_password(self.url)
 
     def tidy(self) -> None:
-        """Old versions of rows reveal the order of changes: do not wait for the next automatic vacuum."""
+        """Run a vacuum now, because old versions of rows reveal the order of changes."""
         try:
             for table in ("fresh", "ids", "tallies", "rounds"):
                 self.connection().execute(f"VACUUM {table}")
@@ -95,7 +95,7 @@ class PostgresDatabase(Database):
             self.close()
 
     def maintain(self) -> None:
-        """PostgreSQL sees to itself."""
+        """Do nothing, because PostgreSQL maintains itself."""
 
     def _connect(self) -> psycopg.Connection[Row]:
         # A database that is silent, rather than gone, must not be waited for without end.
@@ -119,7 +119,7 @@ class PostgresDatabase(Database):
 
 
 def _has_ended(connection: psycopg.Connection[Row]) -> bool:
-    """Whether the server has sent something to a connection that asked nothing: that it ends, or its end."""
+    """Whether the server has closed an idle connection."""
     idle = connection.info.transaction_status == 0
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN | select.POLLHUP)
@@ -127,7 +127,7 @@ def _has_ended(connection: psycopg.Connection[Row]) -> bool:
 
 
 def without_password(url: str) -> str:
-    """The address as it may be shown.
+    """Return the address without its password.
 
     >>> without_password("postgresql://me:secret@db.example/trips")
     'postgresql://me@db.example/trips'

@@ -1,4 +1,4 @@
-"""The tables. What is not here is not kept: no report, no address, no time at which a report came."""
+"""The tables. They store no report, no address, and no time at which a report arrived."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ OF_ROUND = ("tallies", "fresh")
 
 
 def statements(*, integer: str, blob: str, serial: str, clustered: str) -> list[str]:
-    """The statements that make the tables, in the words of one database.
+    """Return the statements that make the tables, with the types of one database.
 
     >>> len(statements(integer="BIGINT", blob="BYTEA", serial="BIGINT PRIMARY KEY", clustered=""))
     14

@@ -1,4 +1,4 @@
-"""One transaction: statements with `?` for parameters, and a few words in which databases differ."""
+"""One transaction: statements with `?` for parameters, and the SQL expressions in which databases differ."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Session(ABC):
 
     @abstractmethod
     def rows(self, sql: str, *parameters: Any) -> list[Row]:
-        """Rows of a SELECT."""
+        """Return the rows of a SELECT."""
 
     @abstractmethod
     def run(self, sql: str, *parameters: Any) -> int:
-        """Run a statement; the number of rows it changed."""
+        """Run a statement, and return the number of changed rows."""
 
     @abstractmethod
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -29,13 +29,13 @@ class Session(ABC):
 
     @abstractmethod
     def known_ids(self, round_key: int, ids: Sequence[bytes]) -> list[bytes]:
-        """Which of these report ids are in the table of settled ids."""
+        """Return which of these report ids are in the table `ids`."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
-        """Whether there is a table of this name."""
+        """Whether there is a table with this name."""
 
     def row(self, sql: str, *parameters: Any) -> Row | None:
-        """The first row, if there is one."""
+        """Return the first row, or None."""
         found = self.rows(sql, *parameters)
         return found[0] if found else None

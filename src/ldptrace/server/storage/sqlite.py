@@ -1,6 +1,5 @@
-"""SQLite in a folder: the database that needs no configuration.
-
-Write-ahead log, every commit synced to the disk before it is acknowledged, freed pages overwritten with zeros.
+"""SQLite in a folder, which needs no configuration. It uses a write-ahead log, writes every commit to disk before it is
+acknowledged, and overwrites freed pages with zeros.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class SqliteDatabase(Database):
         self.prepare()
 
     def _make(self) -> None:
-        """Make a database under another name, then rename it: it is there with all its tables, or not at all."""
+        """Make a database under a temporary name and then rename it, so that no incomplete database remains."""
         path, beside = self.path, self.path.with_name(f".{secrets.token_hex(4)}.{FILE}")
         os.close(os.open(beside, os.O_CREAT | os.O_EXCL, 0o600))
         self.path = beside
@@ -106,8 +105,7 @@ class SqliteDatabase(Database):
     def maintain(self) -> None:
         """Move the write-ahead log into the database. In a commit, this would make devices wait.
 
-        A log to which nothing was added meanwhile, or which has grown long, is emptied: it holds the last
-        changes in their order.
+        The log, which shows the order of the last changes, is emptied if nothing was added meanwhile or if it is long.
         """
         try:
             _, length, moved = self.connection().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -119,7 +117,7 @@ class SqliteDatabase(Database):
         self._logged = length
 
     def tidy(self) -> None:
-        """Empty the write-ahead log, which holds the last changes in their order."""
+        """Empty the write-ahead log, which shows the order of the last changes."""
         try:
             self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error:
@@ -162,4 +160,4 @@ class SqliteDatabase(Database):
         return {"integer": "INTEGER", "blob": "BLOB", "serial": serial, "clustered": " WITHOUT ROWID"}
 
     def _lock_schema(self, session: Session) -> None:
-        """There is one writer at a time."""
+        """Do nothing, because SQLite has one writer at a time."""
