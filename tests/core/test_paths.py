@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ldptrace.core.paths import CellPaths, grid_moves, inside, link_items, move_items
 from ldptrace.core.trajectories import Trajectories
+from ldptrace.errors import InputError
 from ldptrace.protocol.grid import Grid
 from ldptrace.protocol.lattice import link_count
 
@@ -115,3 +116,20 @@ def test_starts_and_ends_skip_empty_paths() -> None:
     paths = CellPaths.from_lists([[0, 1], [], [3]], Grid((0, 0, 1, 1), 2))
     assert paths.starts().tolist() == [0, 3]
     assert paths.ends().tolist() == [1, 3]
+
+
+def test_coarser_paths_are_those_of_the_coarser_grid(rng: np.random.Generator) -> None:
+    """On dense points both are the same; a path that stays in a block has one cell, and an empty one none."""
+    x, y = (np.cumsum(rng.normal(0, 0.1, 3000)) for _ in range(2))
+    points = Trajectories(np.clip(x, -6, 6), np.clip(y, -6, 6), np.array([0, 0, 1000, 3000]))
+    fine, coarse = Grid((-6, -6, 6, 6), 12), Grid((-6, -6, 6, 6), 4)
+    found = CellPaths.from_trajectories(points, fine).coarser(3)
+    wanted = CellPaths.from_trajectories(points, coarse)
+    assert found.grid == coarse
+    assert found.offsets.tolist() == wanted.offsets.tolist()
+    assert found.cells.tolist() == wanted.cells.tolist()
+
+
+def test_blocks_must_divide_the_grid() -> None:
+    with pytest.raises(InputError, match="10 cells per side cannot be joined to blocks of 3"):
+        CellPaths.from_lists([[0]], Grid((0, 0, 1, 1), 10)).coarser(3)

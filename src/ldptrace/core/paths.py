@@ -109,6 +109,22 @@ class CellPaths:
         offsets = ragged.offsets_of(np.concatenate([part.sizes for part in parts]))
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
+    def coarser(self, blocks: int) -> CellPaths:
+        """Return the same paths on a coarser grid, whose cells are blocks of this many cells along each side.
+
+        >>> CellPaths.from_lists([[0, 1, 5, 10]], Grid((0, 0, 4, 4), 4)).coarser(2).cells.tolist()
+        [0, 3]
+        """
+        n = self.grid.n
+        if n % blocks:
+            raise InputError(f"{n} cells per side cannot be joined to blocks of {blocks}")
+        i, j = np.divmod(self.cells, n)
+        joined = i // blocks * (n // blocks) + j // blocks
+        kept = np.append(True, joined[1:] != joined[:-1])[: len(joined)]
+        kept[self.offsets[:-1][self.sizes > 0]] = True
+        running = ragged.offsets_of(kept)
+        return CellPaths(joined[kept], running[self.offsets], Grid(self.grid.bounds, n // blocks))
+
     def starts(self) -> Ints32:
         """Return the first cell of every path, without empty paths."""
         return self.cells[self.offsets[:-1][self.sizes > 0]]

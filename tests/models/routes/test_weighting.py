@@ -31,9 +31,12 @@ CAPACITIES = {
 LENGTHS, PLACES = 6, 16
 
 
-@pytest.fixture
-def drawn(rng: np.random.Generator) -> tuple[Weighting, np.ndarray, CellPaths, np.ndarray]:
-    paths = random_paths(300, Grid((0, 0, 1, 1), 3), rng, longest=7)
+# On the second grid moves are features of blocks of 2 x 2 cells.
+@pytest.fixture(params=[3, 12])
+def drawn(
+    rng: np.random.Generator, request: pytest.FixtureRequest
+) -> tuple[Weighting, np.ndarray, CellPaths, np.ndarray]:
+    paths = random_paths(300, Grid((0, 0, 1, 1), request.param), rng, longest=7)
     paths = paths.take(paths.sizes > 0)
     kinds = rng.integers(0, len(STRIDES), len(paths)).astype(np.int8)
     weights = rng.random(len(paths))
@@ -54,7 +57,11 @@ def test_groups_weigh_as_their_routes_would_alone(
     built = PathTables(paths, LENGTHS)
     stride = np.eye(len(STRIDES))[kinds]
     marks = np.eye(PLACES + MARKS)[weighting.marks[np.argsort(weighting.order)]].sum(axis=1)
-    exponents = np.hstack([built.features.toarray(), stride, marks]) @ weighting.potentials
+    features = [built.features.toarray()]
+    if paths.grid.n == 12:
+        wide = PathTables(paths.coarser(2), LENGTHS // 2)
+        features = [wide.features.toarray(), built.passed.toarray()]
+    exponents = np.hstack([*features, stride, marks]) @ weighting.potentials
     alone = weights * np.exp(exponents)
     alone /= alone.sum()
     np.testing.assert_allclose(weighting.weights, alone)
@@ -102,21 +109,25 @@ def test_variances_grow_by_the_chance_of_the_library(
     drawn: tuple[Weighting, np.ndarray, CellPaths, np.ndarray],
 ) -> None:
     weighting = drawn[0]
-    seen = [Observation("visits", 3, 7, np.zeros(9), np.full(9, 0.5), total=(2.0, 0.25))]
+    cells = drawn[2].grid.cells
+    seen = [Observation("visits", 3, 7, np.zeros(cells), np.full(cells, 0.5), total=(2.0, 0.25))]
     (allowed,) = weighting.allowed_for(seen)
     items, total = weighting.chance("visits")
     np.testing.assert_allclose(allowed.variances, 0.5 + items)
     assert allowed.total == (2.0, 0.25 + total)
     assert total > 0
-    assert items.min() > 0
+    passed = weighting.answers({"visits": 3})["visits"] > 0
+    assert items[passed].min() > 0
+    assert not items[~passed].any()
 
 
-def test_the_prior_covers_every_potential() -> None:
-    grid = Grid((0, 0, 1, 1), 3)
+@pytest.mark.parametrize(("n", "joined"), [(3, 1), (12, 2)])
+def test_the_prior_covers_every_potential(n: int, joined: int) -> None:
+    grid, broad = Grid((0, 0, 1, 1), n), n // joined
     places = places_of(grid).cells
-    prior = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places))
-    layout = Layout(9, move_count(3), LENGTHS)
-    assert prior.size == layout.size + len(STRIDES) + places + MARKS
+    prior = route_prior(grid, LENGTHS, np.zeros(places))
+    layout, passage = Layout(broad**2, move_count(broad), LENGTHS // joined), n * n if joined > 1 else 0
+    assert prior.size == layout.size + passage + len(STRIDES) + places + MARKS
     root = prior.root(np.array([part.variance for part in prior.components]))
     assert np.isfinite(root.pull(np.ones(prior.size))).all()
     assert [part.name for part in prior.components][-7] == "stride"
@@ -125,7 +136,7 @@ def test_the_prior_covers_every_potential() -> None:
 def test_streets_are_believed_before_any_answer() -> None:
     """What the path model knows nothing of begins small here, and how large it is, is learned."""
     grid = Grid((0, 0, 1, 1), 3)
-    ours = route_prior(MoveGraph(grid), LENGTHS, np.zeros(places_of(grid).cells)).components
+    ours = route_prior(grid, LENGTHS, np.zeros(places_of(grid).cells)).components
     theirs = components(MoveGraph(grid), Layout(9, move_count(3), LENGTHS))
     kept = [part for part in theirs if part.name not in OMITTED]
     assert len(kept) == len(theirs) - len(OMITTED)

@@ -53,6 +53,11 @@ class PathTables:
         )
         return _counted(rows, columns, (len(every), layout.size))
 
+    @cached_property
+    def passed(self) -> csr_array:
+        """How often each path (row) passes each cell (column)."""
+        return _table(self, self.rows, self.paths.cells, self.paths.grid.cells)
+
     def answers(self, question: str, most: int) -> csr_array:
         """Probability that the device of a path (row) names an item (column) of the question."""
         return ANSWERS[question](self, most)
@@ -147,8 +152,7 @@ def _terminals(tables: PathTables, _: int) -> csr_array:
 
 
 def _visits(tables: PathTables, most: int) -> csr_array:
-    counts = _table(tables, tables.rows, tables.paths.cells, tables.paths.grid.cells)
-    return _named(counts, tables.paths.sizes, most)
+    return _named(tables.passed, tables.paths.sizes, most)
 
 
 def _moves(tables: PathTables, most: int) -> csr_array:

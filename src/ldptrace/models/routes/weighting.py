@@ -23,6 +23,7 @@ from ldptrace.models.prior import Prior, PriorComponent
 from ldptrace.models.routes.answers import PathTables, different
 from ldptrace.models.routes.ends import MARKS, Ends, end_components
 from ldptrace.models.routes.strides import STRIDES
+from ldptrace.protocol.grid import Grid
 
 # Components of the path model that routes do without: places of ends and passage say the same, and chance decided which
 # of them explained the answers.
@@ -30,6 +31,12 @@ OMITTED = ("popularity", "popularity, smooth", "terminals")
 # How large components of the path model are before any answer, and how far that may be off: streets and their costs say
 # much already of what those have to find out.
 MODEST, FAR = 4e-4, 4.0
+# Moves are features on a grid of at most this many cells per side, and of no fewer than the second number. On a finer
+# grid the moves would be thousands of potentials, and routes know them already. Its cells are features of passage.
+BROAD, NARROW = 10, 5
+# Variance of the passage of the cells of a fine grid. A learned one grew in some fits until passage explained where
+# trips begin and end.
+PASSAGE = 0.1
 # Changes of the logarithm of a weight are kept in steps of this part of one: up to a factor of 50 either way.
 FINE = 32
 # Components whose size the path model does not learn, and their variance here. Lengths follow from distances.
@@ -66,10 +73,13 @@ class Weighting:
     ) -> Weighting:
         """The public weighting of paths, their potentials zero."""
         first, order, group = different(paths, kinds)
-        tables = PathTables(paths.take(first), lengths)
-        every = np.arange(len(first))
-        stride = csr_array((np.ones(len(first)), (every, kinds[first])), shape=(len(first), len(STRIDES)))
-        features = csr_array(hstack([tables.features, stride]))
+        tables, joined = PathTables(paths.take(first), lengths), joined_cells(paths.grid)
+        wide = PathTables(tables.paths.coarser(joined), _lengths(lengths, joined))
+        stride = csr_array(
+            (np.ones(len(first)), (tables.every, kinds[first])), shape=(len(first), len(STRIDES))
+        )
+        of_cells = [tables.passed] if joined > 1 else []
+        features = csr_array(hstack([wide.features, *of_cells, stride]))
         answers = [tables.answers(seen.name, seen.most) for seen in observations]
         until = np.cumsum([0, *(answer.shape[1] for answer in answers)]).tolist()
         items = {
@@ -184,20 +194,44 @@ class Weighting:
         return rows, {name: np.ones(len(rows[name])) for name in capacities}
 
 
-def route_prior(graph: MoveGraph, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
+def joined_cells(grid: Grid) -> int:
+    """How many cells along each side are joined for the features of moves; one if the grid is broad enough.
+
+    A grid whose number of cells has no fitting divisor stays as it is.
+
+    >>> [joined_cells(Grid((0, 0, 1, 1), n)) for n in (6, 10, 11, 12, 16, 24)]
+    [1, 1, 1, 2, 2, 3]
+    """
+    fitting = (k for k in range(1, grid.n + 1) if grid.n % k == 0 and NARROW <= grid.n // k <= BROAD)
+    return next(fitting, 1)
+
+
+def route_prior(grid: Grid, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
     """Most components of the path model's prior, made small, one for the strides, and those of the places of ends."""
-    layout, strides, own = Layout(graph.cells, graph.moves, lengths), len(STRIDES), len(density) + MARKS
-    shared = [
-        _modest(replace(component, basis=_padded(component.basis, 0, strides + own)))
+    joined = joined_cells(grid)
+    graph = MoveGraph(Grid(grid.bounds, grid.n // joined))
+    layout = Layout(graph.cells, graph.moves, _lengths(lengths, joined))
+    cells, strides, own = grid.cells if joined > 1 else 0, len(STRIDES), len(density) + MARKS
+    found = [
+        _modest(replace(component, basis=_padded(component.basis, 0, cells + strides + own)))
         for component in components(graph, layout)
         if component.name not in OMITTED
     ]
-    stride = PriorComponent("stride", _padded(csr_array(np.eye(strides)), layout.size, own), 4.0, fixed=True)
-    of_ends = [
-        replace(component, basis=_padded(component.basis, layout.size + strides, 0))
-        for component in end_components(density, graph.grid, scales)
+    if cells:
+        each = _padded(csr_array(np.eye(cells)), layout.size, strides + own)
+        found.append(PriorComponent("passage of single cells", each, PASSAGE, fixed=True))
+    before = layout.size + cells
+    found.append(PriorComponent("stride", _padded(csr_array(np.eye(strides)), before, own), 4.0, fixed=True))
+    found += [
+        replace(component, basis=_padded(component.basis, before + strides, 0))
+        for component in end_components(density, grid, scales)
     ]
-    return Prior([*shared, stride, *of_ends])
+    return Prior(found)
+
+
+def _lengths(lengths: int, joined: int) -> int:
+    """The last number of cells that counts where cells are joined."""
+    return -(-lengths // joined)
 
 
 def _modest(component: PriorComponent) -> PriorComponent:
