@@ -1,4 +1,4 @@
-"""How good and how private a synthetic set is: nine metrics, two attacks, one scorecard."""
+"""Evaluate the quality and the privacy of a synthetic set, with metrics, two attacks and a scorecard."""
 
 from ldptrace.evaluation.evaluator import Published, evaluate, judge, resilience
 from ldptrace.evaluation.measured import Measured

@@ -1,7 +1,5 @@
-"""The two attacks of section 6.8, as resilience ratios.
-
-Resilience alone is easy: a generator of noise resists everything. So each attack is also run on the other
-real trajectories, which is what a perfect synthetic set would look like, and on uniform random walks.
+"""The two attacks of section 6.8 of the paper, as resilience ratios. Pure noise also resists every attack, so each
+attack is also run on other real trajectories, which stand for a perfect synthetic set, and on uniform random walks.
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ SAME_ZONE, SAME_DISTANCE = 0.2, 0.25
 
 @dataclass(frozen=True)
 class Resilience:
-    """Share of the attacked trajectories with more than kappa matches, for each kappa of `KAPPAS`."""
+    """The share of attacked trajectories with more than kappa matches, for each kappa in `KAPPAS`."""
 
     attacked: int
     ratios: tuple[float, ...]
 
     @staticmethod
     def of(matches: Ints) -> Resilience:
-        """Count the defended ones; without any attacked trajectory the ratio is undefined.
+        """Compute the ratios from the numbers of matches. Without attacked trajectories, the ratios are undefined.
 
         >>> Resilience.of(np.array([0, 5, 11])).ratios[:4]
         (0.6666666666666666, 0.6666666666666666, 0.6666666666666666, 0.3333333333333333)
@@ -50,8 +48,9 @@ class Resilience:
 class Reidentification:
     """An attacker has seen users in the sensitive zone and looks for them among the published trajectories.
 
-    Every real trajectory that enters the 2 x 2 central cells is attacked with its points there. A published
-    one matches if the DTW distance of its own points there is at most 0.2 of the largest between real ones.
+    Every real trajectory that enters the 2 x 2 central cells is attacked with its points there. A published trajectory
+    matches if the DTW distance of its own points there is at most 0.2 of the largest distance between real
+    trajectories.
     """
 
     grid: Grid
@@ -80,8 +79,9 @@ class Reidentification:
 class Outlier:
     """An attacker picks out conspicuous published trajectories and looks for the real ones behind them.
 
-    Attacked are the 200 whose travel distance is farthest from that of their 50th neighbour. A real one
-    matches if its travel distance differs by at most 0.25 of the largest difference between real ones.
+    The attack uses the 200 trajectories whose travel distance is farthest from that of their 50th neighbour. A real
+    trajectory matches if its travel distance differs by at most 0.25 of the largest difference between real
+    trajectories.
     """
 
     grid: Grid
@@ -110,7 +110,8 @@ class Outlier:
 
 
 def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
-    """The points of each trajectory in the 2 x 2 central cells, in metres if geographic, without empty ones.
+    """Return the points of each trajectory in the 2 x 2 central cells, in metres if coordinates are degrees.
+    Trajectories without such points are omitted.
 
     >>> line = Trajectories.from_lists([[(0.5, 0.5), (1.5, 1.5), (2.5, 2.5), (3.5, 3.5)], [(0.5, 3.5)]])
     >>> zone_visits(line, Grid((0, 0, 4, 4), 4)).x.tolist()
@@ -136,7 +137,7 @@ def zone_visits(trajectories: Trajectories, grid: Grid) -> Trajectories:
 
 
 def outliers(distances: Floats) -> Floats:
-    """The travel distances that are farthest from their 50th neighbour, at most 200.
+    """Return the travel distances that are farthest from their 50th neighbour, at most 200.
 
     >>> outliers(np.concatenate((np.zeros(300), [9.0])))[:2].tolist()
     [9.0, 0.0]
@@ -149,7 +150,7 @@ def outliers(distances: Floats) -> Floats:
 def uniform_walks(
     sizes: Ints, grid: Grid, rng: np.random.Generator, *, crs: str | None = None
 ) -> Trajectories:
-    """Random walks of the given numbers of cells: uniform starts, moves and points. They know nothing."""
+    """Draw random walks of the given numbers of cells, with uniform starts, moves and points."""
     offsets = ragged.offsets_of(sizes)
     cells = np.empty(offsets[-1], dtype=np.int32)
     _walk(rng, offsets, grid.n, cells)
@@ -191,7 +192,7 @@ def _inside(x, y, offsets, start, zone, points, sizes):  # type: ignore[no-untyp
 
 @kernel
 def _neighbour_radius(ordered, near):  # type: ignore[no-untyped-def]
-    """Distance of each value to its `near`-th neighbour: the tightest window of near + 1 values around it."""
+    """Return the distance of each value to its `near`-th neighbour."""
     size = len(ordered)
     radius = np.full(size, np.inf)
     for p in range(size):

@@ -1,8 +1,6 @@
-"""How far a trajectory goes: travel distance and diameter, in the units of the plane or in metres.
-
-Dynamic time warping (DTW) between many trajectories says how many are near, and how far apart two can be. It is the
-reference's: the sum of Euclidean distances along the cheapest alignment. Bounds that take one pass over the points
-decide most pairs, so that few need the full table.
+"""Compute travel distances and diameters of trajectories, in metres if coordinates are degrees, and distances by
+dynamic time warping (DTW). As in the reference code, the DTW distance is the sum of Euclidean distances along the
+cheapest alignment. Bounds that need one pass over the points decide most pairs without the full table.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ FEW = 24
 
 
 def metric_scale(grid: Grid, *, geographic: bool) -> tuple[float, float]:
-    """Metres per unit of x and y: the equirectangular plane at the centre of the bounds; (1, 1) when planar.
+    """Return the metres per unit of x and y at the centre of the bounds, or (1, 1) for plane coordinates.
 
     >>> metric_scale(Grid((0, 0, 1, 1), 2), geographic=False)
     (1.0, 1.0)
@@ -35,7 +33,7 @@ def metric_scale(grid: Grid, *, geographic: bool) -> tuple[float, float]:
 
 
 def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
-    """Sum of the distances between consecutive points of each trajectory.
+    """Return the sum of the distances between consecutive points of each trajectory.
 
     >>> travel_distances(Trajectories.from_lists([[(0, 0), (3, 4), (3, 5)], [(1, 1)]])).tolist()
     [6.0, 0.0]
@@ -44,7 +42,7 @@ def travel_distances(trajectories: Trajectories, scale: tuple[float, float] = (1
 
 
 def diameters(trajectories: Trajectories, scale: tuple[float, float] = (1.0, 1.0)) -> Floats:
-    """Largest distance between any two points of each trajectory.
+    """Return the largest distance between any two points of each trajectory.
 
     >>> diameters(Trajectories.from_lists([[(0, 0), (3, 4), (0, 1)], [(1, 1)]])).tolist()
     [5.0, 0.0]
@@ -90,7 +88,7 @@ def _diameters(x, y, offsets, start, stop, kx, ky, out):  # type: ignore[no-unty
 
 @kernel
 def _possible_ends(x, y, kx, ky, ends):  # type: ignore[no-untyped-def]
-    """Copy the points that can be an end of the diameter; returns how many.
+    """Copy the points that can be an end of the diameter, and return their number.
 
     Two points are no farther apart than the sum of their distances to the centre, so one that is nearer to it
     than a chord that exists, less the largest distance to the centre, cannot be an end.
@@ -139,9 +137,8 @@ _CHUNK = 2048
 def count_near(
     queries: Trajectories, published: Trajectories, threshold: float, most: int, *, itself: bool = False
 ) -> Ints:
-    """How many of `published` are within `threshold` of each query, counted up to `most`.
-
-    With `itself` both are the same set, and a trajectory does not count as near to itself.
+    """Count the trajectories of `published` that are within `threshold` of each query, up to `most`. With `itself`,
+    both sets are the same, and a trajectory does not match itself.
     """
     # A query meets those with similar ends first: it finds enough matches early, or there are few to find.
     labels = _end_labels(published, published)
@@ -164,7 +161,7 @@ def count_near(
 
 
 def largest_distance(trajectories: Trajectories) -> float:
-    """Largest DTW distance between any two of the trajectories, found exactly by branch and bound.
+    """Return the largest DTW distance between any two trajectories, computed exactly by branch and bound.
 
     >>> largest_distance(Trajectories.from_lists([[(0, 0)], [(3, 4)], [(3, 4), (3, 4)]]))
     10.0
@@ -186,7 +183,7 @@ def largest_distance(trajectories: Trajectories) -> float:
 
 
 def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
-    """Number of the box, of 4 x 4 over `frame`, of the first point and of the last one, as one label."""
+    """Return a label for each trajectory: the boxes (4 x 4 over `frame`) of its first and last point."""
     labels = np.zeros(len(trajectories), dtype=np.int64)
     for ends in (trajectories.offsets[:-1], trajectories.offsets[1:] - 1):
         for values, framed in ((trajectories.x, frame.x), (trajectories.y, frame.y)):
@@ -198,7 +195,8 @@ def _end_labels(trajectories: Trajectories, frame: Trajectories) -> Ints:
 
 @kernel
 def _distance(ours, theirs, row, limit):  # type: ignore[no-untyped-def]
-    """DTW of two trajectories (x, y, first point, point beyond), or infinity as soon as it must exceed `limit`."""
+    """Return the DTW distance of two trajectories (x, y, first point, point after the last), or infinity if it exceeds
+    `limit`."""
     (ax, ay, a0, a1), (bx, by, b0, b1) = ours, theirs
     size = b1 - b0
     for i in range(a0, a1):
@@ -221,7 +219,8 @@ def _distance(ours, theirs, row, limit):  # type: ignore[no-untyped-def]
 
 @kernel
 def _straight(ax, ay, a0, a1, bx, by, b0, b1):  # type: ignore[no-untyped-def]
-    """Cost of the even alignment, never less than the DTW distance; a must not have fewer points than b."""
+    """Return the cost of the even alignment, an upper bound of the DTW distance. `a` must not have fewer points than
+    `b`."""
     long, short = a1 - a0, b1 - b0
     total = 0.0
     for i in range(long):
@@ -281,7 +280,8 @@ def _count_near(ours, start, theirs, index, limits, row, out):  # type: ignore[n
 
 @kernel
 def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
-    """Bound of the DTW distance to any trajectory with no more points: each point to its farthest corner."""
+    """Return an upper bound of the DTW distance to any trajectory with no more points: the sum of the distances to the
+    farthest corner."""
     x0, y0, x1, y1 = x.min(), y.min(), x.max(), y.max()
     reach = np.zeros(len(offsets) - 1)
     for k in range(len(reach)):
@@ -294,9 +294,9 @@ def _reach(x, y, offsets):  # type: ignore[no-untyped-def]
 
 @kernel
 def _largest(lines, index, start, stop, row, shared):  # type: ignore[no-untyped-def]
-    """Largest distance of the trajectories order[start:stop] to all others with no more points.
-
-    `shared` is the largest found by anyone so far. It only prunes, so a lost update costs time, not truth.
+    """Return the largest distance of the trajectories order[start:stop] to all others with no more points. `shared` is
+    the largest distance that any thread has found so far; it only skips work, so a lost update does not change the
+    result.
     """
     (x, y, offsets), (boxes, reach, order) = lines, index
     best = shared[0]

@@ -33,7 +33,7 @@ def jensen_shannon(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def divergence_terms(p: Floats, q: Floats) -> Floats:
-    """What each item adds to the Jensen-Shannon divergence, for many distributions at once."""
+    """Return the contribution of each item to the Jensen-Shannon divergence, for many distributions at once."""
     middle = (p + q) / 2
     terms: Floats = (_terms(p, middle) + _terms(q, middle)) / 2
     return terms
@@ -48,7 +48,7 @@ def _terms(p: Floats, q: Floats) -> Floats:
 
 
 def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
-    """Jensen-Shannon divergence of two histograms; one of them empty shares nothing with the other."""
+    """Return the Jensen-Shannon divergence of two histograms. If one is empty, they have nothing in common."""
     first, second = np.asarray(real, dtype=np.float64), np.asarray(synthetic, dtype=np.float64)
     if first.sum() == 0 or second.sum() == 0:
         return 0.0 if first.sum() == second.sum() else MAX_JSD
@@ -58,7 +58,7 @@ def count_divergence(real: ArrayLike, synthetic: ArrayLike) -> float:
 def table_divergence(
     real: tuple[NDArray[Any], NDArray[Any]], synthetic: tuple[NDArray[Any], NDArray[Any]]
 ) -> float:
-    """Jensen-Shannon divergence of two tables (items, counts), each of the items that occur; items may repeat.
+    """Return the Jensen-Shannon divergence of two tables (items, counts). Items may repeat.
 
     >>> table_divergence((np.array([3, 5]), np.array([1, 1])), (np.array([5, 3, 5]), np.array([1, 2, 1])))
     0.0
@@ -75,7 +75,7 @@ def table_divergence(
 class Scale:
     """The range of a real set's values, and the borders of the buckets in which they are drawn.
 
-    Any set's values are counted in three ways, and the counts of parts add up to those of the whole.
+    Values of any set are counted in three ways. Counts of parts can be added.
     """
 
     low: float
@@ -83,16 +83,15 @@ class Scale:
     drawn: Floats
 
     def counted(self, values: Floats) -> tuple[Floats, Floats, Floats]:
-        """As the reference counts, with nothing lost, and in the drawing's buckets with one below and one above."""
+        """Return the counts as in the reference code, the counts without loss, and the counts for drawing, with one
+        bucket below and one above."""
         where = np.searchsorted(self.drawn, values, side="right")
         drawn = np.bincount(where, minlength=len(self.drawn) + 1).astype(np.float64)
         return self.reference(values), self.full(values), drawn
 
     def reference(self, values: Floats) -> Floats:
-        """Counts in twenty buckets of a twentieth of the range each, as the reference has them.
-
-        They begin at 0 instead of the smallest value, both ends belong to a bucket, and what lies above the last
-        one is not counted.
+        """Return counts in twenty equal buckets, as in the reference code: they begin at 0 instead of the smallest
+        value, both ends belong to a bucket, and values above the last bucket are not counted.
 
         >>> Scale(0.0, 20.0, np.empty(0)).reference(np.array([1.0, 25.0]))[:3].tolist()
         [1.0, 1.0, 0.0]
@@ -107,7 +106,8 @@ class Scale:
         return counts
 
     def full(self, values: Floats) -> Floats:
-        """Counts in twenty half-open buckets over the range with one more below and one above: nothing is lost.
+        """Return counts in twenty half-open buckets over the range, with one more bucket below and one above, so that
+        no value is lost.
 
         >>> Scale(0.0, 20.0, np.empty(0)).full(np.array([-1.0, 1.0, 25.0])).tolist()[:4]
         [1.0, 0.0, 1.0, 0.0]
@@ -128,7 +128,7 @@ RARE = 0.005
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The least and the greatest value, their sum, and how many fall into each logarithmic class.
+    """The smallest and largest value, the sum of all values, and the number of values in each logarithmic class.
 
     >>> both = Spread.of(np.array([1.0, 3.0])) + Spread.of(np.array([8.0]))
     >>> both.low, both.high, both.mean
@@ -142,12 +142,12 @@ class Spread:
 
     @staticmethod
     def nothing() -> Spread:
-        """Of no value."""
+        """Make the spread of no values."""
         return Spread(math.inf, -math.inf, 0.0, np.zeros(CLASSES, dtype=np.int64))
 
     @staticmethod
     def of(values: Floats) -> Spread:
-        """Of the values of a block."""
+        """Compute the spread of the values of a block."""
         if len(values) == 0:
             return Spread.nothing()
         positive = np.maximum(values, 2.0**LOWEST)
@@ -164,18 +164,18 @@ class Spread:
 
     @property
     def usual_most(self) -> float:
-        """About the greatest value that is not a rare exception: the upper end of its class."""
+        """The largest value that is not a rare exception, rounded up to the end of its class."""
         reached = self.classes.cumsum()
         place = int(np.searchsorted(reached, (1 - RARE) * reached[-1]))
         return min(self.high, 2.0 ** (LOWEST + (place + 1) / PER_DOUBLING))
 
     def scale(self) -> Scale:
-        """The buckets that any set's values are counted in beside these."""
+        """The buckets for the values of this set and of sets that are compared with it."""
         return Scale(self.low, self.high, round_edges(self.usual_most))
 
 
 def round_edges(most: float) -> Floats:
-    """Twenty round buckets from zero to about that value.
+    """Return the edges of twenty buckets with round widths from zero to about this value.
 
     >>> round_edges(37.0)[[0, 1, -1]].tolist()
     [0.0, 2.0, 40.0]
@@ -191,7 +191,7 @@ def round_edges(most: float) -> Floats:
 
 
 def padded_sum(first: Ints, second: Ints) -> Ints:
-    """The sum of two tables, the shorter one followed by zeros.
+    """Return the sum of two tables, with zeros added to the shorter one.
 
     >>> padded_sum(np.array([1, 2]), np.array([1])).tolist()
     [2, 2]
@@ -203,7 +203,7 @@ def padded_sum(first: Ints, second: Ints) -> Ints:
 
 
 def quantile(counts: Ints, share: float) -> float:
-    """Quantile of whole numbers, given how many are 0, 1, 2 ..., interpolated as numpy does.
+    """Return a quantile of whole numbers, given how many are 0, 1, 2 ..., interpolated as in NumPy.
 
     >>> float(quantile(np.array([0, 1, 3]), 0.5)), float(np.quantile([1, 2, 2, 2], 0.5))
     (2.0, 2.0)
@@ -246,7 +246,7 @@ def kendall_tau_b(real: ArrayLike, synthetic: ArrayLike) -> float:
 
 
 def hotspot_gain(real: ArrayLike, synthetic: ArrayLike, top: int = 5) -> float:
-    """NDCG of the `top` hottest cells: a cell is worth 1 / its real rank; ties go to the lower cell number.
+    """Return the NDCG of the `top` busiest cells. A cell is worth 1 / its real rank; ties go to the lower cell number.
 
     >>> hotspot_gain([9, 8, 7, 0], [9, 8, 7, 0], top=3)
     1.0
@@ -262,7 +262,7 @@ def hotspot_gain(real: ArrayLike, synthetic: ArrayLike, top: int = 5) -> float:
 
 
 def _pairs(real: ArrayLike, synthetic: ArrayLike) -> tuple[int, int, int, int, int]:
-    """Number of pairs: all, discordant, tied in real, tied in synthetic, tied in both."""
+    """Return the numbers of pairs: all, discordant, tied in real, tied in synthetic, tied in both."""
     first = np.unique(np.asarray(real), return_inverse=True)[1]
     second = np.unique(np.asarray(synthetic), return_inverse=True)[1]
     order = np.lexsort((second, first))
@@ -279,7 +279,7 @@ def _tied(labels: Ints) -> int:
 
 @kernel
 def _inversions(ranks):  # type: ignore[no-untyped-def]
-    """Pairs i < j with ranks[i] > ranks[j], by a Fenwick tree."""
+    """Count the pairs i < j with ranks[i] > ranks[j], by a Fenwick tree."""
     tree = np.zeros(len(ranks) + 1, dtype=np.int64)
     inversions = 0
     for seen in range(len(ranks)):

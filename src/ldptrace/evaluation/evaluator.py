@@ -1,4 +1,4 @@
-"""Evaluate synthetic sets against a real one: every metric, its floor, the attacks, and the pictures."""
+"""Compare synthetic sets with a real set: metrics with their floors, attacks, and pictures."""
 
 from __future__ import annotations
 
@@ -162,9 +162,8 @@ def resilience(
     outside: Outside = DEFAULT,
     stages: Stages | None = None,
 ) -> dict[str, dict[str, Attack]]:
-    """The two attacks alone: for each synthetic set, by its name, each attack by its name.
-
-    Of sets with more than `SAMPLE` trajectories about that many are drawn at random.
+    """Run only the two attacks, and return the results by the name of the set and of the attack. Of larger sets, about
+    `SAMPLE` trajectories are drawn at random.
     """
     stages = stages or Stages()
     rng = np.random.default_rng(seed)
@@ -184,7 +183,7 @@ def resilience(
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A synthetic set added up, with what was promised about it and what a reader must know."""
+    """A measured synthetic set, with its privacy promise and notes for the reader."""
 
     name: str
     measured: Measured
@@ -197,7 +196,7 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Streets:
-    """The public map in the bounds, and its index for matching."""
+    """The public street map in the bounds, and its index for matching trips to streets."""
 
     roads: RoadNetwork
     index: StreetMap
@@ -218,9 +217,8 @@ def judge(
     attack: Callable[[Trajectories], list[dict[str, Attack]]] | None = None,
     stages: Stages | None = None,
 ) -> Scorecard:
-    """The scorecard of sets that were added up, here or elsewhere, against the real one of the references.
-
-    `attack` is given random walks, as many as the real set has trajectories and at most `WALKS`.
+    """Make the scorecard of measured sets. `attack` is called with random walks, as many as real trajectories and at
+    most `WALKS`.
     """
     stages = stages or Stages()
     real, others = references.real, [item.measured for item in published]
@@ -277,12 +275,12 @@ def judge(
 
 
 def read_network(path: str | os.PathLike[str]) -> RoadNetwork:
-    """The whole network of a file: a street that leads nowhere is a street to be on, too."""
+    """Read the whole network of a file, including parts that are not connected."""
     return read_roads(Path(path), connected=False)
 
 
 def _first_of_each(published: Sequence[Published]) -> list[Summary]:
-    """The first set of each name, in order."""
+    """Return the first set of each name, in order."""
     first: dict[str, Summary] = {}
     for item in published:
         first.setdefault(item.name, item.measured.summary)
@@ -296,7 +294,7 @@ def _streams(
     ticks: tuple[float, int],
     seed: int,
 ) -> tuple[dict[str, Any], list[Published]]:
-    """The sets as streams of (seconds of a tick, first compared tick); the real one as plain data."""
+    """Compare the sets as streams, with a tick in seconds and the first tick to compare."""
     # A source of its own: the other values are the same with streams and without.
     rng = np.random.default_rng([seed, 1])
     kept = [sets.reading(number, rng, SAMPLE).kept for number in range(len(sets.crowds))]
@@ -312,7 +310,7 @@ def _streams(
 
 
 def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> list[dict[str, Attack]]:
-    """Both attacks on every set but the real one, the first; on the other real trajectories; on random walks."""
+    """Run both attacks on every synthetic set, on other real trajectories, and on random walks."""
     real, *published = sets
     kinds: dict[str, Reidentification | Outlier] = {
         "reidentification": Reidentification.of(real, grid),
@@ -328,7 +326,7 @@ def _attack(grid: Grid, sets: Sequence[Trajectories], walks: Trajectories) -> li
 def _controls(
     streets: Streets | None, sets: Sequence[Measured], area: Grid, rng: np.random.Generator
 ) -> list[dict[str, Measured]]:
-    """The two controls of each set, as large as the set; none without a road network."""
+    """Make the two controls of each set, as large as the set, if there is a road network."""
     if streets is None:
         return [{} for _ in sets]
     # Metrics use all streets; routes use only the part in which every place can be reached.
@@ -343,7 +341,7 @@ def _controls(
 
 
 def _kept(trajectories: Trajectories, area: Grid) -> Trajectories:
-    """Bends of streets may lie a little outside the bounds; times of a control say nothing."""
+    """Return the trips of a control within the bounds and without times."""
     x0, y0, x1, y1 = area.bounds
     return replace(trajectories, x=trajectories.x.clip(x0, x1), y=trajectories.y.clip(y0, y1), t=None)
 
@@ -354,7 +352,7 @@ def _control_figures(
     real: Measured,
     rng: np.random.Generator,
 ) -> tuple[Figures, ...]:
-    """The map alone once, plain routing for every set; of several seeds for the first one."""
+    """Return the figures of the map alone, and of plain routing for the first set of each name."""
     figures = []
     for number, (label, both) in enumerate(zip(labels, controls, strict=True)):
         for name, control in both.items():
@@ -368,7 +366,7 @@ def _control_figures(
 def _query_curves(
     references: References, sets: Sequence[Measured], rng: np.random.Generator
 ) -> tuple[list[tuple[float, ...]], tuple[float, ...]]:
-    """Query error for each size of the squares: of every set, and of a bootstrap of the real set."""
+    """Return the query error for each size of squares, for every set and for a bootstrap of the real set."""
     real = references.real.summary
     others = [*(item.summary for item in sets), real.again(len(sets[0].summary), rng)]
     errors = []
@@ -381,7 +379,7 @@ def _query_curves(
 
 
 def _walk_sizes(real: Summary, rng: np.random.Generator) -> Ints:
-    """Numbers of cells as those of the real paths; of very many, some at random."""
+    """Return the numbers of cells of real paths, or of a random sample of them."""
     if len(real) <= WALKS:
         return real.path_sizes
     counts = rng.multinomial(WALKS, real.cell_lengths / real.cell_lengths.sum())

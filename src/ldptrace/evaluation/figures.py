@@ -1,6 +1,6 @@
 """Figures of one set: small tables from which maps, flows and histograms are drawn.
 
-Large grids are drawn in coarser blocks, so that they stay small on any grid.
+Large grids are drawn in coarser blocks, so that the tables stay small.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Figures:
 
     @staticmethod
     def of(name: str, measured: Measured, real: Measured, picked: Ints | None) -> Figures:
-        """Of a set on the real set's scales, with the trajectories at `picked` as samples."""
+        """Make the figures of a set with the scales of the real set, and with the trajectories at `picked` as
+        samples."""
         summary, traces, trips = measured.summary, measured.traces, measured.trajectories
         grid, beside = summary.grid, summary.beside(real.summary)
         hours, durations, speeds = np.empty(0), np.empty(0), np.empty(0)
@@ -86,12 +87,12 @@ class Figures:
         )
 
     def document(self) -> dict[str, Any]:
-        """The figures as plain data."""
+        """Return the figures as plain data."""
         return {column.name: _plain(getattr(self, column.name)) for column in fields(self)}
 
 
 def time_edges(real: Measured) -> dict[str, list[float]]:
-    """Borders of the classes of durations and speeds; none where the real set has no times."""
+    """Return the borders of the classes of durations and speeds, if the real set has times."""
     if not real.traces.has_times:
         return {"durations": [], "speeds": []}
     return {
@@ -101,7 +102,8 @@ def time_edges(real: Measured) -> dict[str, list[float]]:
 
 
 def blocks(grid: Grid, most: int) -> Ints:
-    """Block of every cell when the grid is drawn with at most `most` blocks per side; numbered like cells.
+    """Return the block of every cell if the grid is drawn with at most `most` blocks per side. Blocks are numbered like
+    cells.
 
     >>> blocks(Grid((0, 0, 1, 1), 4), 2).reshape(4, 4)[:, 0].tolist()
     [0, 0, 2, 2]
@@ -112,14 +114,14 @@ def blocks(grid: Grid, most: int) -> Ints:
 
 
 def cell_edges(real: Summary) -> Floats:
-    """Buckets of one number of cells each, from one to the largest real one that is not a rare exception."""
+    """Return the edges of buckets for the number of cells of a path, up to the largest real number that is not a rare
+    exception."""
     return np.arange(1.0, max(quantile(real.cell_lengths, 1 - RARE), 4.0) + 2.0)
 
 
 def pattern_table(real: Summary, synthetic: list[Summary]) -> list[dict[str, Any]]:
-    """The real set's most frequent patterns of three cells or more, with their frequency in every set.
-
-    Patterns of two cells are single moves: they are in the flows.
+    """Return the most frequent real patterns of three cells or more, with their frequency in every set. Patterns of two
+    cells are moves, which the flows show.
     """
     patterns = real.patterns
     longer = np.flatnonzero(patterns.cells[:, 2] >= 0)[:DRAWN_PATTERNS]
@@ -144,7 +146,7 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
-    """Moves from one block to another, as shares of all such moves; moves within a block do not count."""
+    """Return the moves between blocks, as shares of all such moves. Moves within a block do not count."""
     size = int(block.max()) + 1
     used = np.flatnonzero(summary.tables.moves)
     # A move is numbered by its cell and one of eight directions.
@@ -160,7 +162,7 @@ def _flows(summary: Summary, block: Ints) -> list[tuple[int, int, float]]:
 
 
 def _trips(summary: Summary, block: Ints) -> Floats:
-    """Shares of the trips by their first block (rows) and their last one (columns)."""
+    """Return the shares of trips by their first block (rows) and last block (columns)."""
     size = int(block.max()) + 1
     codes, counts = summary.trips
     start, end = block[codes // summary.grid.cells], block[codes % summary.grid.cells]
@@ -185,9 +187,8 @@ def _line(trajectories: Trajectories, grid: Grid, number: int) -> list[tuple[flo
 
 
 def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
-    """The streets for drawing: straight pieces (x0, y0, x1, y1) in thousandths of the map's width and height.
-
-    Of very many the longest are kept; what is shorter than a dot is not drawn.
+    """Return the streets for drawing, as straight pieces (x0, y0, x1, y1) in thousandths of the width and height of the
+    map. If there are too many, the longest are kept; very short pieces are omitted.
     """
     x, y, offsets = roads.lines(np.arange(roads.edges))
     (ox, oy), (sx, sy) = grid.origin, grid.step
@@ -210,7 +211,8 @@ def street_lines(roads: RoadNetwork, grid: Grid) -> list[list[int]]:
 
 
 def bends_of(x: Floats, y: Floats, least: float) -> Ints:
-    """The points of a line that are needed to stay within `least` of it, its ends among them (Douglas, Peucker).
+    """Simplify a line by the algorithm of Douglas and Peucker: return the points that are needed to stay within `least`
+    of the line.
 
     >>> bends_of(np.array([0.0, 1.0, 2.0, 2.0]), np.array([0.0, 0.01, 0.0, 2.0]), 0.1).tolist()
     [0, 2, 3]
@@ -235,7 +237,7 @@ def bends_of(x: Floats, y: Floats, least: float) -> Ints:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and lists as lists, with few digits: a flow (three numbers) and shares have seven, a place has four."""
+    """Return arrays and lists as lists with few digits: seven for flows and shares, four for positions."""
     if isinstance(value, np.ndarray):
         return value.round(7).tolist()
     if isinstance(value, tuple):

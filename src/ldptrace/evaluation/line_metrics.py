@@ -1,6 +1,5 @@
-"""Metrics beyond the paper's nine: what people see on a map of streets, and when trips happen.
-
-All are functions of what the lines of two sets add up to (`Traces`), so none depends on how densely a trip is sampled.
+"""Metrics beyond the nine metrics of the paper: metrics on streets and metrics of time. All are computed from the lines
+of trips (`Traces`), so they do not depend on how densely a trip is sampled.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TAIL = 0.005
 
 @dataclass(frozen=True, eq=False)
 class LineQueries:
-    """Random squares of every size, and hours: the same for all sets."""
+    """Random squares of every size, and random hours, which are the same for all sets."""
 
     small: dict[int, SquareQueries]
     usual: SquareQueries
@@ -38,7 +37,7 @@ class LineQueries:
 
     @staticmethod
     def draw(rng: np.random.Generator, real: Traces, scale: tuple[float, float]) -> LineQueries:
-        """Squares with uniform centres, square in the scaled plane; windows of hours that begin on the hour."""
+        """Draw squares with uniform centres, in the scaled plane, and time windows that begin on the hour."""
         return LineQueries(
             {part: SquareQueries.draw(rng, real.grid, fraction=1 / part, scale=scale) for part in SMALL},
             SquareQueries.draw(rng, real.grid, scale=scale),
@@ -49,9 +48,8 @@ class LineQueries:
 
 @dataclass(frozen=True, eq=False)
 class LinePair:
-    """What the lines of a real and of a synthetic set add up to, and where they lie on streets if there is a map.
-
-    With `fixes` the second set is fixes like the real ones (a bootstrap of them), not a line to be seen on.
+    """The traces of a real and a synthetic set, and their use of streets if there is a map. With `fixes`, the second
+    set is a bootstrap of the real fixes.
     """
 
     real: Traces
@@ -63,7 +61,7 @@ class LinePair:
 
     @property
     def seen(self) -> Floats:
-        """Where fixes of the second set would lie."""
+        """Where fixes of the second set lie."""
         return self.synthetic.fixes if self.fixes else self.synthetic.whereabouts
 
 
@@ -71,7 +69,7 @@ Of = Callable[[LinePair], float]
 
 
 def with_streets(of: Callable[[StreetUse, StreetUse], float]) -> Of:
-    """A metric of streets: not a number where there is no map, or where real fixes are too far apart to tell turns."""
+    """Make a metric on streets, which is NaN without a map, or if real fixes are too far apart to recognise turns."""
 
     def checked(pair: LinePair) -> float:
         real, synthetic = pair.real_use, pair.synthetic_use
@@ -83,35 +81,35 @@ def with_streets(of: Callable[[StreetUse, StreetUse], float]) -> Of:
 
 
 def with_times(of: Of) -> Of:
-    """A metric of durations: not a number unless both sets have times."""
+    """Make a metric of durations, which is NaN unless both sets have times."""
     return lambda pair: of(pair) if pair.real.has_times and pair.synthetic.has_times else math.nan
 
 
 def with_clock(of: Of) -> Of:
-    """A metric of the time of day: not a number unless both sets know it."""
+    """Make a metric of the time of day, which is NaN unless both sets have times of day."""
     return lambda pair: of(pair) if pair.real.has_clock and pair.synthetic.has_clock else math.nan
 
 
 def density_divergence(of: Callable[[LinePair], tuple[Floats, Floats]], side: int, pair: LinePair) -> float:
-    """Divergence of two densities of a pair on a lattice of this many cells per side."""
+    """Return the divergence of two densities of a pair on a grid with this number of cells per side."""
     return count_divergence(*(coarser(density, side) for density in of(pair)))
 
 
 def small_query_error(part: int, pair: LinePair) -> float:
-    """Mean relative error of the way in 200 squares of 1/part of the map."""
+    """Return the mean relative error of the length of lines in 200 squares of 1/part of the map."""
     queries = pair.queries.small[part]
     real, synthetic = (queries.shares(traces.along, traces.grid) for traces in (pair.real, pair.synthetic))
     return share_error(real, synthetic, 1 / part)
 
 
 def query_error_raw_points(pair: LinePair) -> float:
-    """Query error of the real fixes, as shares of all, against where synthetic trips spend their time."""
+    """Return the query error between the shares of real fixes and the places where synthetic trips spend their time."""
     queries, grid = pair.queries.usual, pair.real.grid
     return share_error(queries.shares(pair.real.fixes, grid), queries.shares(pair.seen, grid), FRACTION)
 
 
 def street_share(pair: LinePair) -> float:
-    """Share of the way of the second set that lies on streets."""
+    """Return the share of the length of the second set that lies on streets."""
     if pair.synthetic_use is None:
         return math.nan
     return pair.synthetic_use.fixes_on_streets if pair.fixes else pair.synthetic_use.on_streets
@@ -119,7 +117,7 @@ def street_share(pair: LinePair) -> float:
 
 @with_clock
 def spacetime_query_error(pair: LinePair) -> float:
-    """Mean relative error of the time spent in 200 squares of 1/16 of the map during three hours each."""
+    """Return the mean relative error of the time spent in 200 squares of 1/16 of the map, during three hours each."""
     queries, hours = pair.queries.spans, pair.queries.hours
     window = (hours[:, None] + np.arange(SPAN_HOURS)) % HOURS
 
@@ -133,7 +131,7 @@ def spacetime_query_error(pair: LinePair) -> float:
 
 @with_clock
 def period_origin_error(pair: LinePair) -> float:
-    """Divergence of the pairs (period of four hours, first zone), 6 x 6 zones."""
+    """Return the divergence of the pairs (period of four hours, first zone), with 6 x 6 zones."""
     real, synthetic = (
         np.stack([coarser(row.reshape(12, 12), 6) for row in traces.origins])
         for traces in (pair.real, pair.synthetic)
@@ -142,15 +140,14 @@ def period_origin_error(pair: LinePair) -> float:
 
 
 def per_hour(traces: Traces) -> Floats:
-    """Departures in each hour of the day."""
+    """Return the departures in each hour of the day."""
     hours: Floats = traces.departures.reshape(HOURS, -1).sum(axis=1)
     return hours
 
 
 def log_classes(real: Floats) -> tuple[int, int, int]:
-    """First fine class, fine classes to a class, and number of classes: at most twenty over the real values.
-
-    One more class below and one above keep what is beyond.
+    """Return the first fine class, the fine classes per class, and the number of classes, at most twenty over the real
+    values. One more class below and one above contain all other values.
     """
     running = np.cumsum(real)
     low, high = np.searchsorted(running, [TAIL * running[-1], (1 - TAIL) * running[-1]])
@@ -159,7 +156,7 @@ def log_classes(real: Floats) -> tuple[int, int, int]:
 
 
 def grouped(counts: Floats, classes: tuple[int, int, int]) -> Floats:
-    """Fine classes summed to the given ones, with one below and one above.
+    """Return fine classes summed to the given classes, with one class below and one above.
 
     >>> grouped(np.arange(6.0), (1, 2, 2)).tolist()
     [0.0, 3.0, 7.0, 5.0]
@@ -172,13 +169,13 @@ def grouped(counts: Floats, classes: tuple[int, int, int]) -> Floats:
 
 
 def class_edges(classes: tuple[int, int, int]) -> Floats:
-    """Values at the borders of the classes."""
+    """Return the values at the borders of the classes."""
     low, width, number = classes
     return np.exp2((low + width * np.arange(number + 1)) / PER_DOUBLING + LOWEST)
 
 
 def log_divergence(real: Floats, synthetic: Floats) -> float:
-    """Divergence of two histograms of fine logarithmic classes, in the real set's classes."""
+    """Return the divergence of two histograms of fine logarithmic classes, in the classes of the real set."""
     if real.sum() == 0 or synthetic.sum() == 0:
         return math.nan
     classes = log_classes(real)

@@ -1,9 +1,8 @@
-"""One set made comparable, and added up in every way that a metric needs.
+"""Measure one set: compute everything that the metrics need.
 
-Sets share one area and one coordinate system, and nothing is lost unnoticed. Everything here adds up over blocks, so a
-set larger than memory is measured block by block, wherever its blocks are. What is left of a set when it was measured
-has the same size for every set: tables, and a random choice of its trajectories for what needs them whole (attacks,
-streets, pictures).
+All sets have the same area and coordinate system, and omitted data are counted. Results of blocks can be added, so a
+set larger than memory is measured block by block. The result has a fixed size: tables, and a random sample of
+trajectories for attacks, streets and pictures.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ from ldptrace.protocol.grid import Bounds, Grid
 
 @dataclass(frozen=True)
 class Census:
-    """How many trajectories and points there are, where, and what became of those outside an area; blocks add up."""
+    """The numbers of trajectories and points, their extent, and what happened to those outside an area. Blocks can be
+    added."""
 
     trajectories: int = 0
     points: int = 0
@@ -51,7 +51,7 @@ class Census:
 
     @staticmethod
     def of(block: Trajectories, area: Grid | None, crs: str | None, outside: Outside) -> Census:
-        """Of one block; nothing leaves where there is no area yet."""
+        """Count one block. Without an area, nothing is outside."""
         timed = len(block) if block.t is not None else 0
         if block.points == 0:
             return Census(len(block), empty=len(block), timed=timed)
@@ -84,7 +84,7 @@ class Census:
         return self.timed == self.trajectories
 
     def notes(self, area: Grid, name: str) -> list[str]:
-        """What is omitted or changed; an error where nothing is left."""
+        """Return notes on what is omitted or changed, or raise an error if nothing is left."""
         many = self.trajectories - self.empty
         if many == 0:
             raise InputError(f"{name} has no trajectories, so there is nothing to evaluate")
@@ -106,7 +106,7 @@ class Census:
 
 
 def choose_area(real: Census | None, grid: int | Grid, bounds: Bounds | None) -> tuple[Grid, str]:
-    """The grid to evaluate on, and where its bounds come from: by default the real set's."""
+    """Return the grid for the evaluation, and where its bounds come from, by default from the real set."""
     if isinstance(grid, Grid):
         if bounds is not None and tuple(bounds) != grid.bounds:
             raise InputError(f"the grid has the bounds {grid.bounds}, but bounds={bounds} were given as well")
@@ -128,9 +128,8 @@ def choose_area(real: Census | None, grid: int | Grid, bounds: Bounds | None) ->
 
 
 def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None) -> Trajectories:
-    """A block within the area, by the policy for what leaves it, without trajectories that have no points.
-
-    Where nothing says what to do with them, they stay as they are.
+    """Return a block within the area, by the policy for trips that leave it, without empty trajectories. Without a
+    policy, such trips are kept.
     """
     if outside is not None:
         trajectories = replace(within(trajectories, area.bounds, outside)[0], extra=None, trips=None)
@@ -138,7 +137,8 @@ def stay_inside(trajectories: Trajectories, area: Grid, outside: Outside | None)
 
 
 def align(real: str | None, synthetic: str | None, name: str) -> list[str]:
-    """What to say of the coordinate systems of two sets; one without a label is taken to share the other's."""
+    """Return a note on the coordinate systems of two sets. A set without a system is assumed to have that of the
+    other."""
     if synthetic == real or (is_geographic(synthetic) and is_geographic(real)):
         return []
     if synthetic is not None and real is not None:
@@ -152,9 +152,8 @@ def align(real: str | None, synthetic: str | None, name: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """What the blocks of a set add up to besides their parts.
-
-    `again` are traces of bootstraps, by their sizes: each trajectory counts a Poisson number of times.
+    """The sums over the blocks of a set. `again` are traces of bootstraps by size, in which each trajectory counts a
+    Poisson number of times.
     """
 
     traces: Traces
@@ -182,7 +181,7 @@ class Pass:
 
     @property
     def nothing(self) -> Totals:
-        """Totals of no block."""
+        """Make the totals of no block."""
         zero = Traces.zero(self.grid)
         return Totals(zero, dict.fromkeys(self.rates, zero), [])
 
@@ -198,11 +197,11 @@ class Pass:
         return Part.of(kept, self.grid), Totals(Traces.of(local, self.grid), again, sample)
 
     def chosen(self, block: Trajectories, number: int) -> list[Trajectories]:
-        """The sample alone."""
+        """Return only the sample of a block."""
         return [self._sample(self.kept(block), number)]
 
     def kept(self, block: Trajectories) -> Trajectories:
-        """A block ready to be measured: with the labels of its set, and inside the area."""
+        """Return a block with the labels of its set, within the area."""
         plain = replace(block, ids=None, extra=None, user=None, provenance=None, **self.labels)
         plain = plain if self.timed else replace(plain, t=None)
         return stay_inside(plain, self.grid, self.outside)
@@ -215,7 +214,7 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A set with its summary, its traces, and its use of the streets where there is a map of them.
+    """A measured set: its summary, its traces, and its use of streets if there is a map.
 
     `trajectories` are all of the set, or a random sample of a large one.
     """
@@ -232,7 +231,7 @@ class Measured:
         streets: StreetMap | None = None,
         rng: np.random.Generator | None = None,
     ) -> Measured:
-        """Add up a set in memory, as it is; a random choice of its trips is matched to the streets."""
+        """Measure a set in memory. A random sample of its trips is matched to the streets."""
         rng = rng or np.random.default_rng(0)
         labels = {"crs": trajectories.crs, "timezone": trajectories.timezone}
         way = Pass(grid, None, labels, trajectories.t is not None, 1.0, rng)
@@ -242,7 +241,7 @@ class Measured:
     def by(
         way: Pass, crowd: Crowd, streets: StreetMap | None, rng: np.random.Generator
     ) -> tuple[Measured, dict[int, Measured]]:
-        """A set wherever it is, and bootstraps of its lines by their sizes."""
+        """Measure a set from any source, and bootstraps of its lines by size."""
         parts, seen = crowd.put_aside(way, way.nothing)
         sample = Trajectories.concat(seen.sample)
         scale = metric_scale(way.grid, geographic=sample.is_geographic)
@@ -260,27 +259,28 @@ class Measured:
     def resized(self, size: int) -> Measured:
         """The same set as if it had another number of trajectories.
 
-        Counts of sets of different sizes do not compare; shares, which is what traces are used for, do.
+        Counts of sets of different sizes cannot be compared. Traces are used only as shares, so they are not changed.
         """
         return replace(self, summary=self.summary.resized(size))
 
 
 def on_local_clocks(trajectories: Trajectories) -> Trajectories:
-    """The same trips with times on the clocks of their zone; times of the local day are so already."""
+    """Return the trips with local times. Times of the local day are not changed."""
     if trajectories.t is None or trajectories.timezone is None:
         return trajectories
     return replace(trajectories, t=to_local(trajectories.t, trajectories.timezone))
 
 
 def chosen(trajectories: Trajectories, most: int, rng: np.random.Generator) -> Trajectories:
-    """At most `most` of the trajectories, at random."""
+    """Return at most `most` of the trajectories, drawn at random."""
     if len(trajectories) <= most:
         return trajectories
     return trajectories.take(np.sort(rng.choice(len(trajectories), most, replace=False)))
 
 
 def timed_walks(walks: Trajectories, real: Traces, rng: np.random.Generator) -> Trajectories:
-    """Random walks that leave at any time of the day and take any of the real set's durations, evenly."""
+    """Give random walks uniform departure times, and durations that are uniform on a logarithmic scale over the real
+    range."""
     if not real.has_times:
         return walks
     edges = class_edges(log_classes(real.durations))
@@ -293,7 +293,7 @@ def timed_walks(walks: Trajectories, real: Traces, rng: np.random.Generator) -> 
 
 
 def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
-    """What a reader of this set's values must know."""
+    """Return remarks on the values of this set for the reader."""
     remarks = []
     size, other = len(real.summary), len(synthetic.summary)
     if abs(size - other) > 0.01 * size:
@@ -312,7 +312,7 @@ def set_remarks(real: Measured, synthetic: Measured) -> list[str]:
 
 
 def real_remarks(real: Measured) -> list[str]:
-    """What a reader must know about the real set."""
+    """Return remarks on the real set for the reader."""
     remarks = []
     summary = real.summary
     if len(summary.patterns) == 0:
@@ -347,7 +347,7 @@ def real_remarks(real: Measured) -> list[str]:
 
 
 def sampled(title: str, item: Measured, *, attacks: bool, streets: bool) -> list[str]:
-    """What was done with a sample only of a set that is too large for all of it."""
+    """Return a note on what was computed from a sample, because the set is too large."""
     looked, size = len(item.trajectories), len(item.summary)
     if looked == size:
         return []

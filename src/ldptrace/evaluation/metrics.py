@@ -1,9 +1,6 @@
-"""The nine utility metrics of section 6.2, valued exactly as the public reference implementation values them.
-
-Each metric is a function of a `Pair` with its metadata beside it. A `Reference` is the real side of many pairs,
-whose work is done once.
-
-Corrected variants are extra columns, never replacements.
+"""The nine utility metrics of section 6.2 of the paper, computed exactly as in its public code (the reference). Each
+metric is a function of a `Pair`. A `Reference` is the real side of many pairs, which is computed once. Corrected
+variants are additional columns.
 """
 
 from __future__ import annotations
@@ -48,34 +45,35 @@ class Reference:
 
     @staticmethod
     def of(real: Trajectories, grid: Grid, rng: np.random.Generator) -> Reference:
-        """Do the real side's work: summarise it, draw queries, resample it from its cells, and count."""
+        """Make the reference: summarise the real set, draw queries, resample the set from its cells, and count."""
         return Reference.from_summary(Summary.of(real, grid), rng)
 
     @staticmethod
     def from_summary(summary: Summary, rng: np.random.Generator) -> Reference:
-        """The real side from its summary alone."""
+        """Make the reference from the summary of the real set."""
         queries = SquareQueries.draw(rng, summary.grid, scale=summary.scale)
         answers = queries.scattered(summary.visits, summary.grid, rng)
         return Reference(summary, queries, answers, int(summary.visits.sum()), int(rng.integers(1 << 62)))
 
     def redrawn(self, rng: np.random.Generator) -> Reference:
-        """The same real side with other queries, resampled again."""
+        """Return the reference with other random queries and samples."""
         return Reference.from_summary(self.real, rng)
 
     def pair(self, synthetic: Trajectories | Summary) -> Pair:
-        """The synthetic set, summarised already or not, beside the real one."""
+        """Return the pair of the real set and a synthetic set or its summary."""
         summary = synthetic if isinstance(synthetic, Summary) else Summary.of(synthetic, self.real.grid)
         rng = np.random.default_rng(self.draw)
         answers = self.queries.scattered(summary.visits, summary.grid, rng)
         return Pair(self, summary, answers)
 
     def bootstrap(self, size: int, rng: np.random.Generator) -> Pair:
-        """The real set beside `size` trajectories drawn from it with replacement: what a perfect generator gives."""
+        """Return the pair of the real set and `size` trajectories drawn from it with replacement, as a perfect
+        generator would give."""
         sample = self.real.again(size, rng)
         return Pair(self, sample, self.queries.scattered(sample.visits, sample.grid, rng))
 
     def score(self, synthetic: Trajectories | Summary) -> dict[str, float]:
-        """The nine metrics of a synthetic set, by name."""
+        """Return the nine metrics of a synthetic set, by name."""
         pair = self.pair(synthetic)
         return {name: metric.of(pair) for name, metric in METRICS.items()}
 
@@ -84,8 +82,8 @@ class Reference:
 class Pair:
     """A real and a synthetic set on one grid, with the answers of both to the same queries.
 
-    Both sets answer with one uniform point per visited cell: the reference's synthetic sets consist of such points,
-    and it resamples the real set that way. So no answer depends on how densely a trip was sampled.
+    Both sets answer with one uniform point per visited cell, as in the reference code. So no answer depends on how
+    densely a trip was sampled.
     """
 
     reference: Reference
@@ -108,13 +106,13 @@ class Pair:
 
     @property
     def both(self) -> tuple[Beside, Beside]:
-        """Both sets as the real one sees them."""
+        """Both sets, counted with the patterns and scales of the real set."""
         return self.real.beside(self.real), self.synthetic.beside(self.real)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One number about a comparison, and what one must know to read it."""
+    """One metric of a comparison, with its description."""
 
     name: str
     title: str
@@ -137,11 +135,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class Value:
-    """One measured number: mean over the repeats, spread, and what others would score.
-
-    `floor` is a perfect generator (a bootstrap of the real set), `uniform` one that knows nothing. `controls` are
-    what the map alone scores, plain routing between the set's own ends, the public daily profile, and, where places
-    and hours go together, the set itself if they did not.
+    """One value of a metric: mean over the repeats, spread, and values for comparison. `floor` is the value of a
+    perfect generator (a bootstrap of the real set), and `uniform` that of random walks. `controls` are the values of
+    the map alone, of plain routing between the ends of the set's trips, of the public daily profile, and of the set
+    with places and hours made independent.
     """
 
     mean: float
@@ -155,9 +152,8 @@ class Value:
 
 
 def pattern_f1(pair: Pair) -> float:
-    """Share of the hundred most frequent patterns that both sets have; NaN when the real set has none.
-
-    The reference divides by a hundred also when there are fewer.
+    """Return the share of the hundred most frequent patterns that both sets have, or NaN if the real set has no
+    pattern. The reference code divides by a hundred even if there are fewer.
     """
     if len(pair.real.patterns) == 0:
         return math.nan
@@ -165,7 +161,8 @@ def pattern_f1(pair: Pair) -> float:
 
 
 def pattern_error(pair: Pair) -> float:
-    """Mean relative error of the counts of the hundred most frequent real patterns; NaN when none."""
+    """Return the mean relative error of the counts of the hundred most frequent real patterns, or NaN if there are
+    none."""
     counts = pair.real.patterns.counts
     if len(counts) == 0:
         return math.nan
@@ -173,7 +170,7 @@ def pattern_error(pair: Pair) -> float:
 
 
 def _bucket_error(real: Sequence[Floats], synthetic: Sequence[Floats]) -> float:
-    """As in the reference; where its buckets hold no real value at all, with buckets that do."""
+    """Return the error with the buckets of the reference code, or with other buckets if those contain no real value."""
     kind = 0 if real[0].sum() else 1
     return count_divergence(real[kind], synthetic[kind])
 
@@ -231,13 +228,14 @@ METRICS: dict[str, Metric] = {
 
 
 def query_error_scaled(pair: Pair) -> float:
-    """Query error with the synthetic counts scaled to the number of real trajectories."""
+    """Return the query error with synthetic counts scaled to the number of real trajectories."""
     scaled = pair.answers * (len(pair.real) / len(pair.synthetic))
     return average_relative_error(pair.reference.answers, scaled, pair.reference.points)
 
 
 def cell_length_error(pair: Pair) -> float:
-    """Divergence of the number of cells of a path, which does not depend on where in a cell points are."""
+    """Return the divergence of the number of cells of a path, which does not depend on the positions of points within
+    cells."""
     real, synthetic = (
         (np.arange(len(side.cell_lengths)), side.cell_lengths) for side in (pair.real, pair.synthetic)
     )
@@ -245,9 +243,8 @@ def cell_length_error(pair: Pair) -> float:
 
 
 def pattern_error_symmetric(pair: Pair) -> float:
-    """Mean of |f - g| / max(f, g) over the top patterns of either set, f and g per trajectory.
-
-    A pattern that is frequent in the synthetic set only counts as well.
+    """Return the mean of |f - g| / max(f, g) over the most frequent patterns of either set, where f and g are
+    frequencies per trajectory.
     """
     known = set(pair.real.patterns.names())
     invented = np.array([name not in known for name in pair.synthetic.patterns.names()], dtype=bool)
@@ -263,7 +260,7 @@ def pattern_error_symmetric(pair: Pair) -> float:
 
 
 def pattern_error_scaled(pair: Pair) -> float:
-    """Pattern error with counts scaled to the number of real trajectories, over the patterns there are."""
+    """Return the pattern error with counts scaled to the number of real trajectories, over the existing patterns."""
     counts = pair.real.patterns.counts
     if len(counts) == 0:
         return math.nan
@@ -272,7 +269,7 @@ def pattern_error_scaled(pair: Pair) -> float:
 
 
 def pattern_f1_available(pair: Pair) -> float:
-    """Pattern F1 over as many patterns as the set with more of them has, at most a hundred."""
+    """Return the pattern F1 over at most a hundred patterns, or over as many as the set with more patterns has."""
     most = max(len(pair.real.patterns), len(pair.synthetic.patterns))
     if most == 0:
         return math.nan

@@ -1,7 +1,6 @@
-"""Frequent patterns: contiguous pieces of 2 to 8 cells of the paths, and how often they occur.
-
-A pattern is a first cell and up to seven moves. Patterns are mined a few moves at a time: a piece can be among the
-most frequent only if it occurs more often than the least of those found so far, and so must its beginning.
+"""Find frequent patterns: sequences of 2 to 8 consecutive cells of paths, and how often they occur. A pattern is a
+first cell and up to seven moves. Patterns are extended by a few moves at a time: a pattern can be among the most
+frequent only if its beginning is frequent enough too.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Patterns:
         return len(self.counts)
 
     def names(self) -> list[bytes]:
-        """One hashable name per pattern."""
+        """Return a hashable name for each pattern."""
         return [row.tobytes() for row in self.cells]
 
 
@@ -51,7 +50,8 @@ Passes = Callable[[Callable[[CellPaths, int], Any], Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """How often each extension of the patterns at hand occurs, and where first; a monoid."""
+    """How often each extension of the present patterns occurs, and where it occurs first. Results of blocks can be
+    added."""
 
     counts: Ints
     firsts: Ints
@@ -65,9 +65,8 @@ class _Found:
 
 
 def mine(paths: CellPaths, top: int = TOP) -> Patterns:
-    """The `top` most frequent patterns.
-
-    Ties are broken as in the reference: shorter patterns first, then the one seen first in the data.
+    """Return the `top` most frequent patterns. Ties are broken as in the reference code: shorter patterns first, then
+    the pattern that occurs first in the data.
 
     >>> from ldptrace.protocol.grid import Grid
     >>> found = mine(CellPaths.from_lists([[0, 1, 2], [0, 1]], Grid((0, 0, 3, 3), 3)))
@@ -78,9 +77,8 @@ def mine(paths: CellPaths, top: int = TOP) -> Patterns:
 
 
 def mine_passes(passes: Passes, n: int, top: int = TOP) -> Patterns:
-    """The same of paths that come block by block, in a few passes over all of them.
-
-    A pass counts all extensions of the patterns at hand by as many moves as a table of `_TABLE` entries holds.
+    """Do the same as `mine` for paths that are read block by block, in a few passes. A pass counts all extensions of
+    the present patterns, by as many moves as a table of `_TABLE` entries can hold.
     """
     # The patterns to extend, as rows of cells: at first every cell by itself.
     rows = np.arange(n * n, dtype=np.int32)[:, None]
@@ -113,14 +111,14 @@ def mine_passes(passes: Passes, n: int, top: int = TOP) -> Patterns:
 
 
 def _least(best: Patterns, top: int) -> int:
-    """What a pattern must exceed to be among the most frequent."""
+    """Return the count that a pattern must exceed to be among the most frequent."""
     return int(best.counts[top - 1]) if len(best) >= top else 0
 
 
 def _extensions(
     trie: tuple[Codes, Codes, Codes], size: int, begins: Ints, paths: CellPaths, number: int
 ) -> _Found:
-    """Extensions of the patterns of a trie, of `size` cells each, in one block."""
+    """Count the extensions of the patterns of a trie, of `size` cells each, in one block."""
     found = _Found.nothing(int(begins[-1]))
     _count_extensions(paths.cells, directions(paths), trie, size, begins, found.counts, found.firsts)
     # Blocks come one after the other, so the first in the data is in the first block.
@@ -130,7 +128,8 @@ def _extensions(
 
 
 def _extended(rows: Codes, codes: Ints, level: int, n: int) -> Codes:
-    """Rows of cells of extensions by `level` moves; a code is the number of a row and the moves, in base eight."""
+    """Return the cells of extensions by `level` moves. A code contains the number of a row and the moves, in base
+    eight."""
     steps = np.array(lattice.DIRECTION_DI) * n + np.array(lattice.DIRECTION_DJ)
     longer = rows[codes // 8**level]
     for place in range(level - 1, -1, -1):
@@ -140,21 +139,22 @@ def _extended(rows: Codes, codes: Ints, level: int, n: int) -> Codes:
 
 
 def support(paths: CellPaths, patterns: Patterns) -> Ints:
-    """How often each of `patterns` occurs in `paths`."""
+    """Count how often each of `patterns` occurs in `paths`."""
     out = np.zeros(len(patterns), dtype=np.int64)
     _walk(paths.cells, directions(paths), _trie(patterns, paths.grid.n), out)
     return out
 
 
 def directions(paths: CellPaths) -> NDArray[np.int8]:
-    """Number of the move out of every cell of every path, -1 at its last cell."""
+    """Return the direction of the move out of every cell of every path, or -1 at the last cell."""
     moves = np.full(len(paths.cells), -1, dtype=np.int8)
     _directions(paths.cells, paths.offsets, paths.grid.n, moves)
     return moves
 
 
 def _trie(patterns: Patterns, n: int) -> tuple[Codes, Codes, Codes]:
-    """Node of each first cell, child of each node by move, and the pattern that ends in a node (-1: none)."""
+    """Return the trie of patterns: the node of each first cell, the child of each node by move, and the pattern that
+    ends in a node (-1: none)."""
     roots = np.full(n * n, -1, dtype=np.int32)
     children, names = [], []
 
@@ -187,7 +187,7 @@ def _directions(cells, offsets, n, moves):  # type: ignore[no-untyped-def]
 
 @kernel
 def _count_extensions(cells, moves, trie, size, begins, counts, firsts):  # type: ignore[no-untyped-def]
-    """Count what follows each occurrence of a pattern of the trie, level by level; note the first of each."""
+    """Count what follows each occurrence of a pattern of the trie, level by level, and record the first occurrence."""
     roots, children, names = trie
     for p in range(len(cells)):
         node = roots[cells[p]]

@@ -21,7 +21,7 @@ SANITY = 0.01
 
 @dataclass(frozen=True, eq=False)
 class SquareQueries:
-    """Closed squares, one per entry; they may hang over the border of the map."""
+    """Closed squares, which may extend beyond the border of the map."""
 
     left: Floats
     right: Floats
@@ -40,7 +40,7 @@ class SquareQueries:
         fraction: float = FRACTION,
         scale: tuple[float, float] = (1.0, 1.0),
     ) -> SquareQueries:
-        """Squares of `fraction` of the map's area with uniform centres; square in the scaled plane."""
+        """Draw squares with `fraction` of the area of the map and uniform centres, in the scaled plane."""
         (ox, oy), (sx, sy) = grid.origin, grid.step
         width, height = sx * grid.n, sy * grid.n
         edge = math.sqrt(width * scale[0] * height * scale[1] * fraction)
@@ -50,10 +50,9 @@ class SquareQueries:
         return SquareQueries(x - half_x, x + half_x, y - half_y, y + half_y)
 
     def scattered(self, visits: Ints, grid: Grid, rng: np.random.Generator) -> Ints:
-        """Number of points in each square, where every cell holds that many uniform points.
-
-        All borders cut the plane into slabs. How many points of a cell fall into each pair of slabs is multinomial, and
-        a square is a difference of cumulative sums.
+        """Draw the number of points in each square if every cell has the given number of uniform points. The borders of
+        all squares cut the plane into slabs. The numbers of points of a cell in each pair of slabs are multinomial, and
+        the number in a square is a difference of cumulative sums.
 
         >>> all_ = SquareQueries(*(np.array([v]) for v in (-1.0, 2.0, -1.0, 2.0)))
         >>> all_.scattered(np.array([5, 0, 1 << 21, 3]), Grid((0, 0, 1, 1), 2), np.random.default_rng(1)).tolist()
@@ -71,10 +70,9 @@ class SquareQueries:
         return _in_squares(total, x_range, y_range)
 
     def shares(self, table: Floats, grid: Grid) -> Floats:
-        """Share of a table's total in each square; the table holds sums per cell of a lattice over the map.
-
-        A cell that a border cuts counts by the part of its area inside, so squares of any size and place will do.
-        Further axes of the table stay axes of the answer.
+        """Return the share of the total of a table in each square. The table has sums per cell of a grid over the map.
+        A cell that a border cuts counts by the part of its area inside. Further axes of the table stay axes of the
+        result.
 
         >>> half = SquareQueries(*(np.array([v]) for v in (0.0, 0.5, 0.0, 1.0)))
         >>> half.shares(np.ones((3, 3)), Grid((0, 0, 1, 1), 6)).round(3).tolist()
@@ -98,7 +96,7 @@ class SquareQueries:
 
 
 def _between(sums: Floats, x: Floats, y: Floats) -> Floats:
-    """Cumulative sums at any place between the corners of a lattice."""
+    """Interpolate cumulative sums between the corners of a grid."""
     side = len(sums) - 1
     i, j = (np.minimum(value.astype(np.int64), side - 1) for value in (x, y))
     ahead = (-1,) + (1,) * (sums.ndim - 2)
@@ -110,7 +108,7 @@ def _between(sums: Floats, x: Floats, y: Floats) -> Floats:
 
 
 def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """One uniform point per cell of every path; a path of one cell gives two, as in the reference."""
+    """Draw one uniform point per cell of every path, or two points for a path of one cell, as in the reference code."""
     repeats = np.ones(len(paths.cells), dtype=np.int64)
     repeats[paths.offsets[:-1][paths.sizes == 1]] = 2
     cells = np.repeat(paths.cells, repeats)
@@ -120,9 +118,8 @@ def resample(paths: CellPaths, rng: np.random.Generator) -> tuple[Floats, Floats
 
 
 def share_error(real: Floats, synthetic: Floats, even: float) -> float:
-    """Mean relative error of shares; denominators are at least 9 % of the share that an even spread would give.
-
-    For squares of 1/9 of the map that is the reference's bound, 1 % of all.
+    """Return the mean relative error of shares, with denominators of at least 9 % of the share in a uniform
+    distribution. For squares of 1/9 of the map, this is the bound of the reference code, 1 % of all points.
 
     >>> share_error(np.array([0.2, 0.0]), np.array([0.1, 0.01]), 1 / 9)
     0.75
@@ -131,14 +128,13 @@ def share_error(real: Floats, synthetic: Floats, even: float) -> float:
 
 
 def average_relative_error(real: Ints, synthetic: NDArray[Any], total: float) -> float:
-    """Mean of |Q(real) - Q(synthetic)| / max(Q(real), 1 % of all real points)."""
+    """Return the mean of |Q(real) - Q(synthetic)| / max(Q(real), 1 % of all real points)."""
     return float(np.mean(np.abs(real - synthetic) / np.maximum(real, total * SANITY)))
 
 
 def _slabs(low: Floats, high: Floats) -> tuple[Floats, Ints, Ints]:
-    """Sorted borders, and for each interval the first slab inside and the first one beyond.
-
-    A closed upper border is the half-open border just above it.
+    """Return the sorted borders, and for each interval the first slab inside and the first slab after it. A closed
+    upper border is treated as a half-open border just above it.
     """
     beyond = np.nextafter(high, np.inf)
     edges = np.sort(np.concatenate((low, beyond)))
@@ -146,7 +142,8 @@ def _slabs(low: Floats, high: Floats) -> tuple[Floats, Ints, Ints]:
 
 
 def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -> Ints:
-    """Sums of a table of slabs over squares, each from the first slab inside to before the first one beyond."""
+    """Return the sums of a table of slabs over squares, from the first slab inside to before the first slab after
+    it."""
     sums = np.zeros((total.shape[0] + 1, total.shape[1] + 1), dtype=np.int64)
     sums[1:, 1:] = total.cumsum(axis=0).cumsum(axis=1)
     (x_low, x_high), (y_low, y_high) = x_range, y_range
@@ -155,7 +152,7 @@ def _in_squares(total: Ints, x_range: Sequence[Ints], y_range: Sequence[Ints]) -
 
 
 def _cut(edges: Floats, low: float, width: float) -> tuple[slice, Floats]:
-    """The slabs that an interval overlaps, and the share of the interval in each."""
+    """Return the slabs that an interval overlaps, and the share of the interval in each slab."""
     first, last = np.searchsorted(edges, (low, low + width), side="right")
     borders = np.concatenate(([low], edges[first:last], [low + width]))
     shares = np.diff(borders) / width

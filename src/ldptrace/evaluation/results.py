@@ -1,4 +1,4 @@
-"""What was found about one synthetic set: values of metrics, attacks, pictures; and one result of several seeds."""
+"""The results of one synthetic set: metrics, attacks and pictures; and the combined result of several seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLES = {"reidentification": "re-identification", "outlier": "outlier"}
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack on a synthetic set, beside the same on fresh real data and on uniform random walks."""
+    """The result of an attack on a synthetic set, on other real data, and on uniform random walks."""
 
     synthetic: Resilience
     fresh_real: Resilience
@@ -31,7 +31,7 @@ class Attack:
 
 @dataclass(frozen=True, eq=False)
 class SetResult:
-    """Everything found about one synthetic set."""
+    """All results of one synthetic set."""
 
     figures: Figures
     values: dict[str, Value]
@@ -50,7 +50,8 @@ class SetResult:
 
     @staticmethod
     def of_seeds(results: Sequence[SetResult]) -> list[SetResult]:
-        """Results of the same name, which are seeds of one method, as one: means and spreads, pictures of the first."""
+        """Combine the results with the same name, which are seeds of one method: means and spreads, with the pictures
+        of the first."""
         named: dict[str, list[SetResult]] = {}
         for result in results:
             named.setdefault(result.name, []).append(result)
@@ -78,7 +79,7 @@ def _mean_attack(found: list[Attack]) -> Attack:
 
 
 def value_document(metric: Metric, value: Value) -> dict[str, Any]:
-    """One value as plain data, with what its metric means."""
+    """Return a value as plain data, with the description of its metric."""
     controls = {name: found for name, found in (value.controls or {}).items() if not math.isnan(found)}
     return {
         "value": value.mean,
@@ -92,7 +93,7 @@ def value_document(metric: Metric, value: Value) -> dict[str, Any]:
 
 
 def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:
-    """Both attacks as plain data."""
+    """Return both attacks as plain data."""
     found: dict[str, Any] = {}
     for name, attack in attacks.items():
         found[name] = {"kappa": list(KAPPAS), "threshold": attack.threshold}
@@ -103,9 +104,8 @@ def attacks_document(attacks: Mapping[str, Attack]) -> dict[str, Any]:
 
 
 def attack_table(results: Mapping[str, Mapping[str, Attack]]) -> Table:
-    """Share of the attacked that stay hidden, of each set, of fresh real data and of random walks.
-
-    1 means that nobody was singled out.
+    """Return a table with the share of attacked trajectories that were not found, for each set, other real data and
+    random walks. 1 means that no trajectory was found.
     """
     table = Table(title=None, box=None, pad_edge=False)
     table.add_column("stay hidden from")

@@ -1,4 +1,4 @@
-"""The scorecard: what an evaluation found, with its faces: plain data, JSON, CSV, LaTeX, a table, and one HTML page."""
+"""The scorecard of an evaluation, as plain data, JSON, CSV, LaTeX, a table, or one HTML page."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ HEADINGS = {
 
 
 def _kind(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """That a set is an experiment and not a release, where it says so."""
+    """Return the note that a set is an experiment and must not be published, if its promise says so."""
     said = (privacy or {}).get("experiment")
     return (str(said),) if said else ()
 
@@ -243,7 +243,7 @@ def _cell(value: Value, *, marked: bool, stars: bool) -> Text:
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """The text, also in a file if one is named."""
+    """Return the text, and write it to a file if a path is given."""
     if path is not None:
         with atomic_path(path) as temporary:
             temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")

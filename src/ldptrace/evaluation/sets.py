@@ -1,4 +1,4 @@
-"""The sets of an evaluation: in memory, in files larger than memory, or on a cluster; in one area."""
+"""The sets of an evaluation, in memory, in files larger than memory, or on a cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SAMPLE, SAMPLE_POINTS = 100_000, 4_000_000
 
 @dataclass(frozen=True)
 class Place:
-    """Where and how sets are compared: cells, bounds, what happens outside them, clocks, a known coordinate system."""
+    """How sets are compared: grid, bounds, the policy for trips that leave the bounds, time zone and coordinate
+    system."""
 
     grid: int | Grid = GRID
     bounds: Bounds | None = None
@@ -37,9 +38,8 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """The sets of an evaluation in one area and one coordinate system, the real one first.
-
-    `notes` say what is omitted from each.
+    """The sets of an evaluation in one area and one coordinate system, the real set first. `notes` state what is
+    omitted from each set.
     """
 
     names: list[str]
@@ -54,7 +54,7 @@ class Sets:
 
     @staticmethod
     def of(real: Any, synthetic: Sequence[Any], names: Sequence[str], place: Place) -> Sets:
-        """Read all sets once, the real one twice where its bounds are taken."""
+        """Read all sets once, and the real set twice if the bounds are taken from it."""
         if not synthetic:
             raise InputError("there is no synthetic set to evaluate")
         checked_outside(place.outside)
@@ -86,13 +86,13 @@ class Sets:
         return Sets(titles, crowds, census, area, origin, crs, zones, place.outside, notes)
 
     def size(self, number: int) -> int:
-        """Trajectories of a set that are evaluated."""
+        """Return the number of trajectories of a set that are evaluated."""
         return self.census[number].kept
 
     def reading(
         self, number: int, rng: np.random.Generator, sample: int, rates: Mapping[int, float] | None = None
     ) -> Pass:
-        """How the blocks of a set are measured, with about `sample` trajectories as a sample."""
+        """Return how the blocks of a set are measured, with a sample of about `sample` trajectories."""
         many, points = self.census[number].kept, self.census[number].kept_points
         share = min(1.0, sample / many, SAMPLE_POINTS / max(points, 1))
         return Pass(
@@ -107,7 +107,7 @@ class Sets:
         )
 
     def sample(self, number: int, rng: np.random.Generator) -> Trajectories:
-        """All trajectories of a set, or about `SAMPLE` at random."""
+        """Return all trajectories of a set, or a random sample of about `SAMPLE`."""
         nothing: list[Trajectories] = []
         return Trajectories.concat(
             self.crowds[number].add_up(self.reading(number, rng, SAMPLE).chosen, nothing)
@@ -115,7 +115,7 @@ class Sets:
 
 
 def set_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """One name for each synthetic set; equal names are seeds of one method.
+    """Return one name for each synthetic set. Sets with equal names are seeds of one method.
 
     >>> set_names(None, 2), set_names(["paper", "paper"], 2)
     (['synthetic 1', 'synthetic 2'], ['paper', 'paper'])
@@ -126,7 +126,7 @@ def set_names(names: Sequence[str] | None, count: int) -> list[str]:
 
 
 def one_for_each(what: str, given: Any, count: int) -> list[Any]:
-    """A list with an entry for each synthetic set, as it must be.
+    """Return a list, or raise an error if it does not have one entry for each synthetic set.
 
     >>> one_for_each("names", "mine", 1)
     Traceback (most recent call last):

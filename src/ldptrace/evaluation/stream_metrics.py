@@ -1,7 +1,8 @@
-"""RetraSyn's eight metrics of streams (Hu et al., ICDE 2024), as its public code values them, and their course.
+"""The eight metrics of streams of RetraSyn (Hu et al., ICDE 2024), computed as in its public code, and their values
+over time.
 
 Density and transition errors are means over the ticks; query, hotspot and pattern metrics means over random windows;
-the other three are of the whole history. A jump over a cell is a transition like any other here.
+the other three are computed from all ticks. A move that skips cells counts as a transition, too.
 """
 
 from __future__ import annotations
@@ -60,19 +61,20 @@ class StreamPair:
 
 
 def density_over_time(pair: StreamPair) -> Floats:
-    """Divergence of the positions in each compared tick."""
+    """Return the divergence of the positions in each compared tick."""
     clock = pair.frame.clock
     return _over_time(pair.real.density, pair.synthetic.density, clock.ticks)[clock.start :]
 
 
 def transitions_over_time(pair: StreamPair) -> Floats:
-    """Divergence of (cell, cell in the next tick) in each compared tick but the last."""
+    """Return the divergence of the pairs (cell, cell in the next tick) in each compared tick except the last."""
     clock = pair.frame.clock
     return _over_time(pair.real.moves, pair.synthetic.moves, clock.ticks)[clock.start : clock.ticks - 1]
 
 
 def query_error(pair: StreamPair) -> float:
-    """Mean relative error of the positions in 100 boxes during a window; denominators are at least 1 % of all."""
+    """Return the mean relative error of the positions in 100 boxes during a time window, with denominators of at least
+    1 % of all positions."""
     clock = pair.frame.clock
     compared = clock.ticks - clock.start
     least = SANITY * clock.window * pair.real.density.values.sum() / compared
@@ -81,7 +83,7 @@ def query_error(pair: StreamPair) -> float:
 
 
 def hotspots(pair: StreamPair, first: Ints) -> Floats:
-    """NDCG of the ten busiest cells in each window."""
+    """Return the NDCG of the ten busiest cells in each time window."""
     cells, wide = pair.frame.grid.cells, pair.frame.clock.window
 
     def busy(tables: StreamTables, start: int) -> Floats:
@@ -94,7 +96,7 @@ def hotspots(pair: StreamPair, first: Ints) -> Floats:
 
 
 def pattern_matches(pair: StreamPair, first: Ints) -> Floats:
-    """Share of the hundred most frequent patterns of each window that both streams have."""
+    """Return the share of the hundred most frequent patterns of each time window that both streams have."""
     wide = pair.frame.clock.window
     return np.array(
         [len(pair.real.frequent(at, wide) & pair.synthetic.frequent(at, wide)) / TOP for at in first.tolist()]
@@ -102,12 +104,12 @@ def pattern_matches(pair: StreamPair, first: Ints) -> Floats:
 
 
 def trip_error(pair: StreamPair) -> float:
-    """Divergence of the pairs (first cell, last cell) of the trips."""
+    """Return the divergence of the pairs (first cell, last cell) of trips."""
     return float(_over_time(pair.real.ends, pair.synthetic.ends, 1)[0])
 
 
 def length_error(pair: StreamPair) -> float:
-    """Divergence of the travel distances in twenty buckets over the range of both streams."""
+    """Return the divergence of the travel distances in twenty buckets over the range of both streams."""
     real, synthetic = (_lengths(side) for side in (pair.real, pair.synthetic))
     every = np.concatenate((real, synthetic))
     scale = Scale(float(every.min(initial=0.0)), float(every.max(initial=0.0)), np.empty(0))
@@ -115,13 +117,15 @@ def length_error(pair: StreamPair) -> float:
 
 
 def _lengths(side: StreamTables) -> Floats:
-    """The lengths of all trips, each as often as it counts; once, where trips count by fractions (the map alone)."""
+    """Return the lengths of all trips, repeated by their weights; trips with fractional weights (the map alone) count
+    once."""
     lengths, weights = np.concatenate(side.lengths), np.concatenate(side.weights)
     return np.repeat(lengths, weights.astype(np.int64)) if np.all(weights % 1 == 0) else lengths
 
 
 def _over_time(real: Counts, synthetic: Counts, ticks: int) -> Floats:
-    """Jensen-Shannon divergence of two tables in each tick; a tick without anybody is a distribution of zeros."""
+    """Return the Jensen-Shannon divergence of two tables in each tick. A tick without travellers is a distribution of
+    zeros."""
     keys = np.union1d(real.keys, synthetic.keys)
     tick = keys // real.base
     shares = []
@@ -187,7 +191,7 @@ class Sides:
 
     @staticmethod
     def of(trips: Trajectories, frame: Frame, departures: Floats, rng: np.random.Generator) -> Sides:
-        """Of a block of the real set; `departures` are those of the whole set."""
+        """Make the sides of a block of the real set; `departures` belong to the whole set."""
         ones = np.ones(len(trips))
         positions = Positions.of(trips, frame.clock)
         other = frame.clock.at(rng.choice(departures, len(trips)))
@@ -221,7 +225,7 @@ class StreamReference:
     def of(
         crowd: Crowd, kept: Any, grid: Grid, tick: float, start: int, rng: np.random.Generator
     ) -> StreamReference:
-        """Two passes over the real set; `kept` makes a block ready to be measured."""
+        """Make the reference in two passes over the real set; `kept` prepares a block."""
         if not (tick > 0 and np.isfinite(tick)):
             raise InputError(f"a tick is a number of seconds above 0, got {tick:g}")
         departures = crowd.add_up(lambda block, _: Departures.of(kept(block)), Departures())
@@ -236,7 +240,8 @@ class StreamReference:
         return StreamReference(frame, sides, windows(frame.clock, rng), times, {SHUFFLED: sides.shuffled})
 
     def with_map(self, routes: Trajectories, rng: np.random.Generator) -> StreamReference:
-        """With the routes of the map alone beside it, which leave as the real trips do, at the real mean speed."""
+        """Return the reference with the map alone as control: its routes begin when the real trips begin, and have the
+        real mean speed."""
         clock, real = self.frame.clock, self.sides.real
         leave = rng.choice(self.departures, len(routes))
         length, weight = np.concatenate(real.lengths), np.concatenate(real.weights)
@@ -248,7 +253,7 @@ class StreamReference:
         return replace(self, controls={**self.controls, MAP_ALONE: tables})
 
     def tables(self, crowd: Crowd, kept: Any, name: str) -> StreamTables:
-        """The tables of a synthetic set."""
+        """Return the tables of a synthetic set."""
 
         def work(block: Trajectories, _: int) -> StreamTables:
             trips = kept(block)
@@ -262,7 +267,8 @@ class StreamReference:
         return StreamPair(self.sides.real, synthetic, self.frame, self.windows)
 
     def values(self, synthetic: StreamTables) -> dict[str, Value]:
-        """Every metric of a stream, with its floor (a bootstrap of the real trips), walks, and controls."""
+        """Return every metric of a stream, with its floor (a bootstrap of the real trips), random walks, and
+        controls."""
         ours, floor, blind = (self._once(side) for side in (synthetic, self.sides.again, self.sides.blind))
         beside = {name: self._once(side) for name, side in self.controls.items()}
         return {
@@ -276,7 +282,7 @@ class StreamReference:
         }
 
     def document(self) -> dict[str, Any]:
-        """The clock, and the real stream and a bootstrap of it over time, as plain data."""
+        """Return the clock, and the real stream and a bootstrap of it over time, as plain data."""
         clock = self.frame.clock
         return {
             "tick": clock.tick,
@@ -295,14 +301,13 @@ class StreamReference:
 
     @property
     def moments(self) -> list[int]:
-        """First ticks of a few windows from the beginning to the end, of which maps are drawn."""
+        """Return the first ticks of a few time windows for which maps are drawn."""
         clock = self.frame.clock
         return np.unique(np.linspace(clock.start, clock.ticks - clock.window, MOMENTS).astype(int)).tolist()
 
     def course(self, side: StreamTables) -> Course:
-        """A stream over time: travellers and errors by tick, hotspots and patterns window by window.
-
-        `maps` are the shares of the positions in each block of the map, at the moments.
+        """Return a stream over time: travellers and errors by tick, hotspots and patterns by time window. `maps` are
+        the shares of positions in each block of the map, at some ticks.
         """
         pair, clock = self.pair(side), self.frame.clock
         first = np.arange(clock.start, clock.ticks - clock.window + 1, clock.window)
@@ -323,7 +328,8 @@ class StreamReference:
 
 
 def _at_speed(routes: Trajectories, leave: Floats, speed: float, grid: Grid) -> Trajectories:
-    """Routes with times: each begins at its time in `leave` and goes at one speed, in units of length per second."""
+    """Return routes with times. Each route begins at its time in `leave` and has a constant speed, in units of length
+    per second."""
     kx, ky = metric_scale(grid, geographic=routes.is_geographic)
     step = np.hypot(
         np.diff(routes.x, prepend=routes.x[:1]) * kx, np.diff(routes.y, prepend=routes.y[:1]) * ky

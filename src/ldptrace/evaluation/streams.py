@@ -1,7 +1,7 @@
-"""Trips on a clock of ticks, added up for the metrics of streams: who is where at each tick, and where they go next.
+"""Count positions and moves of trips at each tick, for the metrics of streams.
 
 A trip has one position in each tick from the one it begins in to the one it ends in, interpolated along its line, so
-nothing here depends on how densely it was sampled. Tables of blocks add up.
+results do not depend on how densely the trip was sampled. Tables of blocks can be added.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DENSE = 1 << 22
 
 @dataclass(frozen=True)
 class Clock:
-    """Ticks of `tick` seconds from `origin` on; those before `start` are a warm-up and not compared."""
+    """Ticks of `tick` seconds from `origin` on. Ticks before `start` are not compared."""
 
     tick: float
     origin: float
@@ -41,7 +41,7 @@ class Clock:
 
     @staticmethod
     def of(departures: Departures, tick: float, start: int) -> Clock:
-        """The clock of a real set, from its first departure to its last arrival."""
+        """Make the clock of a real set, from its first departure to its last arrival."""
         ticks = int(_floor((departures.last - departures.origin) / tick)) + 1
         if not 0 <= start < ticks - 1:
             raise InputError(
@@ -50,18 +50,18 @@ class Clock:
         return Clock(tick, departures.origin, ticks, start)
 
     def at(self, times: Floats) -> Ints:
-        """The ticks of moments."""
+        """Return the ticks of times."""
         return _floor((times - self.origin) / self.tick)
 
     @property
     def window(self) -> int:
-        """Ticks of a window: fewer than usual in a short stream."""
+        """The number of ticks of a time window, smaller in a short stream."""
         return min(WINDOW, self.ticks - self.start)
 
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """When the trips of a set begin, and when the last one ends; blocks add up."""
+    """When the trips of a set begin, and when the last trip ends. Blocks can be added."""
 
     first: tuple[Floats, ...] = ()
     last: float = -math.inf
@@ -86,7 +86,8 @@ class Departures:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Weighted counts of items by tick, only of those that occur: key = tick * base + item, ascending; a monoid.
+    """Weighted counts of items by tick, without zeros, ordered by key = tick * base + item. Counts of blocks can be
+    added.
 
     >>> both = Counts.of(10, np.array([0, 1]), np.array([3, 4]), np.ones(2)) + Counts.of(
     ...     10, np.array([1]), np.array([4]), np.ones(1))
@@ -120,11 +121,11 @@ class Counts:
         return Counts._summed(self.base, keys, np.concatenate((self.values, other.values)))
 
     def totals(self, ticks: int) -> Floats:
-        """The sum of each tick."""
+        """Return the sum of each tick."""
         return bins(self.keys // self.base, self.values, ticks)
 
     def between(self, first: int, beyond: int) -> tuple[Ints, Floats]:
-        """Items of the ticks from `first` to before `beyond`, ascending, and their counts."""
+        """Return the items of the ticks from `first` up to, but not including, `beyond`, in order, and their counts."""
         low, high = np.searchsorted(self.keys, (first * self.base, max(beyond, first) * self.base))
         items, place = np.unique(self.keys[low:high] % self.base, return_inverse=True)
         return items, bins(place, self.values[low:high], len(items))
@@ -132,7 +133,7 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Random boxes wholly inside the map, each during one window of ticks."""
+    """Random boxes inside the map, each during one window of ticks."""
 
     left: Floats
     bottom: Floats
@@ -154,19 +155,19 @@ class Boxes:
 
 
 def bins(items: Ints, weights: Floats, size: int = 0) -> Floats:
-    """The sum of the weights of each item."""
+    """Return the sum of the weights of each item."""
     found: Floats = np.bincount(items, weights=weights, minlength=size).astype(np.float64)
     return found
 
 
 def windows(clock: Clock, rng: np.random.Generator) -> Ints:
-    """First ticks of random windows."""
+    """Draw the first ticks of random time windows."""
     return rng.integers(clock.start, clock.ticks - clock.window, WINDOWS, endpoint=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What every set of a stream is counted in: cells, ticks, and the boxes of the queries."""
+    """The common frame of all sets of a stream: cells, ticks, and the boxes of the queries."""
 
     grid: Grid
     clock: Clock
@@ -184,11 +185,11 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class StreamTables:
-    """What the trips of a stream add up to.
+    """The sums over the trips of a stream.
 
-    `density` counts positions by tick, `patterns` pieces of 2 to 5 positions by the tick they begin in (longer than
-    two only where every step changes the cell), `answers` positions in each box. The rest is of whole trips that begin
-    in the compared ticks: `coverage` of the cells, `ends` (first cell, last cell), `lengths` with their weights.
+    `density` counts positions by tick, `patterns` pieces of 2 to 5 positions by the tick they begin in (longer than two
+    only where every step changes the cell), `answers` positions in each box. The other tables count whole trips that
+    begin in the compared ticks: `coverage` of the cells, `ends` (first cell, last cell), `lengths` with their weights.
     """
 
     density: Counts
@@ -218,7 +219,7 @@ class StreamTables:
 
     @staticmethod
     def of(trips: Trajectories, frame: Frame, weights: Floats | None = None) -> StreamTables:
-        """Of a block of trips, each counted as often as its weight says."""
+        """Count a block of trips, each with its weight."""
         weight = np.ones(len(trips)) if weights is None else weights.astype(np.float64)
         if weights is not None:
             trips, weight = trips.take(weight > 0), weight[weight > 0]
@@ -228,7 +229,7 @@ class StreamTables:
 
     @staticmethod
     def of_positions(positions: Positions, frame: Frame, weight: Floats) -> StreamTables:
-        """Of positions tick by tick."""
+        """Count positions by tick."""
         clock, cells = frame.clock, frame.grid.cells
         cell, trip = positions.cells(frame.grid), positions.trip
         here = (positions.tick >= clock.start) & (positions.tick < clock.ticks)
@@ -260,13 +261,12 @@ class StreamTables:
 
     @property
     def moves(self) -> Counts:
-        """Where a position is in the next tick."""
+        """The moves from each position to the next tick."""
         return self.patterns[0]
 
     def frequent(self, first: int, wide: int) -> set[tuple[int, int]]:
-        """The most frequent patterns in a window of ticks, as (size, cells), found once.
-
-        Ties go to the shorter one, then to the lower cells.
+        """Return the most frequent patterns in a window of ticks, as (size, cells). Ties go to the shorter pattern,
+        then to the lower cells.
         """
         if (first, wide) not in self._frequent:
             found = [
@@ -284,7 +284,7 @@ class StreamTables:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """One position in each tick of each trip."""
+    """The position of each trip in each tick."""
 
     x: Floats
     y: Floats
@@ -294,7 +294,7 @@ class Positions:
 
     @staticmethod
     def of(trips: Trajectories, clock: Clock) -> Positions:
-        """Interpolated along the lines; in the tick where it begins a trip is at its first point.
+        """Interpolate positions along the lines. In its first tick, a trip is at its first point.
 
         >>> trip = Trajectories([0.0, 6.0], [0.0, 0.0], [0, 2], t=[5.0, 35.0])
         >>> found = Positions.of(trip, Clock(10.0, 0.0, 4))
@@ -320,7 +320,7 @@ class Positions:
         return ragged.owners(self.offsets)
 
     def cells(self, grid: Grid) -> Ints:
-        """The cell of each position; a point on a border belongs to the lower cell."""
+        """Return the cell of each position. A point on a border belongs to the lower cell."""
         (ox, oy), (sx, sy) = grid.origin, grid.step
         i, j = (
             np.clip(np.ceil((values - origin) / step).astype(np.int64) - 1, 0, grid.n - 1)
@@ -332,12 +332,12 @@ class Positions:
         return Trajectories(self.x, self.y, self.offsets)
 
     def begun_at(self, ticks: Ints) -> Positions:
-        """The same trips, begun at other ticks."""
+        """Return the same trips with other first ticks."""
         moved = np.repeat(ticks - self.tick[self.offsets[:-1]], self.sizes)
         return replace(self, tick=self.tick + moved)
 
     def wandering(self, grid: Grid, rng: np.random.Generator) -> Positions:
-        """As many positions at the same ticks, of walks that begin anywhere and go to any of nine cells each tick."""
+        """Return as many positions at the same ticks, from random walks that move to any of nine cells in each tick."""
         start = self.offsets[:-1]
         x0, y0, x1, y1 = grid.bounds
         places = []
@@ -354,12 +354,12 @@ class Positions:
 
 
 def _floor(values: Any) -> Any:
-    """Whole ticks; a hair below a whole one is that one."""
+    """Round down to whole ticks, but treat a value just below a whole tick as that tick."""
     return np.floor(np.asarray(values) + 1e-6).astype(np.int64)
 
 
 def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[tuple[Ints, Ints]]:
-    """For 2 to 5 positions: where a piece begins, and its cells as one number."""
+    """Yield for 2 to 5 positions where a pattern begins, and its cells as one number."""
     end = np.repeat(positions.offsets[1:], positions.sizes)
     inner = np.arange(len(cell)) + 1 < end
     at = np.flatnonzero(inner & (positions.tick >= clock.start) & (positions.tick + 1 < clock.ticks))
@@ -377,7 +377,7 @@ def _pieces(positions: Positions, cell: Ints, cells: int, clock: Clock) -> list[
 
 
 def _answers(positions: Positions, frame: Frame, weight: Floats) -> Floats:
-    """Positions in each box during its window."""
+    """Count the positions in each box during its time window."""
     boxes, clock = frame.boxes, frame.clock
     order = np.argsort(boxes.first, kind="stable")
     # Of each tick: the windows that it is in are neighbours, sorted by their beginning.
@@ -408,7 +408,7 @@ def _in_boxes(x, y, tick, offsets, weight, frames, ranges, found):  # type: igno
 
 @kernel
 def _cover(cell, offsets, weight, coverage):  # type: ignore[no-untyped-def]
-    """How many trips pass each cell, by weight."""
+    """Return the weighted number of trips that pass each cell."""
     last = np.full(len(coverage), -1, dtype=np.int64)
     for k in range(len(offsets) - 1):
         for p in range(offsets[k], offsets[k + 1]):

@@ -1,6 +1,4 @@
-"""How trips use the streets of a network: where they are, how long they are, which turns they take.
-
-Streets are undirected here: where a trip is, not whether it may drive there.
+"""How trips use the streets of a network: their position, length and turns. The direction of streets is ignored.
 """
 
 from __future__ import annotations
@@ -26,12 +24,10 @@ FOLLOWED = 0.7
 
 @dataclass(frozen=True, eq=False)
 class StreetUse:
-    """How a set uses streets: a monoid, so that batches can be matched apart.
-
-    `way` is the length of all lines in the unit of the network, `on` the part of it on streets; `fixes` and
-    `fixes_on` are the same of the points. `lengths` are the trips by length along the streets, in the fine
-    logarithmic classes of `Traces`. `turns` are pairs (street, next street), one number each, at the junctions
-    `nodes`; `passed` says how often.
+    """How a set uses streets. Results of batches can be added. `way` is the length of all lines in the unit of the
+    network, and `on` the part of it on streets; `fixes` and `fixes_on` are the same numbers for points. `lengths` are
+    the trips by length along the streets, in the fine logarithmic classes of `Traces`. `turns` are pairs (street, next
+    street), one number each, at the junctions `nodes`; `passed` says how often.
     """
 
     way: float
@@ -45,14 +41,14 @@ class StreetUse:
 
     @property
     def on_streets(self) -> float:
-        """Share of the length on streets; share of the points if nothing moves."""
+        """The share of the length on streets, or the share of points if all lengths are 0."""
         if self.way > 0:
             return self.on / self.way
         return self.fixes_on / self.fixes if self.fixes else math.nan
 
     @property
     def tells_turns(self) -> bool:
-        """Whether lines follow the streets closely enough: those between fixes a minute apart cut through blocks."""
+        """Whether lines follow the streets closely enough to recognise turns."""
         return self.on_streets >= FOLLOWED
 
     @property
@@ -79,7 +75,7 @@ class StreetMap(StreetIndex):
     """
 
     def affordable(self, mean: float, many: int) -> int:
-        """How many of `many` trips with the mean length `mean` are matched."""
+        """Return how many of `many` trips with the mean length `mean` are matched."""
         return int(min(MATCHED, many, max(100.0, LOOKS * self.tolerance / max(mean, self.tolerance))))
 
     def match(self, trajectories: Trajectories) -> StreetUse:
@@ -109,13 +105,13 @@ class StreetMap(StreetIndex):
 
     @staticmethod
     def nothing() -> StreetUse:
-        """The use of no trip at all."""
+        """Return the street use of no trip."""
         none = np.empty(0, dtype=np.int64)
         return StreetUse(0.0, 0.0, 0.0, 0.0, np.zeros(CLASSES), none, none, np.empty(0))
 
 
 def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
-    """Divergence of the turns at the hundred junctions that real trips pass most; undefined without any."""
+    """Return the divergence of the turns at the hundred busiest junctions of real trips, or NaN without turns."""
     nodes, place = np.unique(real.nodes, return_inverse=True)
     if len(nodes) == 0:
         return math.nan
@@ -128,14 +124,14 @@ def turn_divergence(real: StreetUse, synthetic: StreetUse) -> float:
 
 
 def junction_divergence(real: StreetUse, synthetic: StreetUse) -> float:
-    """Divergence of the passes of all junctions; undefined where real trips pass none."""
+    """Return the divergence of the passes of all junctions, or NaN if real trips pass none."""
     if len(real.nodes) == 0:
         return math.nan
     return table_divergence((real.nodes, real.passed), (synthetic.nodes, synthetic.passed))
 
 
 def spacing(trajectories: Trajectories, scale: tuple[float, float]) -> float:
-    """Median distance between consecutive points that differ."""
+    """Return the median distance between consecutive different points."""
     steps = np.hypot(np.diff(trajectories.x) * scale[0], np.diff(trajectories.y) * scale[1])
     inner = np.ones(len(steps), dtype=bool)
     ends = trajectories.offsets[1:-1] - 1

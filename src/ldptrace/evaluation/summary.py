@@ -1,7 +1,6 @@
-"""What the metrics need to know of one set of trajectories: tables of fixed size, added up block by block.
-
-The cell paths are kept, in memory or on disk, for what needs another pass: patterns, the counts of another set's
-patterns, histograms on another set's scale, and bootstraps.
+"""The summary of one set of trajectories for the metrics: tables of fixed size, added block by block. The cell paths
+are stored, in memory or on disk, for everything that needs another pass: patterns, counts of the patterns of another
+set, histograms with the scale of another set, and bootstraps.
 """
 
 from __future__ import annotations
@@ -30,10 +29,9 @@ from ldptrace.protocol.grid import Grid
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One block of a set on a grid: its cell paths, and how far its trajectories go.
-
-    Cells and sizes are as narrow as they can be, because a large set has many. `lengths` and `diameters` are in units
-    of the plane, or in metres where the coordinates are geographic.
+    """One block of a set on a grid: its cell paths, lengths and diameters. Cells and sizes have the smallest possible
+    integer type, to save memory. `lengths` and `diameters` are in units of the plane, or in metres if coordinates are
+    degrees.
     """
 
     grid: Grid
@@ -46,7 +44,7 @@ class Part:
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Part:
-        """Of trajectories that all have points."""
+        """Make the block of trajectories that all have points."""
         scale = distances.metric_scale(grid, geographic=trajectories.is_geographic)
         paths = CellPaths.from_trajectories(trajectories, grid)
         return Part(
@@ -66,7 +64,7 @@ class Part:
         return CellPaths(self.cells.astype(np.int32), ragged.offsets_of(self.sizes), self.grid)
 
     def take(self, indices: Ints) -> Part:
-        """The trajectories at `indices`, repeats allowed."""
+        """Return the trajectories at `indices`, which may repeat."""
         paths = self.paths.take(indices)
         return Part(
             self.grid,
@@ -80,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What the parts of a set add up to.
+    """The sums over the parts of a set.
 
     `density` is how often each cell is visited, `coverage` how many trajectories pass through it, `alone` how many
     never leave it. `moves` are counted by cell and direction, `trips` by pairs (first cell * cells + last cell) that
@@ -100,7 +98,7 @@ class Tables:
 
     @staticmethod
     def nothing(grid: Grid) -> Tables:
-        """Of no trajectory."""
+        """Make the tables of no trajectory."""
         none = np.empty(0, dtype=np.int64)
         density, coverage, alone, moves = (
             np.zeros(grid.cells * width, dtype=np.int64) for width in (1, 1, 1, 8)
@@ -144,7 +142,7 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """A set as another one sees it: how often the other's patterns occur, and histograms on the other's scale."""
+    """A set counted with the patterns and the histogram scales of another set."""
 
     support: Ints
     lengths: tuple[Floats, Floats, Floats]
@@ -182,7 +180,7 @@ class Summary:
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid) -> Summary:
-        """Summary of the trajectories that have points, in memory."""
+        """Summarise the trajectories with points, in memory."""
         if np.any(trajectories.sizes == 0):
             trajectories = trajectories.take(trajectories.sizes > 0)
         if len(trajectories) == 0:
@@ -196,7 +194,7 @@ class Summary:
 
     @cached_property
     def tables(self) -> Tables:
-        """Everything that one pass tells."""
+        """The tables that need one pass."""
         return self.parts.add_up(Tables.of, Tables.nothing(self.grid))
 
     @property
@@ -205,27 +203,28 @@ class Summary:
 
     @property
     def density(self) -> Ints:
-        """How often each cell is visited."""
+        """The number of visits of each cell."""
         return self.tables.density
 
     @property
     def coverage(self) -> Ints:
-        """How many trajectories pass through each cell."""
+        """The number of trajectories that pass through each cell."""
         return self.tables.coverage
 
     @property
     def trips(self) -> tuple[Ints, Ints]:
-        """Pairs (first cell * cells + last cell) that occur, ascending, and how often."""
+        """The pairs (first cell * cells + last cell) that occur, in order, and their counts."""
         return self.tables.trips
 
     @property
     def cell_lengths(self) -> Ints:
-        """How many paths have 0, 1, 2 ... cells."""
+        """The number of paths with 0, 1, 2 ... cells."""
         return self.tables.sizes
 
     @property
     def visits(self) -> Ints:
-        """Points per cell when every path gives one for each of its cells; two if it has one only, as the reference."""
+        """The number of points per cell if every path has one point for each of its cells, or two points if it has only
+        one cell, as in the reference code."""
         return np.rint(self.times * (self.tables.density + self.tables.alone)).astype(np.int64)
 
     @cached_property
@@ -236,11 +235,12 @@ class Summary:
 
     @cached_property
     def scales(self) -> tuple[Scale, Scale]:
-        """Where histograms of lengths and of diameters of any set have their buckets, beside this one."""
+        """The buckets of the histograms of lengths and diameters, for this set and for sets that are compared with
+        it."""
         return self.tables.lengths.scale(), self.tables.diameters.scale()
 
     def beside(self, other: Summary) -> Beside:
-        """What the other set asks of this one."""
+        """Return this set counted with the patterns and scales of another set."""
         if id(other) not in self._seen:
             work = partial(Beside.of, other.patterns, *other.scales)
             none = np.empty(0)
@@ -256,29 +256,29 @@ class Summary:
         return self._seen[id(other)][1]
 
     def again(self, size: int, rng: np.random.Generator) -> Summary:
-        """`size` of its trajectories, drawn with replacement."""
+        """Return `size` of the trajectories, drawn with replacement."""
         numbers, sizes = self.tables.blocks.T
         drawn = rng.multinomial(size, sizes / sizes.sum())
         picked = Again(self.parts, rng.spawn(1)[0], dict(zip(numbers.tolist(), drawn.tolist(), strict=True)))
         return Summary(picked, self.grid, self.scale)
 
     def resized(self, size: int) -> Summary:
-        """The same set as if it had `size` trajectories: counts are multiplied, shares stay."""
+        """Return the set scaled to `size` trajectories: counts are multiplied, and shares stay the same."""
         return replace(self, times=self.times * size / len(self), _seen={})
 
     @property
     def lengths(self) -> Floats:
-        """Travel distances of all trajectories, in memory."""
+        """Return the travel distances of all trajectories."""
         return self._all(lambda part: part.lengths)
 
     @property
     def diameters(self) -> Floats:
-        """Diameters of all trajectories, in memory."""
+        """Return the diameters of all trajectories."""
         return self._all(lambda part: part.diameters)
 
     @property
     def path_sizes(self) -> Ints:
-        """Numbers of cells of all paths, shortest first, in memory."""
+        """Return the numbers of cells of all paths, shortest first."""
         return np.repeat(np.arange(len(self.cell_lengths)), self.cell_lengths)
 
     def _over_paths(self, work: Callable[[CellPaths, int], Any], nothing: Any) -> Any:

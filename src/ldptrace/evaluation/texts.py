@@ -18,7 +18,7 @@ _NUMBERS = re.compile(r"\[\s+((?:(?:-?[\d.]+(?:[eE][-+]?\d+)?|null),?\s+)+)\]")
 
 
 def number_text(value: float | None) -> str:
-    """A number with four decimals, or a dash where there is none.
+    """Return a number with four decimals, or a dash if there is none.
 
     >>> number_text(0.25), number_text(float("nan"))
     ('0.2500', '–')
@@ -27,13 +27,13 @@ def number_text(value: float | None) -> str:
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Plain data as JSON; what is undefined is null."""
+    """Return plain data as JSON, with null for undefined values."""
     text = json.dumps(plain(document), indent=1, allow_nan=False, ensure_ascii=False)
     return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
 
 
 def plain(value: Any) -> Any:
-    """The same data with null where a number is undefined or unbounded."""
+    """Return the data with None for numbers that are undefined or infinite."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -44,7 +44,7 @@ def plain(value: Any) -> Any:
 
 
 def metric_rows(document: Document) -> list[dict[str, Any]]:
-    """One row for each metric of each set, corrected variants last."""
+    """Return one row for each metric of each set, corrected variants last."""
     return [
         {
             "set": item["name"],
@@ -58,7 +58,7 @@ def metric_rows(document: Document) -> list[dict[str, Any]]:
 
 
 def csv_text(rows: list[dict[str, Any]]) -> str:
-    """Rows as CSV with a header; what is undefined is empty.
+    """Return rows as CSV with a header. Undefined values are empty.
 
     >>> csv_text([dict.fromkeys(COLUMNS) | {"set": "ours", "metric": "trip_error", "value": 0.5}])
     'set,metric,value,std,floor,uniform,goal,level,seeds\\nours,trip_error,0.5,,,,,,\\n'
@@ -71,7 +71,7 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
 
 
 def tex_text(document: Document) -> str:
-    """A LaTeX table with a row for each metric and a column for each set; the best value is bold."""
+    """Return a LaTeX table with a row for each metric and a column for each set. The best value is bold."""
     sets = document["sets"]
     lines = [
         r"% needs \usepackage{booktabs}",
@@ -92,7 +92,7 @@ def tex_text(document: Document) -> str:
 
 
 def tex_escaped(text: str) -> str:
-    """Text with the characters that LaTeX reads as commands escaped.
+    """Return a text with the special characters of LaTeX escaped.
 
     >>> tex_escaped("a_b 5 % × 2")
     'a\\\\_b 5 \\\\% $\\\\times$ 2'

@@ -1,7 +1,6 @@
-"""Where the lines of a set lead, on a lattice as fine as streets, and when: tables of fixed size that add up.
-
-A line is what it is however many points lie on it: lengths and times are cut at the borders of the fine cells, so
-that nothing here depends on how densely a trip was sampled. Tables of two batches add up to those of both.
+"""Measure where and when the lines of a set run, on a grid with cells as fine as streets, in tables of fixed size.
+Lengths and times are divided at the borders of the fine cells, so that results do not depend on how densely a trip was
+sampled. Tables of batches can be added.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PER_DOUBLING, LOWEST, CLASSES = 16, -20, 1024
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """What the lines of a set add up to; times are counted where a set has them.
+    """The sums over the lines of a set; times are counted if the set has times.
 
     `way` is the length of the lines in each fine cell, `fixes` the number of points there, `stay` the seconds spent
     there. `presence` is the seconds spent in each of 24 x 24 blocks in each hour of the day, `departures` the trips
@@ -58,7 +57,7 @@ class Traces:
 
     @staticmethod
     def zero(grid: Grid) -> Traces:
-        """Of no trajectory."""
+        """Make the traces of no trajectory."""
         return Traces(
             grid,
             0.0,
@@ -76,7 +75,7 @@ class Traces:
 
     @staticmethod
     def of(trajectories: Trajectories, grid: Grid, weights: NDArray[np.integer] | None = None) -> Traces:
-        """Of a batch of trajectories, each counted as often as its weight says."""
+        """Measure a batch of trajectories, each with its weight."""
         kx, ky = metric_scale(grid, geographic=trajectories.is_geographic)
         (ox, oy), (sx, sy) = grid.origin, grid.step
         # Origin and width of the fine cells, and what a unit of x and of y is in the unit of lengths.
@@ -104,21 +103,21 @@ class Traces:
 
     @property
     def has_times(self) -> bool:
-        """Whether most of its trips have times."""
+        """Whether most of the trips have times."""
         return self.timed > 0.5 * self.trajectories
 
     @cached_property
     def has_clock(self) -> bool:
-        """Whether the times are those of a clock: not all trips begin in the same minute."""
+        """Whether times are times of day: not all trips begin in the same minute."""
         return self.has_times and bool(self.departures.max() < self.departures.sum())
 
     def leaving(self, profile: Floats) -> Traces:
-        """The same set if trips left by a profile of the hours of the day."""
+        """Return the set with departures by a given profile of the hours of the day."""
         minutes = np.repeat(profile, len(self.departures) // len(profile))
         return replace(self, departures=minutes / minutes.sum() * self.departures.sum())
 
     def unlinked(self) -> Traces:
-        """The same set if place and hour had nothing to do with each other."""
+        """Return the set with place and hour made independent."""
         space, hours = self.presence.sum(axis=2), self.presence.sum(axis=(0, 1))
         zones, periods = self.origins.sum(axis=0), self.origins.sum(axis=1)
         return replace(
@@ -129,17 +128,17 @@ class Traces:
 
     @cached_property
     def along(self) -> Floats:
-        """Length of the lines in each fine cell; points where nothing moves at all."""
+        """The length of the lines in each fine cell, or the number of points if all lengths are 0."""
         return self.way if self.way.any() else self.fixes
 
     @cached_property
     def whereabouts(self) -> Floats:
-        """Where a fix at a random moment would lie: by time where times are known, by length elsewhere."""
+        """The distribution of a fix at a random time: by seconds if times are known, otherwise by length."""
         return self.stay if self.has_times and self.stay.any() else self.along
 
 
 def coarser(table: Floats, side: int) -> Floats:
-    """A fine table summed to `side` cells per side.
+    """Return a fine table summed to `side` cells per side.
 
     >>> coarser(np.ones((4, 4)), 2).tolist()
     [[4.0, 4.0], [4.0, 4.0]]
@@ -208,7 +207,7 @@ def _class(value):  # type: ignore[no-untyped-def]
 
 @kernel
 def _segment(ends, weight, length, moment, spent, tables):  # type: ignore[no-untyped-def]
-    """Walk a straight piece from border to border of the fine cells."""
+    """Divide a straight piece at the borders of the fine cells."""
     (u, v, u2, v2), (way, stay, presence) = ends, tables
     i, j = _cell(u), _cell(v)
     last_i, last_j = _cell(u2), _cell(v2)
@@ -241,7 +240,7 @@ def _segment(ends, weight, length, moment, spent, tables):  # type: ignore[no-un
 
 @kernel
 def _hours(row, moment, spent, weight):  # type: ignore[no-untyped-def]
-    """Seconds from `moment` on, hour by hour of the day."""
+    """Divide seconds from `moment` on into hours of the day."""
     while spent > 0.0:
         second = moment % DAY
         hour = min(int(second / 3600.0), HOURS - 1)

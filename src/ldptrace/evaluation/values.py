@@ -27,7 +27,7 @@ ALL_METRICS: dict[str, Metric] = SET_METRICS | STREAM_METRICS
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """The real side of all pairs of an evaluation: cells, lines, and a bootstrap of the lines per size of a set."""
+    """The real side of an evaluation: cells, lines, and a bootstrap of the lines for each size of a set."""
 
     real: Measured
     again: dict[int, Measured]
@@ -42,7 +42,7 @@ class References:
         rng: np.random.Generator,
         streets: StreetMap | None = None,
     ) -> References:
-        """Do the real side's work, in memory."""
+        """Make the references in memory."""
         labels = {"crs": real.crs, "timezone": real.timezone}
         rates = {size: size / len(real) for size in sorted(set(sizes))}
         once = Pass(grid, None, labels, real.t is not None, 1.0, rng, rates, rng.spawn(1)[0])
@@ -50,23 +50,23 @@ class References:
 
     @staticmethod
     def from_measured(real: Measured, again: Mapping[int, Measured], rng: np.random.Generator) -> References:
-        """From the real set added up already, and a bootstrap of it for each size of a synthetic set."""
+        """Make the references from the measured real set, and a bootstrap of it for each size of a synthetic set."""
         cells = Reference.from_summary(real.summary, rng)
         return References(real, dict(again), cells, LineQueries.draw(rng, real.traces, real.summary.scale))
 
     def redrawn(self, rng: np.random.Generator) -> References:
-        """The same real side with other queries of lines."""
+        """Return the references with other random queries of lines."""
         return replace(self, queries=LineQueries.draw(rng, self.real.traces, self.real.summary.scale))
 
     def lines(
         self, other: Measured, *, fixes: bool = False, metrics: Mapping[str, Metric] = LINE_METRICS
     ) -> dict[str, float]:
-        """Metrics of lines; what does not apply is not a number."""
+        """Return the metrics of lines, with NaN for metrics that do not apply."""
         pair = LinePair(self.real.traces, other.traces, self.queries, fixes, self.real.use, other.use)
         return _values(metrics, pair)
 
     def once(self, other: Measured) -> dict[str, float]:
-        """Every metric of a set, with one draw of the queries."""
+        """Return every metric of a set, with one draw of the queries."""
         return _values(CELL_METRICS, self.cells.pair(other.summary)) | self.lines(other)
 
     def values(
@@ -77,9 +77,8 @@ class References:
         repeat: int,
         rng: np.random.Generator,
     ) -> list[dict[str, Value]]:
-        """Every metric of every set over `repeat` draws of the queries; the same of a bootstrap, of walks once.
-
-        What is not random is measured once: the corrected variants, and the metrics of lines that ask no squares.
+        """Return every metric of every set over `repeat` draws of the queries, and the same for a bootstrap; random
+        walks are measured once. Metrics that are not random are computed once.
         """
         blind = self.once(walks)
         beside = [{name: self.once(control) for name, control in each.items()} for each in controls]
@@ -120,7 +119,7 @@ class References:
 
 
 def over_seeds(values: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
-    """The values of several sets of one method: mean and spread of every metric over the sets."""
+    """Combine the values of several sets of one method: mean and spread of every metric over the sets."""
     if len(values) == 1:
         return dict(values[0])
     return {name: _over_seeds([found[name] for found in values]) for name in values[0]}
@@ -145,7 +144,7 @@ def _over_seeds(found: list[Value]) -> Value:
 
 
 def _values(metrics: Mapping[str, Metric], pair: object) -> dict[str, float]:
-    """Each metric of a real set beside a synthetic one."""
+    """Return each metric of a pair of sets."""
     return {name: metric.of(pair) for name, metric in metrics.items()}
 
 
