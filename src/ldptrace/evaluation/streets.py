@@ -1,5 +1,4 @@
-"""How trips use the streets of a network: their position, length and turns. The direction of streets is ignored.
-"""
+"""How trips use the streets of a network: their position, length and turns. The direction of streets is ignored."""
 
 from __future__ import annotations
 

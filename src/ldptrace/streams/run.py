@@ -61,8 +61,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """Synthetic trips with times of the input, and the steps. Trips that were written to a file are not included.
-    """
+    """Synthetic trips with times of the input, and the steps. Trips that were written to a file are not included."""
 
     count: int
     trajectories: Trajectories
