@@ -54,14 +54,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Put what is made from elsewhere where a page has a comment for it, and show every block of code.
 
-    The comments are `<!-- results: NAME -->` for an experiment and `<!-- commands -->`. Words behind the language are
+    The comments are `<!-- results: NAME -->` for an experiment and `<!-- commands -->`, which replaces the rest of its
+    page. Words behind the language are
     for the tests of the examples: the site shows the name of a file as a title. Links to files outside `docs`, which
     work where the repository is read, lead to their pages.
     """
     source = f"docs/{page.file.src_uri}"
     shown = _relinked(markdown, source, page.file.src_uri) if (ROOT / source).is_file() else markdown
     shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), shown)
-    shown = re.sub("<!-- commands -->", lambda _: commands(), shown)
+    shown = re.sub(r"<!-- commands -->.*", lambda _: commands(), shown, flags=re.S)
     shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
     return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
 

@@ -305,7 +305,7 @@ def _errors(predicted: list[dict[str, Any]], reports: int) -> None:
 
 
 def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Open the next round of a campaign. After that, the plan of this round cannot change."""
+    """Open the next round of a campaign. The plan of a round cannot change after the round is open."""
     from ldptrace.server import campaigns
 
     opened = campaigns.open_round(database_of(data, database), name, actor=actor())
@@ -316,7 +316,7 @@ def open_round(name: NameArgument, data: DataOption = None, database: DatabaseOp
 
 
 def close_round(name: NameArgument, data: DataOption = None, database: DatabaseOption = None) -> None:
-    """Close the open round, so that later reports are refused. In a standing campaign no new time window begins."""
+    """Close the open round, so that later reports are refused. A closed standing campaign begins no new time window."""
     from ldptrace.server import standing
 
     closed = standing.close(database_of(data, database), name, actor=actor(), now=now())
@@ -338,7 +338,7 @@ def change(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Continue a standing campaign with a new plan. For the old plan no new time window begins."""
+    """Continue a standing campaign with a new plan. After the change, no new time window of the old plan begins."""
     from ldptrace.protocol.plan import Plan
     from ldptrace.server import standing
 

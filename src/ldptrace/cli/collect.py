@@ -103,8 +103,8 @@ def report(
     without --out, the command only prints what the plan asks.
 
     A standing plan is answered once in every time window. The first call for a standing plan writes no report: it
-    records in the ledger that the person takes part. Later calls report about one trip in the newest time window that
-    is over. If no answer is due, the command prints when the next answer is due.
+    records in the ledger that the person takes part. Later calls report about one trip in the time window that ended
+    last. If no answer is due, the command prints when the next answer is due.
     """
     from ldptrace.device import Ledger, Reporter
     from ldptrace.device.explanation import explain_asking, explain_ledger, explain_report

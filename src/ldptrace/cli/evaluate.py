@@ -81,8 +81,8 @@ def evaluate(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Also compare where real and synthetic travellers are at each moment (tick), every "
-            "SECONDS seconds, by the metrics of the RetraSyn paper.",
+            help="Also compare where real and synthetic travellers are every SECONDS seconds (one "
+            "tick), by the metrics of the RetraSyn paper.",
         ),
     ] = None,
     from_tick: Annotated[
@@ -122,8 +122,8 @@ def evaluate(
 ) -> None:
     """Compare synthetic trips with real trips by metrics and attacks, and print a scorecard.
 
-    For each metric, the scorecard also shows the value of a random sample of the real trips, the best that a method can
-    reach. A scorecard is computed from real trips without noise, so do not publish it.
+    For each metric, the scorecard also shows the value of a random sample of the real trips, which is the best value
+    that a method can reach. A scorecard is computed from real trips without noise, so do not publish it.
 
     Without --bounds the map is the smallest rectangle around the real points.
     """

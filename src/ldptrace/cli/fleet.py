@@ -72,7 +72,7 @@ def fleet(
     """Simulate devices that answer a campaign over HTTP. The exit status is 0 if the server acknowledged all reports.
 
     With --windows, for a standing campaign, simulated devices wait a random time before they send a report, as real
-    devices do. Without --windows they send immediately.
+    devices do. Without --windows, simulated devices send immediately.
     """
     import asyncio
 

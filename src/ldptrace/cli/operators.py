@@ -63,7 +63,10 @@ def restore(
     data: DataOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Restore a campaign from its backup. Reports that the backup contains are not counted again."""
+    """Restore a campaign from its backup.
+
+    If a device sends a report again that is in the backup, the report is not counted twice.
+    """
     from ldptrace.server import backups
 
     restored = backups.restore(database_of(data, database, new=True), source, actor=actor())

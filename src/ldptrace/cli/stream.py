@@ -61,7 +61,7 @@ def stream(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="Time between two fits of the model, such as 1h; by default 50 times the seconds of --tick.",
+            help="Time between two fits of the model, such as 1h; by default 50 times the value of --tick.",
         ),
     ] = None,
     remember: Annotated[

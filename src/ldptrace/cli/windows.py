@@ -30,8 +30,8 @@ RecentOption = Annotated[
     str | None,
     typer.Option(
         metavar="DURATION",
-        help="In a standing plan, largest age that a trip may have at the end of the time window, to "
-        "be reported; by default the length of a window.",
+        help="In a standing plan, devices report only about trips that are at most this old at the "
+        "end of the time window; by default the length of a window.",
     ),
 ]
 StartOption = Annotated[

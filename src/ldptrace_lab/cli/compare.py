@@ -73,8 +73,8 @@ def compare(
         typer.Option(
             "--roads",
             metavar="NETWORK",
-            help="Public road network, for methods such as single-report+map and for the rows "
-            "map-alone and plain-routing of the tables.",
+            help="Public road network, for methods with a map (such as single-report+map) and for the "
+            "table rows map-alone and plain-routing.",
         ),
     ] = None,
     tick: Annotated[
@@ -82,8 +82,8 @@ def compare(
         typer.Option(
             "--tick",
             metavar="SECONDS",
-            help="Also compare where real and synthetic travellers are at each moment, every SECONDS "
-            "seconds; needed for methods of `ldptrace stream`.",
+            help="Also compare where real and synthetic travellers are every SECONDS seconds; needed "
+            "for methods of `ldptrace stream`.",
         ),
     ] = None,
     time: Annotated[
@@ -107,9 +107,9 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
     page.
 
-    For comparison, the tables also have a row for a random sample of the real trips. With --roads they also have rows
-    for trips that are drawn from the public map without any report, and for shortest paths between the ends of real
-    trips. If you start an interrupted comparison again, it continues where it stopped.
+    For comparison, the tables also have a row for a random sample of the real trips. With --roads the tables also have
+    rows for trips that are drawn from the public map without any report, and for the quickest routes between the first
+    and last points of real trips. If you start an interrupted comparison again, it continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
     from ldptrace_lab.compare.runs import Question
