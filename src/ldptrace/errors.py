@@ -21,7 +21,7 @@ class LdptraceError(Exception):
 
 
 class InputError(LdptraceError, ValueError):
-    """The error for input that cannot be used. Its message says what is wrong and what is allowed."""
+    """The error for input that cannot be used. The error message says what is wrong and what is allowed."""
 
 
 class FormatError(InputError):

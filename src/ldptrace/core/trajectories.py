@@ -352,8 +352,8 @@ class Trajectories:
         """Make trajectories from an Arrow table with one row per point, or one row per trajectory with lists `x`,
         `y`, `t`.
 
-        Columns are recognised by their usual names, unless the argument `names` states other names. If the table has a
-        column `t0` of start times, they are added to the times `t`.
+        Columns are recognised by their usual names, or by the names in the argument `names`. If the table has a column
+        `t0` of start times, they are added to the times `t`.
         """
         found = Trajectories.from_table(read_table(table, names=names, timezone=timezone), timezone=timezone)
         return found if crs is None else replace(found, crs=crs)

@@ -77,9 +77,9 @@ class Reporter:
         """Make the report for the newest time window of a standing plan that is over, as bytes to send.
 
         The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the window,
-        the report is a null answer, which looks like any other report. The first call for a plan only accepts it, as
-        `accept` does. If no answer is due, the call raises `PlanRefused` with the problem `plan-not-due`. The argument
-        `now` is a Unix time; by default the present.
+        the report is a null answer, which looks like any other report. The first call for a plan only accepts the plan,
+        as the method `accept` does. If no answer is due, the call raises `PlanRefused` with the problem `plan-not-due`.
+        The argument `now` is a Unix time; by default the present.
         """
 
         def fresh(row: Acceptance) -> bytes:
@@ -101,7 +101,7 @@ class Reporter:
     def delay(self, most: int | None = None) -> int:
         """Return a random number of seconds to wait before a report is sent. Draw a new delay for every report.
 
-        The argument `most` is the largest delay; by default an hour, or for a standing plan its grace (how late a
+        The largest delay is the argument `most`; by default an hour, or for a standing plan its grace (how late a
         report may arrive).
         """
         if most is None:
@@ -109,8 +109,8 @@ class Reporter:
         return Source().below(most + 1)
 
     def sent(self, round_number: int | None = None, window: int | None = None) -> None:
-        """Record in the ledger that the server received the report. The device does not answer this round or window
-        again."""
+        """Record in the ledger that the server received the report. After that, the device does not answer the same
+        round or time window again."""
         if self.ledger is not None:
             self.ledger.sent(self.plan, self.number(round_number), window)
 

@@ -77,7 +77,7 @@ def evaluate(
 ) -> Scorecard:
     """Compare one or more synthetic sets of trips with a real set.
 
-    The result is a scorecard. Do not publish it, because it is computed from the real trips without noise.
+    The result is a scorecard. Do not publish a scorecard, because it is computed from real trips without noise.
 
     - `real`, `synthetic`: anything that `ldptrace.read` accepts.
     - `names`: the names of the synthetic sets; sets with the same name are runs of one method.
@@ -88,7 +88,7 @@ def evaluate(
     - `timezone`: the local time zone of sets that do not state a time zone.
     - `seed`, `repeat`: the seed of random queries and random samples of the real trips, and how often they are drawn.
     - `tick`: a length of time in seconds; if given, the sets are also compared as streams, one tick after the other.
-    - `from_tick`: the number of the first tick to compare.
+    - `from_tick`: the number of the first time step (tick) to compare, from 0.
     - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
     - `samples`: whether the HTML page shows some real trips.
     - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that
