@@ -34,11 +34,11 @@ TRIP = 0.5
 UNEVENNESS = 0.2
 QUERY = 1 / 9
 # Grids that nest in the 6 x 6 cells on which the literature measures. Others are no better where the prediction prefers
-# them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/explanation/one-report.md).
+# them, and worse by those measures (`python -m benchmarks.granularity choice`; docs/lab/one-report.md).
 GRIDS = (6, 12, 18, 24)
 # With a street map, routes say what happens within cells, and finer ones tell more of where trips begin and end: at
 # least this grid, from where its predicted noise is below a bound (docs/lab/streets.md).
-MAP_GRID, MAP_NOISE = 8, 0.25
+MAP_GRID, MAP_NOISE = 16, 0.385
 # The best m is flat: the largest one that costs no more than this, because it cuts fewer long trips.
 FLAT = 1.03
 # Predicted errors: from here on a result is called mostly noise, and what one would rather have.
@@ -94,7 +94,7 @@ def choose_grid(users: int, epsilon: float, trip: float = TRIP, for_map: bool = 
     >>> choose_grid(2_000, 1.0), choose_grid(300_000, 1.0), choose_grid(30_000_000, 1.0)
     (6, 6, 18)
     >>> choose_grid(100_000, 1.0, for_map=True), choose_grid(400_000, 1.0, for_map=True)
-    (6, 8)
+    (6, 16)
     """
     best = min(GRIDS, key=lambda n: outlook(users, epsilon, n, trip=trip).error)
     if not for_map or outlook(users, epsilon, MAP_GRID, trip=trip).noise > MAP_NOISE:

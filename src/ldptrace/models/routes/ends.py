@@ -31,9 +31,8 @@ PLACES, PARTS = 36, 4
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
 # Streets whose density varies by less, as the standard deviation of its logarithm, are equally dense everywhere.
 ALIKE = 0.1
-# Districts are alike over this many sides of a cell. Their variance is learned and begins small: where single places
-# explain the answers, districts must not hide them.
-DISTRICT, FIRST = 2.0, 4e-4
+# Districts are alike over this many sides of a cell; the first guess of their variance, which is learned.
+DISTRICT, FIRST = 2.0, 0.05
 # Degrees of freedom of a place alone: a few stand out far.
 FREEDOM = 3.0
 WITHIN = "ends within cells"
