@@ -106,7 +106,7 @@ def notebook(source: Path) -> str:
         text = "".join(cell["source"]).strip()
         parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
         parts += [_output(output) for output in cell.get("outputs", ())]
-    return "\n\n".join([*parts, f"You can download and run this page as a [Jupyter notebook]({source.name})."]) + "\n"
+    return "\n\n".join([*parts, f"Download this page as a [Jupyter notebook]({source.name})."]) + "\n"
 
 
 def _output(output: dict[str, Any]) -> str:
