@@ -1,7 +1,8 @@
 """What public knowledge gives by itself: the two controls beside every set when there is a road network.
 
-The map alone is a broad library of routes with public weights, without any report. Plain routing takes the shortest
-route between the first and the last point of each synthetic trip: what is left of a set when only its ends are kept.
+The map alone is a broad library of routes with public weights, without any report. Plain routing takes the quickest
+route (the shortest, if the network has no travel times) between the first and the last point of each synthetic trip:
+what is left of a set when only its ends are kept.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def map_alone(roads: RoadNetwork, rng: np.random.Generator, routes: int = ROUTES
 def plain_routing(
     roads: RoadNetwork, trips: Trajectories, rng: np.random.Generator, most: int = ROUTED
 ) -> Trajectories:
-    """Shortest routes (by time if it is known) between the ends of the trips, of at most `most` of them.
+    """Quickest routes (shortest, if the network has no travel times) between the ends of at most `most` trips.
 
     A trip whose two ends are nearest to the same node has no way to go; it stays as it is.
     """

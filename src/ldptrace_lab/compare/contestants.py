@@ -19,7 +19,7 @@ WITH_MAP = "+map"
 REFERENCES = {
     "fresh-sample": "a bootstrap of the real trips: what a perfect generator gives",
     "map-alone": "routes of the public map, weighted by nobody's reports",
-    "plain-routing": "shortest ways between the true ends of real trips: private to nobody",
+    "plain-routing": "quickest routes between the ends of real trips: not private",
 }
 LOCAL = "nobody: local differential privacy"
 # Our own streams, by what they show of who is on the way.
