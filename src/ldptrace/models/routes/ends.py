@@ -31,8 +31,10 @@ PLACES, PARTS = 36, 4
 REACH, SMOOTH, ALONE = 0.5, 0.5, 0.4
 # Streets whose density varies by less, as the standard deviation of its logarithm, are equally dense everywhere.
 ALIKE = 0.1
-# Districts are alike over this many sides of a cell; the first guess of their variance, which is learned.
-DISTRICT, FIRST = 2.0, 0.05
+# Districts are alike over this many sides of a cell. Their variance is learned and begins small: where single places
+# explain the answers, districts must not hide them. On fine grids it begins larger, because the passage of single cells
+# would otherwise explain where trips begin and end.
+DISTRICT, FIRST, FIRST_FINE = 2.0, 4e-4, 0.05
 # Degrees of freedom of a place alone: a few stand out far.
 FREEDOM = 3.0
 WITHIN = "ends within cells"
@@ -132,8 +134,12 @@ def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
     return (logs - mean) / max(float(deviation), ALIKE)
 
 
-def end_components(density: Floats, grid: Grid, scales: Floats | None = None) -> tuple[PriorComponent, ...]:
+def end_components(
+    density: Floats, grid: Grid, scales: Floats | None = None, *, fine: bool = False
+) -> tuple[PriorComponent, ...]:
     """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around.
+
+    On a `fine` grid the passage of single cells is a component of its own.
 
     Kinds are few, street density is one number, and many answers tell of them, so how far they may differ is not
     learned. A learned variance of kinds was too small in some cities, and trips that enter by a large road then seemed
@@ -146,7 +152,7 @@ def end_components(density: Floats, grid: Grid, scales: Floats | None = None) ->
     within = hstack([csr_array(near), diags_array(own)])
     district = np.pad(smooth(i, j, DISTRICT * places.n / grid.n), ((0, MARKS), (0, 0)))
     return (
-        PriorComponent("ends by district", district, FIRST),
+        PriorComponent("ends by district", district, FIRST_FINE if fine else FIRST),
         PriorComponent(
             "ends by street density", np.append(density, np.zeros(MARKS))[:, None], 0.5, fixed=True
         ),

@@ -224,7 +224,7 @@ def route_prior(grid: Grid, lengths: int, density: Floats, scales: Floats | None
     found.append(PriorComponent("stride", _padded(csr_array(np.eye(strides)), before, own), 4.0, fixed=True))
     found += [
         replace(component, basis=_padded(component.basis, before + strides, 0))
-        for component in end_components(density, grid, scales)
+        for component in end_components(density, grid, scales, fine=joined > 1)
     ]
     return Prior(found)
 
