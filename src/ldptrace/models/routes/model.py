@@ -59,8 +59,8 @@ class RouteModel(MobilityModel):
     """The model with a street map: public routes, each drawn with a weight that is fitted to the reports.
 
     The weight of a route depends on its first and last cell, its moves, its turns and its length in cells, as in the
-    path model, and on its stride. Every trip on streets is a public route, so the model cannot memorise a person's
-    trip.
+    path model, and on the assumed distance between two GPS fixes (stride). Every trip on streets is a public route, so
+    the model cannot memorise a person's trip.
 
     A path model draws the trips that do not follow streets. `elsewhere` is the share of trips through cells without
     streets, and `off_streets` is the share of the other trips that leave the streets.
