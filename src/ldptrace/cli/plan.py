@@ -160,11 +160,12 @@ def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table
     """Return a table of the chosen grid and similar grids, with the predicted error of each."""
     from rich.table import Table
 
-    from ldptrace.curator.planning import FLAT, GRIDS, outlook
+    from ldptrace.curator.planning import FLAT, GRIDS, MAP_GRID, MAP_NOISE, outlook
 
     table = Table(
-        caption=f"N is chosen among {', '.join(map(str, GRIDS))}; m is the largest within {FLAT - 1:.0%} of the best, "
-        "because it cuts fewer long trips.",
+        caption=f"--grid auto chooses N among {', '.join(map(str, GRIDS))}; for a map, N is at least {MAP_GRID} if the "
+        f"noise of {MAP_GRID} x {MAP_GRID} cells is at most {MAP_NOISE:g}. m is the largest within {FLAT - 1:.0%} of "
+        "the best, because it cuts fewer long trips.",
         caption_justify="left",
         title=f"Relative error of the traffic in a ninth of the map: {users:,} user{'' if users == 1 else 's'}, "
         f"epsilon {epsilon:g}",
