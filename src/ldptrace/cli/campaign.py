@@ -107,7 +107,7 @@ def create(
         typer.Option(
             metavar="DURATION",
             help="In a standing campaign, how long after the end of its time window a report may "
-            "arrive; by default 1d.",
+            "arrive; by default 1d, or the length of the time window if that is shorter.",
         ),
     ] = None,
     roads: Annotated[

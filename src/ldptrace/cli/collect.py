@@ -64,15 +64,15 @@ def report(
         Path | None,
         typer.Option(
             envvar="LDPTRACE_LEDGER",
-            help="Ledger of the person, a file that records which plans were answered and how much "
-            "epsilon each answer cost.",
+            help="Ledger: the file that records which plans this person answered and how much epsilon "
+            "each answer cost.",
         ),
     ] = None,
     limit: Annotated[
         str | None,
         typer.Option(
             help="Largest epsilon that this person allows for all plans together, stored in the "
-            "ledger; 5 if it was never set."
+            "ledger (see --ledger); epsilon 5 if it was never set."
         ),
     ] = None,
     plan_id: Annotated[str | None, typer.Option(help="Refuse the plan unless it has this id.")] = None,
@@ -80,8 +80,8 @@ def report(
         bool,
         typer.Option(
             "--sent",
-            help="Record in the ledger that the server has received the report; the command then "
-            "never writes this report again.",
+            help="Record in the ledger (see --ledger) that the server has received the report; the command "
+            "then never writes this report again.",
         ),
     ] = False,
     now: Annotated[

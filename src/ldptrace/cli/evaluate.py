@@ -81,8 +81,8 @@ def evaluate(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Also compare where real and synthetic travellers are every SECONDS seconds (one "
-            "tick), by the metrics of the RetraSyn paper.",
+            help="Also compare where real and synthetic travellers are every SECONDS seconds (one time "
+            "step, or tick), by the metrics of the RetraSyn paper.",
         ),
     ] = None,
     from_tick: Annotated[
@@ -91,7 +91,8 @@ def evaluate(
             "--from",
             metavar="TICK",
             min=0,
-            help="With --tick, number of the first tick to compare; the ticks are numbered from 0.",
+            help="With --tick, number of the first time step (tick) to compare; the time steps are "
+            "numbered from 0.",
         ),
     ] = 0,
     repeat: Annotated[

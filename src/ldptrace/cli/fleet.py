@@ -53,7 +53,10 @@ def fleet(
         float, typer.Option(min=0, help="Give up after this many seconds without a response of the server.")
     ] = 600.0,
     admission: Annotated[
-        Path | None, typer.Option(help="File of admission codes, with one line for each device.")
+        Path | None,
+        typer.Option(
+            help="File of admission codes, each of which admits one report, with one line for each device."
+        ),
     ] = None,
     windows: Annotated[
         int | None,

@@ -98,7 +98,9 @@ def token(
     ] = None,
     admission: Annotated[
         int | None,
-        typer.Option(min=1, help="Make admission codes for this many devices."),
+        typer.Option(
+            min=1, help="Make admission codes, each of which admits one report, for this many devices."
+        ),
     ] = None,
     codes: Annotated[
         int,

@@ -46,7 +46,7 @@ def stream(
         float,
         typer.Option(
             metavar="SECONDS",
-            help="Seconds between two positions of a traveller (the length of a tick).",
+            help="Seconds between two positions of a traveller (the length of a time step, or tick).",
         ),
     ],
     reading: Reading,
@@ -75,8 +75,8 @@ def stream(
     presence: Annotated[
         Literal["hidden", "shown"],
         typer.Option(
-            help="hidden: devices answer at random moments; shown: devices answer after each trip, "
-            "which reveals when they travel."
+            help="hidden: devices answer at random moments, so the server does not learn who is "
+            "travelling; shown: devices answer after each trip, which reveals when they travel."
         ),
     ] = "hidden",
     area: AreaOption = None,
@@ -101,7 +101,7 @@ def stream(
         typer.Option(
             metavar="FILE",
             help="File for the positions of the synthetic travellers, with one line of JSON for each "
-            "tick (see --tick); - writes to standard output.",
+            "time step (see --tick); - writes to standard output.",
         ),
     ] = None,
     seed: Annotated[

@@ -31,7 +31,7 @@ RecentOption = Annotated[
     typer.Option(
         metavar="DURATION",
         help="In a standing plan, devices report only about trips that are at most this old at the "
-        "end of the time window; by default the length of a window.",
+        "end of the time window; by default the length of the time window.",
     ),
 ]
 StartOption = Annotated[
@@ -45,8 +45,8 @@ LifetimeOption = Annotated[
     str | None,
     typer.Option(
         metavar="E",
-        help="Largest epsilon that one device may spend on all its answers to the standing plan; by "
-        "default enough for ten answers.",
+        help="Lifetime budget: the most epsilon that one device may spend on all its answers to the "
+        "standing plan; by default enough for ten answers.",
     ),
 ]
 QuestionsOption = Annotated[
