@@ -24,7 +24,7 @@ from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.routes import Routes
 from ldptrace.roads.routing import side_of
 
-# Places along one side of the map, and of a cell, at most.
+# Places along one side of the map, at most, and along one side of a cell that is divided into places.
 PLACES, PARTS = 36, 4
 # How far apart places are alike, in sides of a cell; variances of that part and of a place alone, as in generated
 # cities. One factor of both is learned: answers about cells do not tell the two apart.
@@ -51,9 +51,8 @@ MARKS = APART + CLASSES
 
 def places_of(grid: Grid) -> Grid:
     """A finer grid whose cells are the places within the cells of this one."""
-    parts = min(PLACES // grid.n, PARTS)
-    # Half a cell tells little that the cell does not.
-    return Grid(grid.bounds, grid.n * parts if parts > 2 else grid.n)
+    # A third of a cell tells little that the cell does not.
+    return Grid(grid.bounds, grid.n * PARTS if grid.n * PARTS <= PLACES else grid.n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ OMITTED = ("popularity", "popularity, smooth", "terminals")
 MODEST, FAR = 4e-4, 4.0
 # Moves are features on a grid of at most this many cells per side, and of no fewer than the second number. On a finer
 # grid the moves would be thousands of potentials, and routes know them already. Its cells are features of passage.
-BROAD, NARROW = 10, 5
+BROAD, NARROW = 9, 5
 # Variance of the passage of the cells of a fine grid. A learned one grew in some fits until passage explained where
 # trips begin and end.
 PASSAGE = 0.1
@@ -199,8 +199,8 @@ def joined_cells(grid: Grid) -> int:
 
     A grid whose number of cells has no fitting divisor stays as it is.
 
-    >>> [joined_cells(Grid((0, 0, 1, 1), n)) for n in (6, 10, 11, 12, 16, 24)]
-    [1, 1, 1, 2, 2, 3]
+    >>> [joined_cells(Grid((0, 0, 1, 1), n)) for n in (6, 9, 10, 11, 12, 16, 24)]
+    [1, 1, 2, 1, 2, 2, 3]
     """
     fitting = (k for k in range(1, grid.n + 1) if grid.n % k == 0 and NARROW <= grid.n // k <= BROAD)
     return next(fitting, 1)
