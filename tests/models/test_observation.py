@@ -66,7 +66,7 @@ def test_the_map_alone_stands_beside_the_model_in_table_and_words() -> None:
     assert lines[2].split() == ["visits", "900", "36", "0.97", "2.4", "se", "8.40", "2.4", "se"]
     assert "chi2 8.40 per answer; with the reports it is 0.99" in beside_map(model, poor)
     # What noise explains is no merit of the reports.
-    assert "do not show that the reports know more" in beside_map(model, good)
+    assert "do not show that the reports add anything" in beside_map(model, good)
     # One question that the map clearly misses is enough, among many answers that say little.
     many = [Match("moves", 100, 2000, 0.95, 3.0)]
     assert not beyond_noise([*many, *poor[1:]])
