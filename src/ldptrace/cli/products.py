@@ -29,7 +29,7 @@ ZoneIdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that holds the names of the zones; by default found by its name.",
+        help="Column that holds the names of the zones; by default, one with a usual name such as zone.",
     ),
 ]
 

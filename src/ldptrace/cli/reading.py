@@ -49,32 +49,35 @@ XOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that holds the x coordinate or longitude; by default found by its name.",
+        help="Column that holds the x coordinate or longitude; by default, one with a usual name such as x or lon.",
     ),
 ]
 YOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that holds the y coordinate or latitude; by default found by its name.",
+        help="Column that holds the y coordinate or latitude; by default, one with a usual name such as y or lat.",
     ),
 ]
 TOption = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column that holds the times; by default found by its name."),
+    typer.Option(
+        metavar="COL",
+        help="Column that holds the times; by default, one with a usual name such as t or time.",
+    ),
 ]
 IdOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that holds the trajectory id of each point; by default found by its name.",
+        help="Column that holds the trajectory id of each point; by default, one with a usual name such as traj_id.",
     ),
 ]
 UserOption = Annotated[
     str | None,
     typer.Option(
         metavar="COL",
-        help="Column that holds the user id of each trajectory; by default found by its name.",
+        help="Column that holds the user id of each trajectory; by default, one with a usual name such as user.",
     ),
 ]
 ZoneOption = Annotated[

@@ -35,8 +35,8 @@ class RoadNetwork:
     - `length`: the length of each edge, in metres if coordinates are degrees, otherwise in the unit of the
       coordinates.
     - `seconds`: the travel time of each edge on an empty road; None if speeds and road classes are not known.
-    - `road_class`, `classes`: the class of each edge as an index into the names `classes`; -1 if the class is not
-      known.
+    - `classes`: the names of the road classes.
+    - `road_class`: for each edge, the position of its class in `classes`; -1 if the class is not known.
     - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes, from
       `shape_offsets[e]` to `shape_offsets[e + 1] - 1` for edge `e`; None if all edges are straight.
     - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
