@@ -138,8 +138,8 @@ def plot(results: dict[str, Scores | dict[str, float]], path: Path) -> None:
 
     lines = {
         "table 3": ("Table 3 of the paper", "#6b7280", "D"),
-        "published": ("published client", "#c2410c", "o"),
-        "correct": ("correct client", "#0f766e", "s"),
+        "published": ("published code", "#c2410c", "o"),
+        "correct": ("corrected code", "#0f766e", "s"),
     }
     plt.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "ldptrace", "font.size": 9}
     figure, axes = plt.subplots(1, 3, figsize=(7.6, 2.9), layout="constrained")
