@@ -27,16 +27,31 @@ PAGES = {
 }
 # Options that the page of commands explains once, by what they are for.
 SHARED = {
+    "Options for coordinates and times": ("--bounds", "--crs", "--timezone"),
     "Options for reading trips": (
-        *("--bounds", "--outside", "--format", "--crs", "--x", "--y", "--t", "--id", "--user"),
-        *("--timezone", "--split-gap"),
+        *("--outside", "--format", "--x", "--y", "--t", "--id", "--user", "--split-gap"),
     ),
-    "Options for maps": ("--area", "--roads", "--routes", "--off-streets"),
+    "Options for streets and areas": ("--area", "--roads", "--routes", "--off-streets"),
     "Options for questions": ("--time", "--week", "--centre"),
     "Options for standing plans": ("--every", "--recent", "--start", "--lifetime"),
     "Options for generated trips": ("--preset", "--minutes", "--interval", "--noise", "--picture"),
     "Options for the database": ("--data", "--database"),
 }
+# Words of the glossary that pages also use in their everyday sense. Pages do not link them.
+EVERYDAY = {
+    *("account", "answer", "ask", "audit", "budget", "cell", "control", "device", "estimates"),
+    *("fix", "floor", "grace", "grid", "item", "length", "library", "limit", "link"),
+    *("method", "move", "outside", "pattern", "phase", "prior", "problem", "promise", "question"),
+    *("recent", "release", "report", "round", "share", "slot", "step", "stream", "synthetic trip"),
+    *("token", "trajectory", "trip", "unit", "window"),
+}
+# Where a word is no prose: code, links, headings, HTML, titles of boxes.
+NO_PROSE = "|".join(
+    (
+        *("```.*?```", "`[^`]*`", r"\[[^\]]*\]\([^)]*\)", r"^ *(?:#|!!!|\?\?\?|:::)[^\n]*"),
+        *(r"<(?P<tag>div|svg)\b.*?</(?P=tag)>", "<[^>]+>"),
+    )
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -64,7 +79,59 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     shown = re.sub(r"<!-- results: ([a-z-]+) -->", lambda match: experiment(match.group(1)), shown)
     shown = re.sub(r"<!-- commands -->.*", lambda _: commands(), shown, flags=re.S)
     shown = re.sub(r"^( *```\w+) (?:end-of-)?file=(\S+)$", r'\1 title="\2"', shown, flags=re.M)
-    return re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
+    shown = re.sub(r"^( *```\w+) elsewhere$", r"\1", shown, flags=re.M)
+    return explained(shown, page.file.src_uri)
+
+
+def explained(text: str, page: str) -> str:
+    """A page on which each word of the glossary, where it first stands, shows its meaning and links to it.
+
+    In the glossary itself the words become the targets of these links. The protocol explains its own words.
+    """
+    words = glossary()
+    if page == "reference/glossary.md":
+        return re.sub(r"^\| (\S.*?) \|", lambda row: f"| {_targets(row[1])}{row[1]} |", text, flags=re.M)
+    if page == "reference/protocol-v1.md":
+        return text
+    linked = sorted(words.keys() - EVERYDAY, key=len, reverse=True)
+    one_of = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in linked)
+    seen: set[str] = set()
+
+    def link(match: re.Match[str]) -> str:
+        if not match["word"]:
+            return match[0]
+        word = " ".join(match["word"].split())
+        meaning = words[word]
+        if meaning in seen:
+            return match[0]
+        seen.add(meaning)
+        target = f"{'../' * page.count('/')}reference/glossary.md#{_anchor(word)}"
+        return f'[{match[0]}]({target} "{meaning}"){{.word}}'
+
+    return re.sub(rf"{NO_PROSE}|(?<![\w-])(?P<word>{one_of})s?(?![\w-])", link, text, flags=re.S | re.M)
+
+
+def glossary() -> dict[str, str]:
+    """Every word of the glossary with its meaning, without links and emphasis."""
+    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\S.*?) \| (.*?) \|$", text, flags=re.M)[1:]
+    return {word: _plain(meaning).replace('"', "&quot;") for cell, meaning in rows for word in _words(cell)}
+
+
+def _words(cell: str) -> list[str]:
+    return _plain(cell).split(", ")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)|\*\*|`", lambda match: match[1] or "", text)
+
+
+def _anchor(word: str) -> str:
+    return re.sub(r"\W+", "-", word.lower()).strip("-")
+
+
+def _targets(cell: str) -> str:
+    return "".join(f'<span id="{_anchor(word)}"></span>' for word in _words(cell))
 
 
 def results() -> dict[str, dict[str, Any]]:
@@ -194,4 +261,8 @@ def _name(row: tuple[str, str]) -> str:
 def _table(rows: list[tuple[str, str]]) -> list[str]:
     """Options as a table."""
     cells = [[part.replace("|", "\\|") for part in row] for row in rows]
-    return ["| | |", "|---|---|", *(f"| `{names}` | {text} |" for names, text in cells)]
+    return [
+        "| argument or option | meaning |",
+        "|---|---|",
+        *(f"| `{names}` | {text} |" for names, text in cells),
+    ]

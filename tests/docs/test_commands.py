@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,21 +13,16 @@ from typer.testing import CliRunner
 from ldptrace import methods
 from ldptrace.cli import application
 from ldptrace.cli.stream import method_names as stream_names
+from site_kit import hooks
 
 pytest.importorskip("mkdocs")
 
-HOOKS = Path(__file__).parents[2] / "docs" / "hooks.py"
 OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def reference() -> dict[str, dict[str, str]]:
     """The long options of each command on the page, with their texts."""
-    spec = importlib.util.spec_from_file_location("hooks", HOOKS)
-    assert spec is not None
-    assert spec.loader is not None
-    hooks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hooks)
-    page, groups = hooks.commands().split("## Options that several commands share\n")
+    page, groups = hooks().commands().split("## Options that several commands share\n")
     parts = re.split(r"^### (.+)$", groups, flags=re.M)
     shared = {
         f"[{title}](#{title.lower().replace(' ', '-')})": rows(text)
