@@ -40,7 +40,7 @@ SHARED = {
 # Words of the glossary that pages also use in their everyday sense. Pages do not link them.
 EVERYDAY = {
     *("account", "answer", "ask", "audit", "budget", "cell", "control", "device", "estimates"),
-    *("fix", "floor", "grace", "grid", "item", "length", "library", "limit", "link"),
+    *("fix", "floor", "grace", "grid", "item", "length", "library", "limit", "link", "map alone"),
     *("method", "move", "outside", "pattern", "phase", "prior", "problem", "promise", "question"),
     *("recent", "release", "report", "round", "share", "slot", "step", "stream", "synthetic trip"),
     *("token", "trajectory", "trip", "unit", "window"),
