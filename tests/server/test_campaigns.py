@@ -156,7 +156,7 @@ def test_tokens(database: Database) -> None:
 def test_admission_is_decided_before_a_campaign_is_open(database: Database) -> None:
     opened(database, "trips", SINGLE)
     refused(ServerProblem.WRONG_STATE, tokens.create_admissions, database, "trips", 3, actor="me")
-    with pytest.raises(InputError, match="admission tokens"):
+    with pytest.raises(InputError, match="admission codes"):
         tokens.create_admissions(database, "trips", 0, actor="me")
 
 

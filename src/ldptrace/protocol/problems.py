@@ -32,14 +32,18 @@ class Problem(Numbered):
     BAD_PADDING = 6, 400, "The bytes after the payload of the report's group are not all zero."
     BAD_PAYLOAD = 7, 400, "No device that follows the plan can have written this payload."
     DUPLICATE = 8, 409, "A report with this id was counted before."
-    WRONG_WINDOW = 9, 409, "The report answers a window that is not being counted."
+    WRONG_WINDOW = 9, 409, "The report answers a time window that is not being counted."
 
     PLAN_TOO_LARGE = 20, 413, "The plan or what it asks for exceeds the limits of the protocol."
     PLAN_MALFORMED = 21, 422, "The plan is not a canonical document of the protocol."
     PLAN_UNKNOWN_VERSION = 22, 422, "The version of the plan is not one that the device speaks."
     PLAN_OVERSPENDS = 23, 422, "The rounds of the plan together spend more than its epsilon."
     PLAN_CHANGED = 24, 409, "The plan is not the one whose id the device was given."
-    PLAN_NOT_PRIVATE = 25, 403, "The plan lets the number or size of messages tell about the trajectory."
+    PLAN_NOT_PRIVATE = (
+        25,
+        403,
+        "The plan lets the number or size of messages reveal something about the trajectory.",
+    )
     PLAN_NO_SUCH_ROUND = 26, 404, "The plan does not have this round."
     PLAN_OVER_LIMIT = 27, 403, "The epsilon of the plan exceeds what is left of the device's own limit."
     PLAN_ANSWERED = 28, 409, "The device has already answered this round of the plan."
@@ -48,10 +52,14 @@ class Problem(Numbered):
     PLAN_FORKED = (
         30,
         409,
-        "The device has answered a plan with the same root that is not on the chain of this plan.",
+        "The device has answered another plan with the same first plan, which this plan does not continue.",
     )
-    PLAN_NOT_DUE = 31, 409, "No window of the plan has ended that the device has not answered."
-    PLAN_LIFETIME = 32, 403, "The device has given all answers that the lifetime of the plan allows."
+    PLAN_NOT_DUE = (
+        31,
+        409,
+        "No time window of the plan has ended since the device joined the plan or last answered it.",
+    )
+    PLAN_LIFETIME = 32, 403, "The device has given all answers that the lifetime budget of the plan allows."
 
     @classmethod
     def of_number(cls, number: int) -> Problem:

@@ -18,7 +18,7 @@ class ServerProblem(Numbered):
     NOT_OPEN = 100, 409, "The campaign is not open yet."
     ROUND_CLOSED = 101, 409, "The round is closed: reports are no longer counted."
     CAMPAIGN_FULL = 102, 409, "The campaign has as many reports as it takes."
-    NOT_ADMITTED = 103, 403, "The campaign counts only reports with an unused admission token."
+    NOT_ADMITTED = 103, 403, "The campaign counts only reports with an unused admission code."
 
     NO_SUCH_CAMPAIGN = 120, 404, "There is no campaign of this name."
     NOT_FOUND = 121, 404, "There is nothing at this address."

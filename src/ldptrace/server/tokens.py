@@ -109,7 +109,7 @@ def holder(session: Session, text: str) -> Token:
 def create_admissions(database: Database, campaign: str, count: int, *, actor: str) -> list[str]:
     """Make single-use admission tokens. From now on, the campaign counts only reports with a token."""
     if not 1 <= count <= MAX_ADMISSIONS:
-        raise InputError(f"from 1 to {MAX_ADMISSIONS:,} admission tokens can be made at once, got {count:,}")
+        raise InputError(f"from 1 to {MAX_ADMISSIONS:,} admission codes can be made at once, got {count:,}")
     texts = [secrets.token_hex(16) for _ in range(count)]
     with database.writing() as session:
         known = find(session, campaign, lock=True)

@@ -129,7 +129,7 @@ def test_admission_codes(browser: Browser, server: Server, database: Database) -
         expect(page.locator("#send")).to_be_disabled()
         page.fill("#admission", "wrong")
         page.click("#send")
-        expect(page.locator("#outcome")).to_contain_text("admission token")
+        expect(page.locator("#outcome")).to_contain_text("admission code")
         page.fill("#admission", code)
         page.click("#again")
         expect(page.locator("#outcome")).to_contain_text("was counted")
