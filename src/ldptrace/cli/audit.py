@@ -45,8 +45,8 @@ def audit(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Command that starts a client of your own, which the audit then tests; the client "
-            "must keep its ledgers in the folder that replaces {ledgers} in the command.",
+            help="Command that starts your own client, which the audit then tests. The audit replaces {ledgers} "
+            "in the command by the folder in which the client must keep its ledgers.",
         ),
     ] = None,
 ) -> None:

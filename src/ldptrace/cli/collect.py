@@ -35,7 +35,9 @@ PlanOption = Annotated[Path, typer.Option(help="File of the plan of the collecti
 RoundOption = Annotated[
     int | None,
     typer.Option(
-        "--round", min=1, help="Number of the round of the plan, from 1; by default the newest round."
+        "--round",
+        min=1,
+        help="Number of the round, from 1, if the plan asks devices in several rounds; by default the newest.",
     ),
 ]
 # Bytes of a report file that are read at a time.
@@ -251,7 +253,10 @@ def _tally_on_cluster(
 
 def estimate(
     tallies: Annotated[
-        list[Path], typer.Argument(help="Files of tallies of the plan; tallies of one round are added.")
+        list[Path],
+        typer.Argument(
+            help="Files of tallies of the plan; the counts of tallies of the same round are added."
+        ),
     ],
     plan: PlanOption,
     output: Annotated[

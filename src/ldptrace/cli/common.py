@@ -109,7 +109,7 @@ CentreOption = Annotated[
     typer.Option(
         metavar="X,Y",
         help="Centre of the city, for the question whether a trip leads towards the centre or away "
-        "from it (asked with --time); by default the middle of the map.",
+        "from it (asked with --time); by default the middle of the bounds.",
     ),
 ]
 IntervalOption = Annotated[

@@ -41,7 +41,14 @@ SyntheticArgument = Annotated[
         "names are runs of one method.",
     ),
 ]
-GridOption = Annotated[int, typer.Option(metavar="N", help="Number of cells per side of the grid.")]
+GridOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="Number of cells per side of the grid on which metrics and attacks compare trips; it may "
+        "differ from the grid of the synthetic trips.",
+    ),
+]
 RoadsOption = Annotated[
     Path | None,
     typer.Option(
@@ -82,7 +89,7 @@ def evaluate(
         typer.Option(
             metavar="SECONDS",
             help="Also compare where real and synthetic travellers are every SECONDS seconds (one time "
-            "step, or tick), by the metrics of the RetraSyn paper.",
+            "step, or tick).",
         ),
     ] = None,
     from_tick: Annotated[
@@ -99,23 +106,27 @@ def evaluate(
         int,
         typer.Option(
             min=1,
-            help="How often random queries and random samples of the real trips are drawn; the scorecard "
-            "shows their mean and spread.",
+            help="How often the metrics with random parts (random squares for counting, random samples of "
+            "the real trips) are computed; the scorecard shows mean and spread.",
         ),
     ] = 3,
     attacks: Annotated[
         bool,
-        typer.Option("--attacks/--no-attacks", help="Whether to run the two attacks on the synthetic trips."),
+        typer.Option("--attacks/--no-attacks", help="Whether to run the two attacks of `ldptrace attack`."),
     ] = True,
     corrected: Annotated[
         bool,
         typer.Option(
-            "--corrected", help="Also show the corrected variants of the metrics of the LDPTrace paper."
+            "--corrected",
+            help="Also print variants of the LDPTrace paper's metrics that correct questionable details "
+            "of their definitions.",
         ),
     ] = False,
     samples: Annotated[
         bool,
-        typer.Option("--samples/--no-samples", help="Whether to draw a few hundred real trips on the page."),
+        typer.Option(
+            "--samples/--no-samples", help="Whether the page of --html shows a few hundred real trips."
+        ),
     ] = True,
     engine: EngineOption = "local",
     memory: MemoryOption = MEMORY,
@@ -126,7 +137,7 @@ def evaluate(
     For each metric, the scorecard also shows the value of a random sample of the real trips, which is the best value
     that a method can reach. A scorecard is computed from real trips without noise, so do not publish it.
 
-    Without --bounds the map is the smallest rectangle around the real points.
+    Without --bounds, the bounds are the smallest rectangle around the real points.
     """
     from ldptrace.evaluation import evaluate as measure
 

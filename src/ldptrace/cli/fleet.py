@@ -55,7 +55,7 @@ def fleet(
     admission: Annotated[
         Path | None,
         typer.Option(
-            help="File of admission codes, each of which admits one report, with one line for each device."
+            help="File of admission codes, with one line of codes for each device; each code admits one report."
         ),
     ] = None,
     windows: Annotated[

@@ -24,15 +24,15 @@ CountOption = Annotated[int, typer.Option("--count", "-n", min=0, help="Number o
 PresetOption = Annotated[
     str | None,
     typer.Option(
-        help="Name of a data set of the LDPTrace paper; the generated trips get similar lengths and "
-        "intervals."
+        help="Data set of the LDPTrace paper to imitate in the length of trips and the time between points: "
+        "oldenburg or porto, or campus for walks on a campus."
     ),
 ]
 IntervalOption = Annotated[float | None, typer.Option(help="Seconds between two points of a trip.")]
 NoiseOption = Annotated[float | None, typer.Option(help="Standard deviation of the GPS error, in metres.")]
 PictureOption = Annotated[
     Path | None,
-    typer.Option(help="Also draw a map of the density of trips in this file (.png, .pdf or .svg)."),
+    typer.Option(help="Also draw where the trips are dense, in this file (.png, .pdf or .svg)."),
 ]
 
 RoadsOutOption = Annotated[
@@ -123,7 +123,7 @@ def campus(
         tuple[int, int], typer.Option(help="Smallest and largest number of buildings that one person visits.")
     ] = (3, 8),
     minutes: Annotated[
-        float | None, typer.Option(help="Mean duration of a walk between two buildings, in minutes.")
+        float | None, typer.Option(help="Mean time to walk from one building to the next, in minutes.")
     ] = None,
     interval: IntervalOption = None,
     noise: NoiseOption = None,

@@ -99,8 +99,8 @@ def sample(
         int | None,
         typer.Option(
             min=0,
-            help="Seed of the random numbers; with the sample seed that a release states, the command "
-            "draws the trips of the release again.",
+            help="Seed for drawing trips from the model, which does not weaken privacy. With the sample "
+            "seed that a release states, the command draws the trips of the release again.",
         ),
     ] = None,
     to: ToOption = None,

@@ -148,7 +148,8 @@ def publish(
         typer.Option(
             min=0,
             max=10_000_000,
-            help="Number of synthetic trips; 0 means the estimated number of devices with a trip.",
+            help="Number of synthetic trips; 0 means the number of devices with a trip inside the bounds, estimated "
+            "from the reports.",
         ),
     ] = 0,
     again: Annotated[

@@ -55,12 +55,14 @@ def plan(
         float | None,
         typer.Option(
             help="Mean length of a trip from public statistics, in the unit of the bounds; by default "
-            "half the longer side of the map."
+            "half the longer side of the bounds."
         ),
     ] = None,
     method: Annotated[
         Literal["single-report", "paper", "paper-unpadded"],
-        typer.Option(help="Method of the collection; the two others are mechanisms of the LDPTrace paper."),
+        typer.Option(
+            help="Method of the collection; paper and paper-unpadded are methods of the LDPTrace paper."
+        ),
     ] = "single-report",
     for_map: Annotated[
         bool,
@@ -83,8 +85,8 @@ def plan(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Name of the campaign; the plan also gets a random number, so that no two campaigns "
-            "have the same plan.",
+            help="Name of the campaign (a collection on a server); the plan also gets a random number, so "
+            "that no two campaigns have the same plan.",
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--out", help="File for the plan.")] = None,
@@ -93,7 +95,9 @@ def plan(
     ] = True,
     json_file: JsonOption = None,
 ) -> None:
-    """Write the plan of a collection. The command chooses the grid with the smallest predicted error.
+    """Write the plan of a collection: the public file with the questions to devices, the grid and epsilon.
+
+    With --grid auto, the command chooses the grid with the smallest predicted error.
 
     With --every the command writes a standing plan: each device answers again in every time window, for example once a
     week, until its answers have spent the epsilon of --lifetime.
@@ -167,7 +171,7 @@ def _outlooks(chosen: Outlook, users: int, epsilon: float, trip: float) -> Table
         f"noise of {MAP_GRID} x {MAP_GRID} cells is at most {MAP_NOISE:g}. m is the largest within {FLAT - 1:.0%} of "
         "the best, because it cuts fewer long trips.",
         caption_justify="left",
-        title=f"Relative error of the traffic in a ninth of the map: {users:,} user{'' if users == 1 else 's'}, "
+        title=f"Relative error of the traffic in a ninth of the area: {users:,} user{'' if users == 1 else 's'}, "
         f"epsilon {epsilon:g}",
     )
     for column in ("cells N x N", "moves m", "noise", "shape", "traffic error", ""):

@@ -22,7 +22,8 @@ SourceArgument = Annotated[
 PopulationOption = Annotated[
     float | None,
     typer.Option(
-        help="Number of people in the region, to scale all counts to; by default counts are not scaled."
+        help="Number of people in the region; all counts are scaled to this number. By default counts are "
+        "not scaled."
     ),
 ]
 ZoneIdOption = Annotated[
@@ -50,7 +51,7 @@ def matrix(
         typer.Option(
             metavar="hour|period|day",
             help="Write one matrix for each hour, for each period (night, morning, midday, evening), "
-            "or for each day.",
+            "or for each date.",
         ),
     ] = None,
     zone_id: ZoneIdOption = None,
@@ -60,7 +61,7 @@ def matrix(
 ) -> None:
     """Write how many people travel from zone to zone.
 
-    Each person counts once, with one trip drawn at random.
+    Each person counts once: a synthetic trip stands for one trip of one person, drawn at random.
     """
     from ldptrace.core.words import count
     from ldptrace.products.departures import checked_by
@@ -105,7 +106,7 @@ def flows(
 ) -> None:
     """Write how many people pass each street and take each turn.
 
-    Each person counts once, with one trip drawn at random.
+    Each person counts once: a synthetic trip stands for one trip of one person, drawn at random.
     """
     from ldptrace.products.files import checked_target
     from ldptrace.products.flows import WRITTEN, Flows
@@ -148,7 +149,7 @@ def profile(
         typer.Option(
             metavar="FILE|h3:R",
             help="Zones: a file of polygons (GeoJSON, GeoPackage, Shapefile), or hexagons of the H3 "
-            "grid, such as h3:8; by default squares of the map.",
+            "grid, such as h3:8; by default squares of equal size.",
         ),
     ] = None,
     zone_id: ZoneIdOption = None,
@@ -161,8 +162,8 @@ def profile(
     estimates: Annotated[
         Path | None,
         typer.Option(
-            help="File of estimates from a plan with the question `trips`; the page then also shows "
-            "the number of trips per person."
+            help="File of estimates from a plan that asks how many trips a person made (the question "
+            "`trips`); the page then also shows the number of trips per person."
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "How people move here",
@@ -237,8 +238,8 @@ def statement(
 ) -> None:
     """Write the documents that accompany a release.
 
-    The documents are a citation, metadata in the Croissant format, the privacy hazards of NIST SP 800-226, and an entry
-    for the public registry of differential-privacy deployments.
+    The documents are a citation, metadata in the Croissant format, answers to the list of privacy hazards in NIST SP
+    800-226, and an entry for the public registry of differential-privacy deployments.
     """
     from ldptrace.products.sample import open_promise
     from ldptrace.products.statement import Operator, write_statement

@@ -28,7 +28,7 @@ BoundsOption = Annotated[
     str | None,
     typer.Option(
         metavar="X0,Y0,X1,Y1",
-        help="Public rectangle of the map: smallest x and y, then largest x and y.",
+        help="Public rectangle of the area: smallest x and y, then largest x and y.",
     ),
 ]
 FormatOption = Annotated[

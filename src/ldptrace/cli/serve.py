@@ -79,8 +79,8 @@ def serve(
         str | None,
         typer.Option(
             metavar="START,RATE[,SINCE]",
-            help="For trials: use a clock that is RATE times as fast as real time, and that shows "
-            "START at the Unix time SINCE (by default now).",
+            help="For trials: use a clock that shows START now and runs RATE times as fast as real time. With "
+            "SINCE (Unix seconds), the clock shows START at that moment instead.",
         ),
     ] = None,
 ) -> None:

@@ -68,8 +68,8 @@ def stream(
         str,
         typer.Option(
             metavar="auto|forever|DURATION",
-            help="Age at which a report counts half, such as 2h; auto: the age that predicts the next "
-            "step best; forever: all reports count fully.",
+            help="Half-life: the age at which a report has half the weight of a new report, such as 2h; auto: "
+            "the half-life with which older reports best predict newer ones; forever: equal weights.",
         ),
     ] = "auto",
     presence: Annotated[
@@ -91,8 +91,8 @@ def stream(
         str,
         typer.Option(
             autocompletion=method_names,
-            help="Name of the method: single-report, or a method of an installed package, such as "
-            "retrasyn, lpd or lpa.",
+            help="Method that makes the synthetic trips (see the page Methods): single-report, retrasyn, "
+            "lpd, lpa, or a method of an installed package.",
         ),
     ] = "single-report",
     option: MethodOptions = None,

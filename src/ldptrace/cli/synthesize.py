@@ -60,8 +60,9 @@ MethodOption = Annotated[
     str,
     typer.Option(
         autocompletion=method_names,
-        help="Name of the method: single-report, paper, paper-unpadded, randsyn, combtran, noadapt, "
-        "adatrace, dpt, ngram, ngram-full, privtrace, or a method of an installed package.",
+        help="Method that makes the synthetic trips (see the page Methods): single-report, paper, "
+        "paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, privtrace, or a "
+        "method of an installed package.",
     ),
 ]
 GridOption = Annotated[
@@ -78,7 +79,9 @@ BoundsFromDataOption = Annotated[
 CountOption = Annotated[
     int | None,
     typer.Option(
-        min=0, help="Number of synthetic trips; by default the estimated number of devices with a trip."
+        min=0,
+        help="Number of synthetic trips; by default the number of devices with a trip inside the "
+        "bounds, estimated from the reports.",
     ),
 ]
 MethodOptions = Annotated[

@@ -38,7 +38,8 @@ StartOption = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Start of the first time window; by default 1970-01-05T00:00Z, a Monday.",
+        help="Time from which time windows are counted; by default 1970-01-05T00:00Z, so that weeks "
+        "begin on Mondays.",
     ),
 ]
 LifetimeOption = Annotated[
@@ -52,7 +53,9 @@ LifetimeOption = Annotated[
 QuestionsOption = Annotated[
     str | None,
     typer.Option(
-        metavar="A,B,C", help="Ask only these questions, separated by commas, such as visits,length."
+        metavar="A,B,C",
+        help="Ask only these questions, separated by commas: some of length, start, end, terminals, "
+        "visits, moves, links, turns, departure, pace, tides, trips.",
     ),
 ]
 
@@ -98,16 +101,17 @@ AtOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TIME",
-        help="Time of a tally, such as 2027-03-01; give --at once for each file of a tally, in the "
-        "order of the files.",
+        help="Time at which the collection of a tally ended, such as 2027-03-01; give --at once for each "
+        "tally, in the order of the files.",
     ),
 ]
 RememberOption = Annotated[
     str,
     typer.Option(
         metavar="auto|forever|DURATION",
-        help="With --at, age at which a report counts half, such as 30d; auto: the age that predicts "
-        "the next tally best; forever: all reports count fully.",
+        help="With --at, half-life: the age at which a report has half the weight of a new report, such "
+        "as 30d; auto: the half-life with which older tallies best predict newer ones; forever: equal "
+        "weights.",
     ),
 ]
 

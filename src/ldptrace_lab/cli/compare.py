@@ -73,8 +73,8 @@ def compare(
         typer.Option(
             "--roads",
             metavar="NETWORK",
-            help="Public road network, for methods with a map (such as single-report+map) and for the "
-            "table rows map-alone and plain-routing.",
+            help="Public road network, for methods with a map, such as single-report+map. The tables then also "
+            "have the rows map-alone and plain-routing.",
         ),
     ] = None,
     tick: Annotated[
@@ -107,9 +107,11 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
     page.
 
-    For comparison, the tables also have a row for a random sample of the real trips. With --roads the tables also have
-    rows for trips that are drawn from the public map without any report, and for the quickest routes between the first
-    and last points of real trips. If you start an interrupted comparison again, it continues where it stopped.
+    For comparison, the tables have further rows. The row fresh-sample is a random sample of the real trips. With
+    --roads, map-alone are trips from the public map without any report, and plain-routing are the quickest routes
+    between the first and last points of real trips.
+
+    If you start an interrupted comparison again, it continues where it stopped.
     """
     from ldptrace_lab.compare.contestants import contestants
     from ldptrace_lab.compare.runs import Question

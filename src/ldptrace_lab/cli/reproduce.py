@@ -40,8 +40,8 @@ def reproduce(
     name: Annotated[
         Name,
         typer.Argument(
-            help="Experiment of the LDPTrace paper to repeat; all repeats every experiment and writes "
-            "one page."
+            help="Experiment of the LDPTrace paper to repeat (see the page The paper's experiments); all repeats "
+            "every experiment and writes one page."
         ),
     ],
     data: Annotated[
@@ -88,8 +88,8 @@ def reproduce(
         typer.Option(
             "--grid",
             metavar="N",
-            help="Number of cells per side of the grid, except in experiments that vary the grid; by "
-            "default 6, as in the LDPTrace paper.",
+            help="Number of cells per side of the grid, except in experiments that vary the grid; by default as "
+            "in the LDPTrace paper: 8 for Hangzhou, 6 for other data.",
         ),
     ] = None,
     places: Annotated[
@@ -105,7 +105,7 @@ def reproduce(
         typer.Option(
             "--beside",
             help="Data set of the LDPTrace paper whose published values are shown beside the values of "
-            "--data; by default the data set that the file is named after.",
+            "--data; by default the data set whose name is in the name of the file, as in porto.csv.",
         ),
     ] = None,
     bounds: BoundsOption = None,
