@@ -252,16 +252,17 @@ def synthesize(
     - `real`: trajectories, a data frame, an Arrow table or the name of a file.
     - `epsilon`: the privacy budget of each user; smaller is more private.
     - `unit`: what epsilon protects: "user" for each user with all trips, "trip" for each single trip.
-    - `bounds`: the rectangle (x0, y0, x1, y1) of the map, from public knowledge.
+    - `bounds`: the rectangle (x0, y0, x1, y1) in which trips count, from public knowledge.
     - `bounds_from_data`: whether to take the bounds from `real`, which reveals the outermost real points.
-    - `outside`: "cut" cuts trips at the bounds, "clamp" moves points outside the bounds to the border, and "drop" omits
-      trips that leave the bounds, so that the number of reports depends on the trips.
+    - `outside`: "cut" cuts trips at the bounds, and "clamp" moves points outside the bounds to the border. "drop" omits
+      trips that leave the bounds, which is less private: a missing report reveals such a trip.
     - `crs`: the coordinate system, such as "EPSG:4326".
 
     Arguments about the model and the synthetic trips:
 
     - `method`, `options`: the name of the method, and further options of the method by name.
-    - `grid`: the number of cells per side; "auto" chooses the number from public facts.
+    - `grid`: the number of cells per side; "auto" chooses the number from epsilon, the number of users, and whether
+      there is a street map.
     - `pilot`: the fraction of users who are asked first how far they travel, to choose the grid.
     - `count`: the number of synthetic trips; by default the estimated number of devices with a trip.
     - `area`: public polygons, or their file; synthetic trips stay inside the polygons.
@@ -284,10 +285,9 @@ def synthesize(
     Arguments about random numbers:
 
     - `simulation`: "counts" draws the counts of all reports directly, which is fast; "devices" draws each report.
-    - `seed`: a number that makes an experiment repeatable. Never publish a result that was made with a seed, because
-      anyone who guesses the seed can test guesses about a user.
-    - `sample_seed`: a number that makes only the drawing of trips from the fitted model repeatable; this seed may be
-      published.
+    - `seed`: makes an experiment repeatable. Never publish a result that was made with a seed, because anyone who
+      guesses the seed can undo the noise.
+    - `sample_seed`: makes only the drawing of trips from the fitted model repeatable; this seed may be published.
     """
     given = dict(locals())
     done = run(given.pop("real"), Settings.of(**given))

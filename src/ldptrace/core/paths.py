@@ -110,7 +110,7 @@ class CellPaths:
         return CellPaths(np.concatenate([part.cells for part in parts]), offsets, parts[0].grid)
 
     def coarser(self, blocks: int) -> CellPaths:
-        """Return the paths on a coarser grid, in which each cell is a block of `blocks` x `blocks` cells.
+        """Return the paths on a coarser grid. Each new cell covers `blocks` x `blocks` old cells.
 
         >>> CellPaths.from_lists([[0, 1, 5, 10]], Grid((0, 0, 4, 4), 4)).coarser(2).cells.tolist()
         [0, 3]

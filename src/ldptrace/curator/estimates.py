@@ -41,7 +41,8 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """The estimates of a collection: for each question, the estimated share of users for each item.
+    """The estimates of a collection: for each question, the estimated share of users for each item (possible
+    value, such as a cell).
 
     `estimates["visits"]` gives the estimates of one question, and `estimates.plan` the plan.
     """

@@ -65,7 +65,7 @@ class Receiver:
     """A receiver counts each report of a round once, and stores only the ids of counted reports.
 
     - `ids`: the ids of reports that were counted before, and are not counted again.
-    - `window`: the number of the time window of a standing plan whose reports are counted; None means all windows.
+    - `window`: if the plan is answered once in every time window, the number of the window to count; None means all.
 
     >>> from ldptrace.device import Reporter
     >>> from ldptrace.protocol.grid import Grid
@@ -95,8 +95,8 @@ class Receiver:
     def receive(self, batch: bytes | memoryview | Bytes) -> Codes:
         """Count a batch of reports.
 
-        The result has one number per report: 0 if the report was counted, otherwise the number of an error (a *problem*
-        in section 11 of the protocol).
+        The result has one number per report: 0 if the report was counted, otherwise an error number from the list
+        in section 11 of the protocol.
         """
         data = np.frombuffer(batch, dtype=np.uint8)
         size = report_bytes(self.plan.rounds[self.round])

@@ -31,12 +31,14 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The counts of one round: for each question, how many reports name each item, and how many users answered.
+    """The counts of one round of a plan.
 
-    - `counts`: the number of reports that name each item, for each question.
-    - `reports`, `users`: for each question, the number of reports and the number of users. If an answer has several
-      separately randomised parts (slots), each part counts as a report.
-    - `window`: the number of the time window of a standing plan; None means all windows.
+    - `counts`: for each question, how many reports contain each item (possible value, such as a cell).
+    - `users`: for each question, the number of users who answered.
+    - `reports`: for each question, the number of reports. If an answer has several parts, each with its own noise, each
+      part counts as a report.
+    - `window`: the number of the time window, if the plan is answered once in every time window; None means all
+      windows.
     """
 
     plan_id: str

@@ -22,10 +22,13 @@ HOUR = 3600
 class Reporter:
     """A reporter makes the reports with which a device answers a plan.
 
-    With a `ledger`, the device answers each round once (in a standing plan, each time window), and stops at the
-    person's limit of epsilon. Until a report is marked as sent, every call returns the same bytes. Use a reporter
-    without a ledger for measurements only, because each call then draws a new report. The argument `unpadded` accepts a
-    plan in which the size of a report depends on the trip; such a plan is not private, and is for measurements only.
+    A `ledger` is a file that records all answers and their epsilon. With a ledger, the device answers each round once,
+    or each time window of a standing plan once, and stops at the person's limit of epsilon. Until a report is marked
+    as sent, every call returns the same bytes.
+
+    Use a reporter without a ledger for measurements only, because each call then draws a new report. With
+    `unpadded=True`, a reporter also accepts a plan in which the size of a report depends on the trip. Such a plan is
+    not private, and is for measurements only.
     """
 
     def __init__(self, plan: Plan, ledger: Ledger | None = None, *, unpadded: bool = False) -> None:
@@ -69,12 +72,12 @@ class Reporter:
         return fresh() if self.ledger is None else self.ledger.answer(self.plan, number, fresh)
 
     def accept(self, now: float | None = None) -> Acceptance:
-        """Begin to take part in a standing plan at the time `now` (Unix time), and draw at random when the time windows
-        of this device end."""
+        """Begin to take part in a standing plan at the time `now` (Unix time). The device chooses at random at which
+        time of the day or week its time windows end."""
         return self._needed_ledger.accept(self.plan, time.time() if now is None else now)
 
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
-        """Make the report for the newest time window of a standing plan that is over, as bytes to send.
+        """Make the report for the last finished time window of a standing plan, as bytes to send.
 
         The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the window,
         the report is a null answer, which looks like any other report. The first call for a plan only accepts the plan,

@@ -80,15 +80,18 @@ def evaluate(
     The result is a scorecard. Do not publish a scorecard, because it is computed from real trips without noise.
 
     - `real`, `synthetic`: anything that `ldptrace.read` accepts.
-    - `names`: the names of the synthetic sets; sets with the same name are runs of one method.
-    - `grid`: the number of cells per side, or a grid.
-    - `bounds`: the rectangle of the map; by default the smallest rectangle around the real points.
-    - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`.
+    - `names`: the names of the synthetic sets. Sets with the same name count as repeated runs of one method, and the
+      scorecard shows their means.
+    - `grid`: the number of cells per side (by default 6), or a grid.
+    - `bounds`: the rectangle to compare; by default the smallest rectangle around the real points.
+    - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`; by default "cut".
     - `roads`: a road network or its file, for metrics on streets and a comparison with the map alone.
     - `timezone`: the local time zone of sets that do not state a time zone.
-    - `seed`, `repeat`: the seed of random queries and random samples of the real trips, and how often they are drawn.
-    - `tick`: a length of time in seconds; if given, the sets are also compared as streams, one tick after the other.
-    - `from_tick`: the number of the first time step (tick) to compare, from 0.
+    - `seed`: makes the random squares and random samples of the comparison repeatable.
+    - `repeat`: how often the squares and samples are drawn (by default 3 times).
+    - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.
+    - `from_tick`: the first time step to compare; the data begin with step 0.
+    - `stages`: an object that shows progress and measures the time of each stage.
     - `attacks`: whether to run the attacks of the LDPTrace paper: re-identification of users, and search for outliers.
     - `samples`: whether the HTML page shows some real trips.
     - `privacy`: the privacy promise of each synthetic set (epsilon and what it protects); by default the promise that

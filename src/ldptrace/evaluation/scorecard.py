@@ -76,8 +76,8 @@ class Scorecard:
 
     @cached_property
     def measured(self) -> dict[str, Metric]:
-        """The metrics of the scorecard, by name: the nine metrics of the LDPTrace paper, and others that have a
-        value."""
+        """The metrics of the scorecard, by name: the nine metrics of the LDPTrace paper, and all other metrics that
+        could be computed for these sets."""
         return {
             name: metric
             for name, metric in ALL_METRICS.items()
@@ -86,7 +86,8 @@ class Scorecard:
         }
 
     def best(self, name: str) -> set[int]:
-        """Return the indices of the sets with the best value of a metric, or an empty set if there is only one set."""
+        """Return the indices of the synthetic sets with the best value of a metric; nothing if there is only one
+        synthetic set."""
         entries = [item["metrics"] | item["corrected"] for item in self._fair["sets"]]
         marked = pages.best([entry[name] for entry in entries])
         return {number for number, is_best in enumerate(marked) if is_best}
@@ -187,7 +188,8 @@ class Scorecard:
         return _written(pages.page(self.document()), path)
 
     def table(self, *, corrected: bool = False) -> Table:
-        """Return the metrics as a table for the terminal, with a star at the best value of each metric."""
+        """Return the metrics as a table for the terminal, with a star at the best value of each metric. With
+        `corrected=True`, the table also has the corrected variants of the paper's metrics."""
         table = Table(title=None, box=None, pad_edge=False)
         table.add_column("metric")
         table.add_column("goal", justify="center")

@@ -55,8 +55,9 @@ def read(
     - `timezone`: the time zone of times that do not state a zone.
     - `split_gap`: cut a trajectory between two points that are more than this many seconds apart.
     - `min_points`: omit trajectories with fewer points than this.
-    - `bounds`, `outside`: a rectangle (x0, y0, x1, y1), and what happens to trips that leave it: they are cut at the
-      border ("cut") or omitted ("drop"), or their outer points are moved to the border ("clamp").
+    - `bounds`: a rectangle (x0, y0, x1, y1).
+    - `outside`: what happens to trips that leave the bounds. "cut" (the default) cuts them at the border, "drop" omits
+      them, and "clamp" moves their outer points to the border.
 
     Points without valid coordinates are omitted. A trajectory without points is kept, as a device without a trip. The
     function `ldptrace.io.read_with_account` also returns how many points and trajectories were omitted, and why.

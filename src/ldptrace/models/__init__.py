@@ -39,15 +39,17 @@ def fit_model(
     streets: StreetOptions | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> MobilityModel:
-    """Fit a mobility model to estimates.
+    """Fit a mobility model to the estimates of a collection.
 
-    The result is a `RouteModel` if `public` is given, otherwise a `PathModel`. Estimates of the mechanism of the
-    LDPTrace paper give a `MarkovModel`. If the plan asks about time, the synthetic trips have times.
+    The result is a `RouteModel` (trips on streets) if `public` is given, otherwise a `PathModel` (trips on the grid).
+    Estimates of the mechanism of the LDPTrace paper give a `MarkovModel`. If devices were asked about time, the
+    synthetic trips have times.
 
-    - `area`: a public area, in which trips that do not follow streets stay.
+    - `area`: a public area; trips that do not follow streets stay inside it.
     - `public`: a public road network or public routes, which the trips follow.
     - `rng`: the source of random numbers that draws routes; by default every call draws the same routes.
-    - `streets`: how many routes are drawn from the map, and whether trips may leave the streets.
+    - `streets`: how many routes are drawn from the street map, and whether trips may leave the streets; an object of
+      the class `ldptrace.models.routes.options.StreetOptions`.
     - `progress`: a function that is called with the finished fraction of the fit.
 
     Every model has the methods `sample(count, rng)`, `explain()` and `save(path)`.

@@ -28,8 +28,9 @@ class MarkovModel(LatticeModel):
     """The Markov chain of the LDPTrace paper: weights of first cells, moves and last cells, and a distribution of
     lengths.
 
-    The parameters `alpha` and `beta` make longer paths more likely to end (equation 14 of the paper). If `capped` is
-    true, the model computes equation 14 as the published code of the paper does.
+    The parameters `alpha` and `beta` make longer paths more likely to end: after k cells, the weight of the end is
+    multiplied by alpha + beta k (equation 14 of the paper). If `capped` is true, the factor is
+    min(1, alpha + beta (k - 1)), as in the published code of the paper.
     """
 
     grid: Grid
@@ -54,8 +55,8 @@ class MarkovModel(LatticeModel):
     ) -> MarkovModel:
         """Compute the model from the estimates of the paper's questions (equation 12). Negative estimates become 0.
 
-        The variant RandSyn does not ask for first and last cells. For RandSyn, paths begin in a random cell and end
-        when they have the drawn length.
+        The method `randsyn`, a variant of the paper's mechanism, does not ask for first and last cells. With `randsyn`,
+        paths begin in a random cell and end when they have the drawn length.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         grid = estimates.plan.grid

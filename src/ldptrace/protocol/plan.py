@@ -91,12 +91,13 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 class Plan(Record):
     """The plan of a collection: the grid, epsilon, and one or more rounds of questions.
 
+    All devices answer a round at about the same time; most plans have one round.
+
     - `crs`: the coordinate system of the bounds; None means plane coordinates (x, y).
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: the time windows of a standing plan and its lifetime, which is the most epsilon that all answers of a
-      device may cost; None for other plans.
-    - `extends`: if the last round was added after the earlier rounds were counted, the id of the plan without the last
-      round.
+    - `standing`: for a standing plan, which devices answer again in every time window: the windows, and the most
+      epsilon that all answers of a device may cost. None for other plans.
+    - `extends`: the id of the earlier plan, if this plan was made by adding a round to it; otherwise None.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
     >>> plan.is_private, len(plan.rounds), plan == Plan.from_json(plan.to_json())
@@ -213,8 +214,8 @@ class Plan(Record):
         """Make a plan with one report per user: each user answers one question with the whole epsilon.
 
         - `questions`, `shares`: the names of the questions, and the share of users for each question.
-        - `most_moves`: the largest number of cells or moves in a true answer; if a trip has more, the device draws some
-          at random.
+        - `most_moves`: the largest number of cells, or of moves between cells, in an answer before noise is added. From
+          a longer trip, the device draws this many at random.
         - `cap`: the largest length of a trip in cells; longer trips count as this long.
         - `for_map`: whether to use the shares of users that suit a model with a street map.
         - `time`: whether some users are asked about departure time and speed.
@@ -244,18 +245,22 @@ class Plan(Record):
     def paper(
         grid: Grid, epsilon: float | str | Fraction, *, method: str = "paper", crs: str | None = None
     ) -> Plan:
-        """Make the first round of the mechanism of the LDPTrace paper: all users report lengths with a tenth of
-        epsilon."""
+        """Make a plan with the first round of the LDPTrace paper: all users report the length of their trip in cells,
+        with a tenth of epsilon.
+
+        The argument `method` is "paper" or the name of a variant, such as "randsyn".
+        """
         budget = epsilon_fraction(epsilon)
         question = Length(grid.n, grid.cells)
         ask = Ask(question, OUE(question.domain, 1, ratio_at_most(budget / 10)))
         return Plan(method, grid, budget, (Round((ask,), "everyone"),), crs=crs)
 
     def paper_second_round(self, quantile: int) -> Plan:
-        """Add the second round of the LDPTrace paper, which asks about moves with the remaining epsilon.
+        """Return the plan with the second round of the LDPTrace paper, which asks about moves with the remaining
+        epsilon.
 
-        The argument `quantile` is a number of cells, estimated from the first round; longer trips are cut to this
-        length.
+        The argument `quantile` is a length in cells, which most trips (in the paper 90 %) do not exceed by the
+        estimates of the first round. Longer trips are cut to this length.
         """
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)
@@ -300,7 +305,7 @@ class Plan(Record):
 
     @staticmethod
     def from_json(text: str | bytes) -> Plan:
-        """Read and check the JSON of a plan. A plan that breaks a rule raises `PlanRefused` with the problem."""
+        """Read and check the JSON of a plan. A plan that breaks a rule raises the error `PlanRefused`."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         if len(data) > MAX_DOCUMENT:
             raise PlanRefused(

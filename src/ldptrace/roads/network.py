@@ -41,7 +41,7 @@ class RoadNetwork:
       `shape_offsets[e]` to `shape_offsets[e + 1] - 1` for edge `e`; None if all edges are straight.
     - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
       file.
-    - `account`: the numbers of nodes and edges that were omitted when the network was read.
+    - `account`: what was omitted and what was assumed when the network was read.
 
     >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1, 1], target=[1, 0, 2])
     >>> corner.nodes, corner.edges, corner.length.tolist(), corner.seconds
@@ -370,7 +370,8 @@ class RoadNetwork:
         )
 
     def to_crs(self, crs: str) -> RoadNetwork:
-        """Return the network in another coordinate system, with the same lengths. Needs the extra `geo`."""
+        """Return the network in another coordinate system, with the same lengths. Run `pip install 'ldptrace[geo]'`
+        first."""
         if self.crs is None:
             raise InputError(f"{self.name}: its coordinate system is not known, so it cannot be changed")
         x, y = transform(self.x, self.y, self.crs, crs)

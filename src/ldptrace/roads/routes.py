@@ -150,7 +150,7 @@ class Routes:
         return Routes(self.roads, edges, offsets, begin, end, weights / weights.sum())
 
     def lines(self) -> Trajectories:
-        """Return the lines of the edges that the routes use, each as one trajectory."""
+        """Return the line of each edge that the routes use, as one trajectory per edge."""
         return Trajectories(*self.roads.lines(np.unique(self.edges)), crs=self.roads.crs)
 
     def on_used_roads(self) -> Routes:

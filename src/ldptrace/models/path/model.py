@@ -48,7 +48,7 @@ AREA = ("x", "y", "offsets", "polygon")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathModel(LatticeModel):
-    """The model without a map: a probability for each cell path.
+    """The model without a street map: a probability for each cell path.
 
     The probability of a path depends on its first cell (`start`), its last cell (`end`), its moves (`move`), its
     turns (`turn`) and its number of cells (`length`). Among all distributions with the same expected starts, ends,
@@ -78,7 +78,8 @@ class PathModel(LatticeModel):
 
     @classmethod
     def fit(cls, estimates: Estimates, area: Area | None = None) -> PathModel:
-        """Fit the model to all answers at once. An answer with a larger standard error counts less.
+        """Fit the model to the estimates of all questions at once. An estimate with a larger standard error counts
+        less.
 
         With the argument `area`, synthetic trips stay in this public area. A question that the model does not use
         raises an error.
@@ -136,8 +137,8 @@ class PathModel(LatticeModel):
         return trips, path_ratios(paths, self.length, self.draws, linear=linear)
 
     def explain(self) -> str:
-        """Return a text that says how well the model fits the answers, in standard errors, and how much its parameters
-        vary."""
+        """Return a text that says how well the model fits the estimates, in standard errors, and how far its
+        parameters may vary (the fitted standard deviation of each component)."""
         lines = [*match_table(self.matches), *self.share_lines]
         if self.scales:
             lines += ["What the potentials are made of (standard deviation of each component, in log units)"]

@@ -59,11 +59,13 @@ class RouteModel(MobilityModel):
     """The model with a street map: public routes, each drawn with a weight that is fitted to the reports.
 
     The weight of a route depends on its first and last cell, its moves, its turns and its length in cells, as in the
-    path model, and on the assumed distance between two GPS fixes (stride). Every trip on streets is a public route, so
-    the model cannot memorise a person's trip.
+    path model. Devices with few GPS fixes miss cells, so each route also has an assumed distance between two fixes
+    (stride). Every trip on streets is a public route, so the model cannot memorise a person's trip.
 
-    A path model draws the trips that do not follow streets. `elsewhere` is the share of trips through cells without
-    streets, and `off_streets` is the share of the other trips that leave the streets.
+    A path model draws the trips that do not follow streets:
+
+    - `elsewhere`: the share of trips through cells without streets.
+    - `off_streets`: of all other trips, the share that leaves the streets.
     """
 
     grid: Grid
@@ -101,12 +103,12 @@ class RouteModel(MobilityModel):
         streets: StreetOptions | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RouteModel:
-        """Fit the model to all answers at once.
+        """Fit the model to the estimates of all questions at once.
 
         - `public`: a road network, from which routes are drawn, or routes that are used as they are.
-        - `rng`: draws the routes. The routes are public.
+        - `rng`: draws the routes; its seed need not be secret, because routes are public.
         - `area`: a public area; trips that do not follow streets stay in the area.
-        - `streets`: the number of routes, and whether trips may leave the streets.
+        - `streets`: the number of routes, and whether trips may leave the streets, as for `fit_model`.
         - `progress`: a function that is called with the finished fraction of the fit.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
@@ -164,9 +166,9 @@ class RouteModel(MobilityModel):
 
     @staticmethod
     def of_map(public: RoadNetwork | Routes, grid: Grid, rng: np.random.Generator) -> RouteModel:
-        """Make the model of the map alone: public routes with public weights, without any report.
+        """Make a model from the street map alone: public routes with public weights, without any report.
 
-        A comparison with the map alone shows what the reports add.
+        A comparison with this model shows what the reports add.
         """
         routes = (
             Library().draw(within(public, grid, None), rng) if isinstance(public, RoadNetwork) else public
@@ -290,7 +292,8 @@ class RouteModel(MobilityModel):
         return free
 
     def explain(self) -> str:
-        """Describe in words how many routes matter, how well streets explain the answers, and what the fit learned."""
+        """Return a text that says how many routes the model uses, how well it fits the estimates, and how far its
+        parameters may vary."""
         roads = self.routes.roads
         common = np.bincount(self.strides.kind, self.routes.weights, len(self.strides.apart))
         unit = "s" if self.strides.timed else "units"
