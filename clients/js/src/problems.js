@@ -17,7 +17,7 @@ const LIST = [
   [24, "plan-changed", 409, "The plan is not the one whose id the device was given."],
   [25, "plan-not-private", 403, "The plan lets the number or size of messages reveal something about the trajectory."],
   [26, "plan-no-such-round", 404, "The plan does not have this round."],
-  [27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the device's own limit."],
+  [27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the person's limit of epsilon."],
   [28, "plan-answered", 409, "The device has already answered this round of the plan."],
   [29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."],
   [30, "plan-forked", 409, "The device has answered another plan with the same first plan, which this plan does not continue."],

@@ -45,7 +45,11 @@ class Problem(Numbered):
         "The plan lets the number or size of messages reveal something about the trajectory.",
     )
     PLAN_NO_SUCH_ROUND = 26, 404, "The plan does not have this round."
-    PLAN_OVER_LIMIT = 27, 403, "The epsilon of the plan exceeds what is left of the device's own limit."
+    PLAN_OVER_LIMIT = (
+        27,
+        403,
+        "The epsilon of the plan exceeds what is left of the person's limit of epsilon.",
+    )
     PLAN_ANSWERED = 28, 409, "The device has already answered this round of the plan."
     PLAN_OTHER_COORDINATES = 29, 409, "The bounds of the plan are in other coordinates than the trajectory."
 

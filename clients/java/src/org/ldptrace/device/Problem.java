@@ -18,7 +18,7 @@ public enum Problem {
     PLAN_CHANGED(24, "plan-changed", 409, "The plan is not the one whose id the device was given."),
     PLAN_NOT_PRIVATE(25, "plan-not-private", 403, "The plan lets the number or size of messages reveal something about the trajectory."),
     PLAN_NO_SUCH_ROUND(26, "plan-no-such-round", 404, "The plan does not have this round."),
-    PLAN_OVER_LIMIT(27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the device's own limit."),
+    PLAN_OVER_LIMIT(27, "plan-over-limit", 403, "The epsilon of the plan exceeds what is left of the person's limit of epsilon."),
     PLAN_ANSWERED(28, "plan-answered", 409, "The device has already answered this round of the plan."),
     PLAN_OTHER_COORDINATES(29, "plan-other-coordinates", 409, "The bounds of the plan are in other coordinates than the trajectory."),
     PLAN_FORKED(30, "plan-forked", 409, "The device has answered another plan with the same first plan, which this plan does not continue."),
