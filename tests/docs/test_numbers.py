@@ -27,7 +27,7 @@ def tables(page: str) -> list[Table]:
             name, *values = (cell.strip() for cell in line.strip("|").split("|"))
             named = re.match(r"\*\*(.*?)\*\* (.*)", name)
             if named:
-                data, name = named.groups()
+                data, name = named[1].rstrip(":"), named[2]
             name = f"{data}: {name}" if data else name.strip("*")
             bare = (re.sub(r" ?±.*", "", value).strip("*") for value in values)
             table[name] = dict(zip(columns[1:], bare, strict=True))
@@ -49,47 +49,51 @@ def agree(one: str, other: str) -> bool:
 STREETS, NOTES = "docs/explanation/streets.md", "docs/lab/streets.md"
 OWN_DATA = "docs/start/own-data.md"
 SAME = [
-    (("README.md", ours), (STREETS, f"Oldenburg, 300,000: {theirs}"))
+    (("README.md", ours), (STREETS, f"Oldenburg, 300,000 users: {theirs}"))
     for ours, theirs in (
-        ("ldptrace, with the street map", "with the map"),
-        ("the street map alone, no reports", "the map alone"),
-        ("ldptrace, no map", "no map"),
+        ("ldptrace with the street map", "with the map"),
+        ("the street map alone, without reports", "the map alone"),
+        ("ldptrace without a map", "without a map"),
     )
 ]
 SAME += [
-    ((OWN_DATA, ours), (STREETS, f"city 77, 150,000: {theirs}"))
+    ((OWN_DATA, ours), (STREETS, f"city 77, 150,000 users: {theirs}"))
     for ours, theirs in (
-        ("150,000 trips, no map", "no map"),
+        ("150,000 trips, no map", "without a map"),
         ("150,000 trips, with the street map", "with the map"),
         ("the street map alone, no reports", "the map alone"),
     )
 ]
 SAME += [
-    ((STREETS, f"{data}: {ours}"), (NOTES, f"{data}: {theirs}"))
+    ((STREETS, f"{data} users: {ours}"), (NOTES, f"{data} users: {theirs}"))
     for data in ("Oldenburg, 300,000", "city 77, 150,000", "city 93, 150,000")
     for ours, theirs in (
-        ("no map", "without"),
+        ("without a map", "without a map"),
         ("with the map", "with the map"),
         ("the map alone", "the map alone"),
     )
 ]
 SAME += [
     (
-        ("README.md", "the mechanism of the LDPTrace paper, made private"),
+        ("README.md", "the mechanism of the LDPTrace paper, corrected to be private"),
         ("docs/how-to/reproduce.md", "LDPTrace, padded"),
     ),
     (
-        ("README.md", "Table 3 of the LDPTrace paper (500,000 users)"),
+        ("README.md", "printed in Table 3 of the LDPTrace paper (500,000 users)"),
         ("docs/how-to/reproduce.md", "LDPTrace, published"),
     ),
     (
-        ("README.md", "Table 3 of the LDPTrace paper (500,000 users)"),
+        ("README.md", "printed in Table 3 of the LDPTrace paper (500,000 users)"),
         ("docs/explanation/published-numbers.md", "Table 3 of the paper"),
     ),
 ]
 SAME += [
-    (("docs/how-to/stream.md", name), ("docs/lab/streams.md", name))
-    for name in ("hidden, cells, from tick 250", "hidden, with the map", "the map alone")
+    (("docs/how-to/stream.md", ours), ("docs/lab/streams.md", theirs))
+    for ours, theirs in (
+        ("`hidden`, no map, from tick 250", "hidden, cells, from tick 250"),
+        ("`hidden`, with the map", "hidden, with the map"),
+        ("the map alone, no reports", "the map alone"),
+    )
 ]
 
 
@@ -106,11 +110,11 @@ def test_a_row_has_the_same_values_wherever_it_stands(ours: tuple[str, str], the
 def test_the_trip_errors_of_the_front_page_are_those_of_the_explanation(city: str) -> None:
     shown = row("README.md", f"generated {city}")
     for name, kind in (
-        ("the map alone", "the map alone"),
-        ("reports alone", "no map"),
-        ("map and reports", "with the map"),
+        ("with the street map", "with the map"),
+        ("the street map alone", "the map alone"),
+        ("without a map", "without a map"),
     ):
-        assert agree(shown[name], row(STREETS, f"{city}, 150,000: {kind}")["trip"]), name
+        assert agree(shown[name], row(STREETS, f"{city}, 150,000 users: {kind}")["trip"]), name
 
 
 def test_beliefs_follow_from_epsilon() -> None:
