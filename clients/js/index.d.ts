@@ -206,7 +206,7 @@ export class Reporter {
   accept(now?: number): Promise<Acceptance>;
   /** The bytes to send for the latest window of a standing plan that has ended. */
   reportWindow(recordings: readonly Recording[], now?: number): Promise<Uint8Array>;
-  /** Seconds to wait before sending, drawn anew and without regard to trips: up to the plan's grace, or an hour. */
+  /** Random seconds to wait before sending: up to an hour, or the time by which reports of a standing plan may be late. */
   delay(most?: number): number;
   /** Tells the ledger that the report arrived. */
   sent(round?: number, window?: number | null): Promise<void>;

@@ -62,8 +62,8 @@ export class Reporter {
   }
 
   /**
-   * Seconds to wait before sending, drawn anew for every report and without regard to trips. At most `most`: unless
-   * given, the grace of a standing plan, an hour otherwise.
+   * Seconds to wait before sending, drawn anew for every report and without regard to trips. At most `most`; by default
+   * an hour, or in a standing plan its grace: the time after the end of a time window in which reports still count.
    */
   delay(most = this.plan.standing?.grace ?? HOUR) {
     return new Source().index(most + 1);

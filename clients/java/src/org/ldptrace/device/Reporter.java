@@ -89,8 +89,8 @@ public final class Reporter {
     }
 
     /**
-     * Seconds to wait before sending, drawn anew for every report and without regard to trips: up to the grace of a standing
-     * plan, up to an hour otherwise.
+     * Seconds to wait before sending, drawn anew for every report and without regard to trips: up to an hour, or in a standing
+     * plan up to its grace, which is the time after the end of a time window in which its reports are still counted.
      */
     public int delay() {
         return delay(plan.standing == null ? HOUR : plan.standing.grace);
