@@ -206,7 +206,7 @@ export class Reporter {
   accept(now?: number): Promise<Acceptance>;
   /** The bytes to send for the latest window of a standing plan that has ended. */
   reportWindow(recordings: readonly Recording[], now?: number): Promise<Uint8Array>;
-  /** Random seconds to wait before sending: up to an hour, or the time by which reports of a standing plan may be late. */
+  /** Random seconds to wait before sending: up to an hour, or in a standing plan the time a report may take to arrive. */
   delay(most?: number): number;
   /** Tells the ledger that the report arrived. */
   sent(round?: number, window?: number | null): Promise<void>;

@@ -63,7 +63,7 @@ export class Reporter {
 
   /**
    * Seconds to wait before sending, drawn anew for every report and without regard to trips. At most `most`; by default
-   * an hour, or in a standing plan its grace: the time after the end of a time window in which reports still count.
+   * an hour, or in a standing plan its grace: how long a finished report may take to arrive.
    */
   delay(most = this.plan.standing?.grace ?? HOUR) {
     return new Source().index(most + 1);

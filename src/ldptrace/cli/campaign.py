@@ -106,8 +106,8 @@ def create(
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="In a standing campaign, how long after the end of a time window its reports are still "
-            "counted; by default 1d, or the length of the time window if that is shorter.",
+            help="In a standing campaign, how long a finished report may take to arrive; by default 1d, or "
+            "the length of the time window if that is shorter.",
         ),
     ] = None,
     roads: Annotated[

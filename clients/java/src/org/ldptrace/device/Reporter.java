@@ -90,7 +90,7 @@ public final class Reporter {
 
     /**
      * Seconds to wait before sending, drawn anew for every report and without regard to trips: up to an hour, or in a standing
-     * plan up to its grace, which is the time after the end of a time window in which its reports are still counted.
+     * plan up to its grace, which is how long a finished report may take to arrive.
      */
     public int delay() {
         return delay(plan.standing == null ? HOUR : plan.standing.grace);
