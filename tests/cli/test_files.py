@@ -50,7 +50,9 @@ def test_inspect_says_what_is_left_out_and_what_jumps(tmp_path: Path) -> None:
     path.write_text("id,x,y\n1,0,0\n1,nan,0\n1,500,500\n2,900,1\n")
     out, _ = run("inspect", path, "--bounds", "-1,-1,600,600")
     assert "omitted 1 point (not a number)" in out
-    assert "1 point of 1 trip lies outside the bounds: omitted, 1 trip wholly outside answers nothing" in out
+    assert (
+        "1 point of 1 trip lies outside the bounds: omitted, 1 trip wholly outside counts as no trip" in out
+    )
     assert "1 step longer than a quarter of the map" in out
     assert "no times" in out
 

@@ -142,13 +142,13 @@ def test_a_sentence_for_each_policy() -> None:
     said = [within(every, (1.0, 1.0, 10.0, 10.0), policy)[1].sentence for policy in POLICIES]
     assert said == [
         "3 points of 3 trips lie outside the bounds: omitted (2 single strays, 1 at 0,0), "
-        "1 trip wholly outside answers nothing",
+        "1 trip wholly outside counts as no trip",
         "3 trips leave the bounds and are omitted",
         "3 points of 3 trips moved to the border of the bounds",
     ]
     assert within(trips([1, 20]), BOX, "drop")[1].sentence == "1 trip leaves the bounds and is omitted"
     assert "the trips cut into 2 pieces" in within(trips([1, 20, 21, 2]), BOX)[1].sentence
-    assert "2 trips wholly outside answer nothing" in within(trips([20], [21], [1]), BOX)[1].sentence
+    assert "2 trips wholly outside count as no trip" in within(trips([20], [21], [1]), BOX)[1].sentence
 
 
 def test_silence_is_a_leak_whether_or_not_anybody_was_silent() -> None:

@@ -47,7 +47,7 @@ def test_lists_under_other_names_with_dates(tmp_path: Path) -> None:
     assert found.t.tolist() == [60]
     assert found.extra is not None
     assert found.extra.to_pydict() == {"trip": ["a", "b"]}
-    assert "1 trajectory without points answers nothing" in report.line()
+    assert "1 trajectory without points counts as no trip" in report.line()
 
 
 def test_one_row_per_point(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ class Crossings:
 
     >>> Crossings("cut", trips=2, points=9, strays=1, zeros=1, pieces=3, empty=1).sentence
     '9 points of 2 trips lie outside the bounds: omitted (1 single stray, 1 at 0,0), the trips cut into 3 pieces, \
-1 trip wholly outside answers nothing'
+1 trip wholly outside counts as no trip'
     """
 
     policy: Outside | None = None
@@ -72,9 +72,7 @@ class Crossings:
         if self.pieces > self.trips - self.empty:
             said += f", the trips cut into {count(self.pieces, 'piece')}"
         if self.empty:
-            said += (
-                f", {count(self.empty, 'trip')} wholly outside answer{'s' if self.empty == 1 else ''} nothing"
-            )
+            said += f", {count(self.empty, 'trip')} wholly outside count{'s' if self.empty == 1 else ''} as no trip"
         return said
 
 

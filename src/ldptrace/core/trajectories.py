@@ -50,8 +50,8 @@ class Trajectories:
     Trajectory `k` has the points from `offsets[k]` to `offsets[k + 1] - 1`.
 
     - `x`, `y`: the coordinates of each point.
-    - `t`: the time of each point in seconds: since 1970 in UTC, or since local midnight if all times are below two
-      days.
+    - `t`: the time of each point in seconds since 1970 in UTC. If all values are below 172,800 (two days), they are
+      seconds since local midnight.
     - `timezone`: the local time zone; None means UTC.
     - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
     - `ids`: the identifier of each trajectory in its data set.
@@ -63,7 +63,7 @@ class Trajectories:
     >>> len(two), two.points, two.sizes.tolist()
     (2, 3, [2, 1])
     >>> two
-    <Trajectories: 2 trajectories, 3 points, no times, coordinates not named>
+    <Trajectories: 2 trajectories, 3 points, no times, coordinate system not known>
     >>> [len(trip) for trip in two], two[1].x.tolist(), len(two[:1])
     ([2, 1], [5.0], 1)
     """
@@ -157,7 +157,7 @@ class Trajectories:
         parts.append(
             "no times" if self.t is None else "with dates" if self.has_dates else "with times of day"
         )
-        parts.append(self.crs or "coordinates not named")
+        parts.append(self.crs or "coordinate system not known")
         if self.provenance is not None:
             parts.append(f"synthetic, epsilon {self.provenance.get('epsilon', 'not said')}")
         return f"<Trajectories: {', '.join(parts)}>"

@@ -2,7 +2,7 @@
 
 The facts are the expected number of users, epsilon, and how far people travel compared with the size of the
 map. Trips are assumed to cross a negative-binomial number of cells (shape 2), which fits city traffic well
-enough to choose by. The error that decides is that of the traffic in a ninth of the map (after section 5.9):
+enough to choose by. The error that decides is that of the traffic in a ninth of the area (after section 5.9):
 
 - noise: the moves of its cells are added up, each with the standard error of its estimate;
 - shape: cells on the border of the area are cut as if their points lay evenly.
@@ -57,7 +57,7 @@ class Outlook:
 
     @property
     def error(self) -> float:
-        """Predicted relative error of the traffic in a ninth of the map."""
+        """Predicted relative error of the traffic in a ninth of the area."""
         return float(np.hypot(self.noise, self.shape))
 
 
@@ -138,7 +138,7 @@ def mostly_noise(users: int, epsilon: float | Fraction, n: int, *, trip: float =
     needed = users * (view.noise / ENOUGH) ** 2
     return (
         f"this will be mostly noise: with {users:,} user{'' if users == 1 else 's'} and epsilon "
-        f"{float(epsilon_fraction(epsilon)):g} the predicted error of the traffic in a ninth of the map is "
+        f"{float(epsilon_fraction(epsilon)):g} the predicted error of the traffic in a ninth of the area is "
         f"{view.error:,.0%}, so that the result shows what is assumed rather than what the users did; about "
         f"{float(f'{needed:.1g}'):,.0f} users would bring it to {ENOUGH:.0%}"
     )

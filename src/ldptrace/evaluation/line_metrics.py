@@ -193,7 +193,7 @@ _STREET = [
     Metric(
         f"fix_density_error_{side}", f"Fix density error, {side} × {side}", "street", "nats (JSD)",
         partial(density_divergence, lambda pair: (pair.real.fixes, pair.seen), side),
-        "the same against the real fixes, for real trips whose fixes are far apart",
+        "real points per small cell against the time of synthetic trips; for points far apart",
     )
     for side in SIDES
 ] + [
@@ -255,7 +255,7 @@ _TIME = [
 
 _RAW_POINTS = Metric(
     "query_error_raw_points", "Query error, raw points", "global", "relative error", query_error_raw_points,
-    "squares asked of the real fixes and of the time of synthetic trips, as shares", range=RELATIVE,
+    "real points in random squares, as shares, against the time of synthetic trips there", range=RELATIVE,
     corrects="query_error",
 )  # fmt: skip
 

@@ -86,7 +86,7 @@ def network_traffic(
     """A road network with its hubs and destinations, ready to draw trips.
 
     The network is two tables of nodes and edges, any file that `read_roads` reads, or a `RoadNetwork`. Trips
-    follow its lines and its one-way streets; roads of which nothing is known count as ordinary streets. Coordinates
+    follow its lines and its one-way streets; roads of which nothing is known count as residential streets. Coordinates
     come out as they went in: planar units taken as metres, or degrees (`crs` "EPSG:4326").
     """
     rng = np.random.default_rng(seed)

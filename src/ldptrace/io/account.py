@@ -173,7 +173,7 @@ class Account:
             self.mostly_lost(),
             kept,
             f"omitted {' and '.join(omitted)}" if omitted else "",
-            f"{count(self.empty, 'trajectory')} without points answer{'s' if self.empty == 1 else ''} nothing"
+            f"{count(self.empty, 'trajectory')} without points count{'s' if self.empty == 1 else ''} as no trip"
             if self.empty
             else "",
             self.crossings.sentence,

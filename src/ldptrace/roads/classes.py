@@ -90,7 +90,7 @@ def rank_speed(rank: NDArray[np.integer] | float) -> Floats:
 
 
 def class_rank(kind: str) -> int:
-    """How small a road of the class is, 0 for the largest; unknown classes count as ordinary streets.
+    """How small a road of the class is, 0 for the largest; unknown classes count as residential streets.
 
     >>> class_rank("trunk_link"), class_rank("6"), class_rank("alley")
     (0, 6, 3)

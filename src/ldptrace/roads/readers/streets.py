@@ -124,7 +124,7 @@ class Streets:
             if guessed.any():
                 notes.append(
                     f"neither speed nor class is known on {_percent(guessed.mean())} of the edges, "
-                    "they count as ordinary streets"
+                    "they count as residential streets"
                 )
         speed = np.where(np.isfinite(speed), speed, np.where(of_class, by_class, rank_speed(3)))
         return np.where(given > 0, given, np.maximum(roads.length / speed, 1e-3)), tuple(notes)
