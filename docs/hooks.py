@@ -32,6 +32,8 @@ SHARED = {
         *("--outside", "--format", "--x", "--y", "--t", "--id", "--user", "--split-gap"),
     ),
     "Options for streets and areas": ("--area", "--roads", "--routes", "--off-streets"),
+    "Options for output": ("--json", "--to", "--force"),
+    "Options for large data": ("--engine", "--memory"),
     "Options for questions": ("--time", "--week", "--centre"),
     "Options for standing plans": ("--every", "--recent", "--start", "--lifetime"),
     "Options for generated trips": ("--preset", "--minutes", "--interval", "--noise", "--picture"),
@@ -262,7 +264,7 @@ def _table(rows: list[tuple[str, str]]) -> list[str]:
     """Options as a table."""
     cells = [[part.replace("|", "\\|") for part in row] for row in rows]
     return [
-        "| argument or option | meaning |",
+        "| option | meaning |",
         "|---|---|",
         *(f"| `{names}` | {text} |" for names, text in cells),
     ]

@@ -112,7 +112,7 @@ def evaluate(
     ] = 3,
     attacks: Annotated[
         bool,
-        typer.Option("--attacks/--no-attacks", help="Whether to run the two attacks of `ldptrace attack`."),
+        typer.Option("--attacks/--no-attacks", help="Whether to run the attacks of `ldptrace attack`."),
     ] = True,
     corrected: Annotated[
         bool,

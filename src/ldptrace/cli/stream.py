@@ -68,8 +68,8 @@ def stream(
         str,
         typer.Option(
             metavar="auto|forever|DURATION",
-            help="Half-life: the age at which a report has half the weight of a new report, such as 2h; auto: "
-            "the half-life with which older reports best predict newer ones; forever: equal weights.",
+            help="Age at which a report has half the weight of a new one, such as 2h; auto: chosen so that "
+            "older reports best predict newer ones; forever: equal weights.",
         ),
     ] = "auto",
     presence: Annotated[
@@ -91,7 +91,7 @@ def stream(
         str,
         typer.Option(
             autocompletion=method_names,
-            help="Method that makes the synthetic trips (see the page Methods): single-report, retrasyn, "
+            help="Method (see the page Methods): single-report, retrasyn, "
             "lpd, lpa, or a method of an installed package.",
         ),
     ] = "single-report",

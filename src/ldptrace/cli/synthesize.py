@@ -60,7 +60,7 @@ MethodOption = Annotated[
     str,
     typer.Option(
         autocompletion=method_names,
-        help="Method that makes the synthetic trips (see the page Methods): single-report, paper, "
+        help="Method (see the page Methods): single-report, paper, "
         "paper-unpadded, randsyn, combtran, noadapt, adatrace, dpt, ngram, ngram-full, privtrace, or a "
         "method of an installed package.",
     ),

@@ -109,9 +109,8 @@ RememberOption = Annotated[
     str,
     typer.Option(
         metavar="auto|forever|DURATION",
-        help="With --at, half-life: the age at which a report has half the weight of a new report, such "
-        "as 30d; auto: the half-life with which older tallies best predict newer ones; forever: equal "
-        "weights.",
+        help="With --at, the age at which a report has half the weight of a new one, such as 30d; "
+        "auto: chosen so that older tallies best predict newer ones; forever: equal weights.",
     ),
 ]
 

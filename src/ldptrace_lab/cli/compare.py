@@ -73,8 +73,7 @@ def compare(
         typer.Option(
             "--roads",
             metavar="NETWORK",
-            help="Public road network, for methods with a map, such as single-report+map. The tables then also "
-            "have the rows map-alone and plain-routing.",
+            help="Public road network, for methods with a map, such as single-report+map.",
         ),
     ] = None,
     tick: Annotated[
@@ -107,9 +106,8 @@ def compare(
     """Compare methods at several values of epsilon; write mean and spread over the runs as CSV, Markdown, LaTeX and a
     page.
 
-    For comparison, the tables have further rows. The row fresh-sample is a random sample of the real trips. With
-    --roads, map-alone are trips from the public map without any report, and plain-routing are the quickest routes
-    between the first and last points of real trips.
+    For comparison, the row fresh-sample is a random sample of the real trips. With --roads, the row map-alone has trips
+    from the public map without any report, and plain-routing the quickest routes between the ends of real trips.
 
     If you start an interrupted comparison again, it continues where it stopped.
     """
