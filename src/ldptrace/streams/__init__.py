@@ -1,5 +1,5 @@
-"""Standing collections: a model of the present from the reports so far, and synthetic travellers drawn from the
-model."""
+"""Follow demand over time: a model of the demand at present, fitted to the reports so far, and synthetic travellers
+drawn from it."""
 
 from ldptrace.streams.now import Now
 from ldptrace.streams.run import Step, Streamed, stream

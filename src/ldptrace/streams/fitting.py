@@ -32,7 +32,7 @@ SEARCHES = (20_000.0, 200_000.0)
 
 
 class Refit(ABC):
-    """A model of space that is fitted again and again."""
+    """A model of places and moves (without times) that is fitted again after every step."""
 
     @abstractmethod
     def fit(self, estimates: Estimates, observations: Sequence[Observation]) -> MobilityModel:

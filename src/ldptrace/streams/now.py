@@ -1,5 +1,5 @@
-"""The model of the present: it takes the tallies of steps one after the other, and gives the model, changes, and
-travellers."""
+"""The newest model of a collection that goes on: it takes the counts of one time step after the other, and gives the
+model, the changes of demand, and synthetic travellers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Now:
 
     @property
     def model(self) -> MobilityModel:
-        """Return the present model, with times if the plan asks about time."""
+        """Return the newest model, with times if the plan asks about time."""
         if self._model is None:
             self._fit()
         assert self._model is not None
@@ -95,9 +95,10 @@ class Now:
     def travellers(
         self, count: int, rng: np.random.Generator, interval: float, start: float | None = None
     ) -> Trajectories:
-        """Draw trips that begin now, with a point every `interval` seconds and times since each departure. If `start`
-        is given, devices report on arrival, and nobody left before that time. Long trips are then missing from the
-        first reports, so they are drawn more often to compensate.
+        """Draw trips from the newest model, with a point every `interval` seconds and times since each departure.
+
+        If `start` is given, devices report on arrival, and nobody left before that time. Long trips are then missing
+        from the first reports, so they are drawn more often to compensate.
         """
         if count == 0:
             return Trajectories(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64), t=np.empty(0))

@@ -1,6 +1,5 @@
-"""Play a file with times in the order of its times: devices report, and synthetic travellers set out. What is published
-for a step uses only the reports before the beginning of the step.
-"""
+"""Simulate a stream from a file with times: devices report in the order of the times, and synthetic travellers depart.
+What is published for a step uses only the reports before the beginning of the step."""
 
 from __future__ import annotations
 
@@ -85,7 +84,7 @@ def stream(
     target: str | os.PathLike[str] | None = None,
     to: str | None = None,
 ) -> Streamed:
-    """Play trips in the order of their times, and draw synthetic trips step by step. Each answer costs epsilon.
+    """Replay trips in the order of their times, and draw synthetic trips step by step. Each answer costs epsilon.
 
     `public` is an area, a street map, or public routes. `live` is called with the positions at each tick as a JSON
     line. With a `target`, trips are written to this file step by step, in the format `to`, and need not fit into
@@ -142,7 +141,7 @@ class _Cast:
 
 
 class _Play:
-    """The simulation: devices with the input trips, and the present model with its travellers."""
+    """The simulation: devices with the input trips, and the newest model with its travellers."""
 
     def __init__(self, cast: _Cast, grid: Grid, epsilon: float, settings: Settings, public: Public) -> None:
         trips = cast.trips

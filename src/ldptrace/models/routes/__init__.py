@@ -1,1 +1,2 @@
-"""The route model: public ways through the streets, weighted by randomised reports (`docs/explanation/streets.md`)."""
+"""The route model: public routes along the streets, with weights fitted to randomised reports
+(`docs/explanation/streets.md`)."""

@@ -1,7 +1,8 @@
-"""What the device of a given path would answer: for every question a table of paths by items.
+"""The answers of devices with given cell paths: for every question a table with a row for each path and a column for
+each item.
 
-An entry is the probability that the path's device names the item. A device with more positions than it may name
-chooses m of its P positions at random, so an item at c of them is named with probability 1 - C(P - c, m) / C(P, m).
+An entry is the probability that the device names the item. A device whose trip has P positions, more than it may name,
+chooses m of them at random. An item that occurs c times is then named with probability 1 - C(P - c, m) / C(P, m).
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ from ldptrace.protocol.lattice import TURNS, link_count, move_count
 
 @dataclass(frozen=True, eq=False)
 class PathTables:
-    """Tables of different cell paths, none of them empty; `lengths` is the last number of cells that counts."""
+    """Tables for distinct cell paths, none of them empty. Paths longer than `lengths` cells count as this long."""
 
     paths: CellPaths
     lengths: int
 
     @property
     def layout(self) -> Layout:
-        """Where each feature of a path is among its columns: the potentials of the path model."""
+        """The columns of each kind of feature, as in the potentials of the path model."""
         n = self.paths.grid.n
         return Layout(n * n, move_count(n), self.lengths)
 
     @cached_property
     def features(self) -> csr_array:
-        """First and last cell, number of each move and of each turn, number of cells: one row per path."""
+        """First and last cell, number of each move and each turn, number of cells: one row per path."""
         layout, every = self.layout, self.every
         rows = np.concatenate([every, every, self.step_rows, self.bend_rows, every])
         columns = np.concatenate(
@@ -59,7 +60,7 @@ class PathTables:
         return _table(self, self.rows, self.paths.cells, self.paths.grid.cells)
 
     def answers(self, question: str, most: int) -> csr_array:
-        """Probability that the device of a path (row) names an item (column) of the question."""
+        """Return the probability that the device of a path (row) names an item (column) of the question."""
         return ANSWERS[question](self, most)
 
     @property
@@ -69,7 +70,7 @@ class PathTables:
 
     @cached_property
     def rows(self) -> Ints:
-        """The path of every cell."""
+        """The number of the path that each cell belongs to."""
         return ragged.owners(self.paths.offsets)
 
     @cached_property
@@ -84,7 +85,8 @@ class PathTables:
 
     @cached_property
     def step_rows(self) -> Ints:
-        """The path of every step from a cell to the next; `moves` and `links` are the items of these steps."""
+        """The number of the path that each step from a cell to the next belongs to. `moves` and `links` are the items
+        of these steps."""
         return self.rows[self._keys >= 0]
 
     @cached_property
@@ -97,12 +99,12 @@ class PathTables:
 
     @cached_property
     def _bent(self) -> Ints:
-        """Places of the steps that another one follows."""
+        """Indices of the steps that another step follows."""
         return np.flatnonzero((self._keys[:-1] >= 0) & (self._keys[1:] >= 0))
 
     @cached_property
     def bend_rows(self) -> Ints:
-        """The path of every bend between two steps; `bends` are the classes of these."""
+        """The number of the path that each turn between two steps belongs to. `bends` are the classes of the turns."""
         return self.rows[self._bent]
 
     @cached_property
@@ -111,7 +113,7 @@ class PathTables:
 
 
 def named(positions: NDArray[np.number], held: NDArray[np.number], most: int) -> Floats:
-    """Probability that an item at `held` of the positions is named when `most` of them are chosen.
+    """Return the probability that an item at `held` of the positions is named if `most` positions are chosen.
 
     >>> named(np.array([3, 10, 10]), np.array([1, 1, 10]), 5).round(9).tolist()
     [1.0, 0.5, 1.0]
@@ -126,8 +128,8 @@ def named(positions: NDArray[np.number], held: NDArray[np.number], most: int) ->
 
 
 def different(paths: CellPaths, kinds: NDArray[np.int8]) -> tuple[Ints, Ints, Ints]:
-    """The different pairs of path and kind: where each is first, all paths in an order in which those that are alike
-    are side by side, and which pair each of them is, in that order."""
+    """Find the distinct pairs of path and kind. Return the index of the first path of each pair, all paths in an order
+    in which equal pairs stand together, and the number of the pair of each path in that order."""
     # 64 bits: two of a million different paths are alike with a probability of one in forty million.
     keys = _hashes(paths.cells, paths.offsets, kinds)
     order = np.argsort(keys, kind="stable")
@@ -183,19 +185,19 @@ ANSWERS: dict[str, Callable[[PathTables, int], csr_array]] = {
 def _table(
     tables: PathTables, rows: NDArray[np.integer], items: NDArray[np.integer], domain: int
 ) -> csr_array:
-    """How often each path (row) has each item of a domain."""
+    """Return how often each path (row) has each item (column)."""
     return _counted(rows, items, (len(tables.paths), domain))
 
 
 def _counted(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
-    """How often each pair of row and column occurs."""
+    """Return how often each pair of row and column occurs."""
     table = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
     table.sum_duplicates()
     return table
 
 
 def _named(counts: csr_array, positions: Ints, most: int) -> csr_array:
-    """Counts of items to probabilities of naming them."""
+    """Turn counts of items into probabilities of naming them."""
     table = counts.copy()
     table.data = named(np.repeat(positions, np.diff(counts.indptr)), counts.data, most)
     return table
@@ -213,7 +215,7 @@ def _step_keys(cells, offsets, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def _hashes(cells, offsets, kinds):  # type: ignore[no-untyped-def]
-    """A 64-bit hash of every path with its kind (FNV-1a, stirred)."""
+    """Return a 64-bit hash of every path with its kind (FNV-1a with extra mixing)."""
     hashes = np.empty(len(kinds), dtype=np.uint64)
     prime = np.uint64(1099511628211)
     for path in range(len(kinds)):

@@ -1,8 +1,8 @@
-"""Where in a cell trips begin and end: places smaller than a cell have potentials of their own.
+"""Where within a cell trips begin and end: parts of cells, called places, have potentials of their own.
 
-Answers are about cells, and the streets within a cell are not equally liked. What can be learned of it comes from
-what lies around (a cell next to a busy one is busier on that side) and from the streets themselves: how many more trips
-begin and end where streets are dense is learned from all cells at once.
+Answers are about cells, but trips do not begin and end evenly within a cell. The model learns from the cells around (a
+cell next to a busy cell is busier on that side) and from the streets. How many more trips begin and end where streets
+are dense is learned from all cells together.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ MARKS = APART + CLASSES
 
 
 def places_of(grid: Grid) -> Grid:
-    """A finer grid whose cells are the places within the cells of this one."""
+    """Return a finer grid, whose cells are the places within the cells of this grid."""
     # A third of a cell tells little that the cell does not.
     return Grid(grid.bounds, grid.n * PARTS if grid.n * PARTS <= PLACES else grid.n)
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What is known of the ends of routes: the place and the kind of street of both.
+    """The first and last edges of routes: their places and their kinds of street.
 
-    `marks` has a row for each route: places of its start and end, then their kinds, numbered after all places,
-    whether it leads through the map, and how far apart both ends are.
-    `density` says how dense the streets are at every place.
+    `marks` has a row for each route: the places of its start and end, their kinds (numbered after all places), whether
+    the route crosses the whole map from one large road to another, and the class of the distance between its ends.
+    `density` is the density of streets at each place.
     """
 
     marks: Ints32
@@ -82,9 +82,10 @@ class Ends:
 
 
 def kinds_of(roads: RoadNetwork) -> Ints32:
-    """The kind of every edge as the end of a trip: how large a road it is, or the last one of a large road that ends.
+    """Return the kind of each edge as the end of a trip: the rank of its road, or a separate kind for a large road at
+    the border of the map.
 
-    Nobody stops on a motorway, except where it leaves the map: trips from elsewhere begin there.
+    Trips do not end on a motorway, except where it leaves the map: trips from outside begin there.
     """
     ranks = np.array([min(class_rank(word), GATE - 1) for word in roads.classes] + [STREET])
     kind = ranks[roads.road_class]
@@ -100,7 +101,7 @@ def kinds_of(roads: RoadNetwork) -> Ints32:
 
 
 def _at_the_rim(roads: RoadNetwork) -> Flags:
-    """Whether each node lies where the map ends."""
+    """Return which nodes lie near the border of the map."""
     x0, y0, x1, y1 = roads.bounds()
     across, up = RIM * (x1 - x0), RIM * (y1 - y0)
     inside = (roads.x > x0 + across) & (roads.x < x1 - across) & (roads.y > y0 + up) & (roads.y < y1 - up)
@@ -108,7 +109,7 @@ def _at_the_rim(roads: RoadNetwork) -> Flags:
 
 
 def _apart(routes: Routes, start: Ints32, end: Ints32) -> Ints32:
-    """The class of how far apart both ends of every route are."""
+    """Return the class of the distance between the two ends of each route."""
     roads = routes.roads
     across, up = roads.scale
 
@@ -124,7 +125,8 @@ def _apart(routes: Routes, start: Ints32, end: Ints32) -> Ints32:
 
 
 def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
-    """Logarithm of the length of streets around each place, with mean 0 and deviation 1 over the streets."""
+    """Return the logarithm of the length of streets around each place, scaled to mean 0 and standard deviation 1 over
+    the streets."""
     length = np.bincount(place, roads.length, n * n).astype(np.float64)
     around = gaussian_filter(length.reshape(n, n), 1.0, mode="nearest").ravel()
     logs = np.log(np.maximum(around, 1e-2 * around.max()))
@@ -136,13 +138,14 @@ def street_density(roads: RoadNetwork, place: Ints32, n: int) -> Floats:
 def end_components(
     density: Floats, grid: Grid, scales: Floats | None = None, *, fine: bool = False
 ) -> tuple[PriorComponent, ...]:
-    """Components of the prior over places and kinds; `scales` multiply how far each place may be from those around.
+    """Return the components of the prior for places and kinds of ends. `scales` multiply how far each place may differ
+    from the places around it.
 
-    On a `fine` grid the passage of single cells is a component of its own.
+    On a `fine` grid, the number of trips through each cell is a component of its own.
 
-    Kinds are few, street density is one number, and many answers tell of them, so how far they may differ is not
-    learned. A learned variance of kinds was too small in some cities, and trips that enter by a large road then seemed
-    to begin elsewhere. A learned one of street density vanished where districts explained as much.
+    The variances of kinds and of street density are fixed. There are few kinds and one density, and many answers depend
+    on them. A fitted variance of kinds was too small in some cities, and trips that enter by a large road then seemed
+    to begin elsewhere. A fitted variance of street density vanished where districts explained as much.
     """
     places = places_of(grid)
     i, j = np.divmod(np.arange(places.cells), places.n)
@@ -164,10 +167,11 @@ def end_components(
 
 
 def _distances(places: int) -> tuple[PriorComponent, ...]:
-    """How far apart ends are: a trend, so that any gamma law of distances may be found, and each class for itself.
+    """Return the components for the distance between both ends: a trend, which allows any gamma distribution of
+    distances, and a term for each class of distances.
 
-    How many cells a trip has follows from it, and answers about that say which law it is: whether hardly anybody
-    drives fifty metres is not for the library to decide.
+    The number of cells of a trip depends on this distance, so the answers about lengths determine the distribution. The
+    library must not decide, for example, how rare very short trips are.
     """
     logs = 0.5 * np.log(2) * (np.arange(CLASSES) - CLASSES + 0.5)
     trend = np.stack([logs, np.exp(logs)], axis=1)
@@ -180,10 +184,10 @@ def _distances(places: int) -> tuple[PriorComponent, ...]:
 
 
 def _kinds(places: int) -> csr_array:
-    """The prior's basis of the marks of kinds: a column for each, and rows of zeros for all other marks.
+    """Return the basis of the prior for kinds: a column for each kind, and rows of zeros for all other marks.
 
-    Trips that begin or end where a large road leaves the map, or that lead from one such place to another, may be
-    `GATES` times as far from the map's own share as other kinds.
+    The potentials of ends where a large road leaves the map, and of routes between two such ends, may be `GATES` times
+    as large as those of other kinds.
     """
     width = np.ones(APART)
     width[[GATE, THROUGH]] = GATES
@@ -191,10 +195,10 @@ def _kinds(places: int) -> csr_array:
 
 
 def standing_out(prior: Prior, variances: Mapping[str, float], potentials: Floats, places: int) -> Floats:
-    """How far each place may be from its neighbours, given where a fit saw it.
+    """Return how far each place may differ from its neighbours in the next fit, given the result of a fit.
 
-    Most places are much like those around, and a few are nothing like them: Student's t of few degrees of freedom,
-    which is a normal law whose width is what this says, again and again.
+    Most places are similar to their neighbours, and a few are very different. Student's t distribution with few degrees
+    of freedom describes this; it is fitted as a normal distribution whose width is computed again after each fit.
     """
     each = np.array([variances[part.name] for part in prior.components])
     (number,) = (k for k, part in enumerate(prior.components) if part.name == WITHIN)

@@ -1,4 +1,4 @@
-"""Routes inside a model's file: their edges, the streets that they use, the lines of those."""
+"""Routes in the file of a model: their edges, and the streets that they use with their lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONAL = ("seconds", "shape_x", "shape_y", "shape_offsets", "edge_id", "backw
 
 
 def routes_contents(routes: Routes) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of routes on the streets that they use."""
+    """Return the header and the arrays of routes on the streets that they use."""
     small = routes.on_used_roads()
     roads = small.roads
     arrays: Arrays = {f"roads_{name}": getattr(roads, name) for name in _ROADS}
@@ -38,7 +38,7 @@ def routes_contents(routes: Routes) -> tuple[dict[str, Any], Arrays]:
 
 
 def routes_restored(header: dict[str, Any], arrays: Arrays) -> Routes:
-    """The routes in a file, checked."""
+    """Read and check the routes of a file."""
     about = header["roads"]
     columns: dict[str, Any] = {name: arrays[f"roads_{name}"] for name in _ROADS}
     columns |= {name: arrays[f"roads_{name}"] for name in _OPTIONAL if f"roads_{name}" in arrays}
@@ -56,7 +56,7 @@ def routes_restored(header: dict[str, Any], arrays: Arrays) -> Routes:
 
 
 def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strides:
-    """The strides of this many routes, checked."""
+    """Read and check the strides of this number of routes."""
     apart = np.array(header["strides"]["apart"], dtype=np.float64)
     kind = np.asarray(arrays["stride"]).astype(np.int8)
     if apart.ndim != 1 or len(apart) == 0 or not (np.isfinite(apart).all() and (apart > 0).all()):
@@ -67,7 +67,7 @@ def strides_restored(header: dict[str, Any], arrays: Arrays, many: int) -> Strid
 
 
 def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
-    """The replicates of this many routes, checked; older files have none."""
+    """Read and check the replicates for this number of routes. Older files have none."""
     if "draws" not in arrays:
         return None
     draws = np.asarray(arrays["draws"])
@@ -77,7 +77,7 @@ def draws_restored(arrays: Arrays, many: int) -> NDArray[np.int8] | None:
 
 
 def felt_restored(arrays: Arrays, edges: int) -> Floats | None:
-    """Lengths of this many edges as time passes on them, checked; older files have none."""
+    """Read and check the lengths of edges in travel time. Older files have none."""
     if "felt" not in arrays:
         return None
     felt = np.asarray(arrays["felt"], dtype=np.float64)

@@ -1,7 +1,7 @@
-"""A library of routes, fitted to the answers, and the search for a library that suits them.
+"""A library of routes with weights fitted to the answers, and the search for such a library.
 
-The search draws one small library after the other, each leaning towards the fit of all routes drawn so far, and
-weighs them as one: no fit depends on the chance of a single library, and what was drawn once is never lost.
+The search draws several small libraries. Each follows the fit of all routes drawn so far, and all routes are then
+weighted as one library. So the result does not depend on the randomness of one library, and no drawn route is lost.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A library, fitted: routes, strides, and the fit itself."""
+    """A fitted library: routes, strides, and the fit."""
 
     routes: Routes
     strides: Strides
@@ -82,7 +82,8 @@ class Fitted:
         before: Fitted | None = None,
         scales: Floats | None = None,
     ) -> Fitted:
-        """Fitted from zero potentials on, or from those of a fit before; `scales` say how far places may stand out."""
+        """Fit the weights, beginning with zero potentials or with the potentials of an earlier fit. `scales` are how
+        far places may differ from their neighbours."""
         grid, ends = estimates.plan.grid, Ends.of(routes, estimates.plan.grid)
         weights = cut.strides.weighted(routes.weights)
         lengths = longest(estimates)
@@ -99,7 +100,7 @@ class Fitted:
         return Fitted(routes, cut.strides, fit, prior)
 
     def again(self, observations: Sequence[Observation]) -> Fitted:
-        """The same library, fitted to other answers to the same questions, briefly, from this fit on."""
+        """Fit the same library to other answers to the same questions, with few iterations, beginning with this fit."""
         fit = fit_potentials(self.fit.model, self.prior, observations, before=self.fit, briefly=True)
         return replace(self, fit=fit)
 
@@ -113,21 +114,21 @@ class Fitted:
         return self.fit.model.potentials
 
     def scales(self) -> Floats:
-        """How far each place may stand out in the next fit."""
+        """Return how far each place may differ from its neighbours in the next fit."""
         return standing_out(self.prior, self.fit.variances, self.potentials, self.fit.model.places)
 
     def matches(self, observations: Sequence[Observation]) -> tuple[Match, ...]:
-        """How the fit matches the answers."""
+        """Return how well the fit matches the answers."""
         return tuple(Match.of(seen, self.fit.expected[seen.name]) for seen in observations)
 
     def replicates(self, observations: Sequence[Observation]) -> NDArray[np.int8] | None:
-        """How the weights of the routes change when the noise of the answers is drawn again."""
+        """Return how the weights of the routes change if the noise of the answers is drawn again."""
         allowed = self.fit.model.allowed_for(observations, self.fit.with_trip)
         draws = redrawn(self.fit, self.prior, allowed)
         return None if draws is None else self.fit.model.changes(draws)
 
     def map_alone(self, observations: Sequence[Observation]) -> tuple[Match, ...]:
-        """How the library matches the answers by its public weights, without any report."""
+        """Return how well the library matches the answers with its public weights, without any report."""
         public = self.fit.model.moved(-self.potentials)
         expected = public.answers({seen.name: seen.most for seen in observations})
         return tuple(Match.of(seen, self.fit.with_trip * expected[seen.name]) for seen in observations)
@@ -141,13 +142,13 @@ def searched(
     rng: np.random.Generator,
     tell: Callable[[float], None],
 ) -> tuple[Fitted, tuple[Match, ...]]:
-    """The fit of all routes that a search drew, and how the map alone matches the answers."""
+    """Search for a library. Return the fit of all drawn routes, and how well the map alone matches the answers."""
     grid = estimates.plan.grid
     zones = Zones.of(roads, grid, places_of(grid), kinds_of(roads) == GATE)
     until = parts_of(drawing.routes)
 
     def draw(number: int, lean: Lean) -> tuple[Pool, Cut]:
-        """The part of the library of that number, its ends drawn as `lean` says; and its cell paths."""
+        """Draw a part of the library, with the starts and ends that `lean` prefers, and its cell paths."""
         done, goal = until[number : number + 2]
         progress = _part(tell, done / until[-1], goal / until[-1])
         pool = replace(drawing, routes=int(goal - done)).pool(roads, rng, lean, progress)
@@ -165,14 +166,15 @@ def searched(
 
 
 def usual_routes(observations: Sequence[Observation]) -> int:
-    """How many routes a library needs: ten for each user and more than a few, so that its chance is below theirs."""
+    """Return the number of routes of a library: ten for each user, between a minimum and a maximum. Then the random
+    error of the library is smaller than the noise of the reports."""
     return min(max(10 * sum(seen.users for seen in observations), FEWEST), ROUTES)
 
 
 def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
-    """The connected part of a network in the bounds of a grid, in short pieces.
+    """Return the largest connected part of a network in the bounds of a grid, cut into short edges.
 
-    An error where it is the map of another place.
+    Raise an error if the network is of another area.
     """
     roads.check_against(grid.bounds, crs)
     connected = roads.clipped(grid.bounds).largest_component()
@@ -183,14 +185,14 @@ def within(roads: RoadNetwork, grid: Grid, crs: str | None) -> RoadNetwork:
 
 
 def coverage_of(roads: RoadNetwork, grid: Grid) -> Coverage:
-    """Where the bounds have streets; checked before a fit, which may take a while."""
+    """Return where the bounds have streets. The program logs this before the fit, which may take some time."""
     found = Coverage.of(roads, grid)
     LOG.info("%s: %s", roads.name, found.line[0].lower() + found.line[1:])
     return found
 
 
 def parts_of(routes: int) -> Ints:
-    """How many of all routes have been drawn after each library, from none to all.
+    """Return the number of routes that have been drawn after each part of the search, from 0 to all.
 
     >>> parts_of(300_000).tolist(), parts_of(10).tolist()
     ([0, 25000, 50000, 100000, 150000, 200000, 300000], [0, 2, 5, 10])
@@ -200,11 +202,11 @@ def parts_of(routes: int) -> Ints:
 
 
 def _part(tell: Callable[[float], None], start: float, goal: float) -> Callable[[float], None]:
-    """Progress of a part of the work, as progress of all of it."""
+    """Turn the progress of a part of the work into the progress of all work."""
     return lambda share: tell(start + (goal - start) * share)
 
 
 def _excess(allowed: Sequence[Observation], observations: Sequence[Observation]) -> float:
-    """The largest share by which variances of answers grew."""
+    """Return the largest relative increase of the variances."""
     pairs = zip(allowed, observations, strict=True)
     return max((float((more.variances / seen.variances).max()) - 1 for more, seen in pairs), default=0.0)

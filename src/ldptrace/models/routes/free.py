@@ -1,12 +1,12 @@
-"""Trips that streets do not carry: a path model of the same answers says what they look like, and how many there are.
+"""Trips that do not follow streets: a path model, fitted to the same answers, describes them and their share.
 
-There are two shares of such trips. Trips `elsewhere` pass cells without streets, so no route can describe them. Of the
-other trips, a part leaves the streets although there are some, if the answers show it clearly (`share_off_streets`).
+There are two kinds of such trips. Trips `elsewhere` pass cells without streets, so no route can describe them. Of the
+other trips, a share leaves the streets although there are streets, if the answers show it clearly
+(`share_off_streets`).
 
-For that part, both models predict the same answers. The share of the path model in their mixture is the one with the
-smallest expected squared error of the answers (Mallows' criterion): misfits grow smaller with a richer model by chance
-alone, by twice its number of parameters, and that much is taken off. Streets are believed unless the answers speak
-clearly against them.
+For these other trips, both models predict the same answers. The share of the path model is the one with the smallest
+expected squared error of the answers (Mallows' criterion): a richer model fits better by chance alone, so twice its
+number of parameters is subtracted. Trips stay on streets unless the answers clearly contradict this.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _FEW = 1000
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Answers in two parts: those because of the trips `elsewhere`, a share of all trips, and those of all others.
+    """Answers in two parts: from trips `elsewhere` (a share of all trips), and from all other trips.
 
-    `gone` are the former, per device that was asked.
+    `gone` are the answers from trips elsewhere, per asked device.
     """
 
     observations: list[Observation]
@@ -52,12 +52,12 @@ class Split:
     gone: Mapping[str, Floats] = field(default_factory=dict)
 
     def inside(self, name: str, answers: Floats) -> Floats:
-        """Answers of all trips, without those elsewhere, per device with another trip."""
+        """Return the answers of all trips except trips elsewhere, per device with another trip."""
         return answers if self.elsewhere == 0 else (answers - self.gone[name]) / (1 - self.elsewhere)
 
     @property
     def others(self) -> list[Observation]:
-        """What the devices of all other trips answered."""
+        """The observations of all trips except trips elsewhere."""
         if self.elsewhere == 0:
             return self.observations
         rest, parts = 1 - self.elsewhere, []
@@ -72,7 +72,7 @@ class Split:
         return parts
 
     def whole(self, others: Sequence[Observation]) -> list[Observation]:
-        """The observations of all trips with the errors that these of all other trips have."""
+        """Return the observations of all trips, with the errors of the observations `others`."""
         rest, parts = 1 - self.elsewhere, []
         for seen, other in zip(self.observations, others, strict=True):
             total = seen.total
@@ -84,7 +84,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class FreePaths:
-    """A path model of all answers."""
+    """A path model that is fitted to all answers."""
 
     fit: PathFit
     prior: Prior
@@ -97,9 +97,9 @@ class FreePaths:
         return FreePaths(fit, prior, model)
 
     def split(self, bare: Flags, observations: list[Observation], rng: np.random.Generator) -> Split:
-        """The answers without those of trips that pass `bare` cells, which have no streets.
+        """Separate the answers of trips that pass `bare` cells, which have no streets.
 
-        Unless the answers show clearly that trips do, nobody passes them.
+        Unless the answers clearly show such trips, there are none.
         """
         if not any(_named(seen, bare) for seen in observations):
             return Split(observations)
@@ -116,10 +116,11 @@ class FreePaths:
         return Split(observations, share, gone)
 
     def share(self, fitted: Fitted, alone: Sequence[Match], split: Split) -> float:
-        """The share of trips off the streets, of those where there are streets; mostly none.
+        """Return the share of trips off the streets, among trips where there are streets; mostly 0.
 
-        Few reports cannot show that a map is wrong: where noise explains what streets miss, streets are believed. Many
-        reports show that every model is wrong: streets are also believed unless paths miss far less.
+        Few reports cannot show that a map is wrong: if noise explains the misfit of the streets, all trips stay on
+        streets. With many reports, every model has a misfit: trips leave the streets only if the path model has a much
+        smaller one.
         """
         # That a library is a sample is no evidence against streets.
         allowed = fitted.fit.model.allowed_for(split.others, fitted.fit.with_trip)
@@ -133,9 +134,10 @@ class FreePaths:
 
 
 def missed(observations: Sequence[Observation], expected: Mapping[str, Floats]) -> float:
-    """The part of the answers that a model misses beyond noise, as the mean of all questions whose answers exceed it.
+    """Return the share of the answers that a model does not explain, beyond noise: the mean over all questions whose
+    answers are larger than noise.
 
-    0: nothing; 1: as much as a model that expects no answer at all.
+    0 means that the model explains everything; 1 is the value of a model that predicts no answers at all.
     """
     parts = []
     for seen in observations:
@@ -148,13 +150,13 @@ def missed(observations: Sequence[Observation], expected: Mapping[str, Floats]) 
 
 
 def passes(paths: CellPaths, bare: Flags) -> Flags:
-    """Which paths pass one of these cells."""
+    """Return which paths pass one of these cells."""
     found: Flags = np.logical_or.reduceat(bare[paths.cells], paths.offsets[:-1])
     return found
 
 
 def drawn(model: PathModel, count: int, rng: np.random.Generator, bare: Flags, there: bool) -> CellPaths:
-    """Paths that pass these cells, or that do not: drawn until there are enough."""
+    """Draw paths until there are enough that pass one of these cells, or enough that pass none."""
     parts, missing, kept, tried = [model.sample_paths(0, rng)], count, 0, 0
     while missing > 0:
         share = (kept + 1) / (tried + 2)
@@ -167,7 +169,7 @@ def drawn(model: PathModel, count: int, rng: np.random.Generator, bare: Flags, t
 
 
 def _named(seen: Observation, bare: Flags) -> bool:
-    """Whether answers about cells name these more often than noise explains."""
+    """Return whether answers about cells name these cells more often than noise explains."""
     if seen.name not in ("visits", "terminals") or not bare.any():
         return False
     return float(seen.frequencies[bare].sum()) > CLEAR * math.sqrt(float(seen.variances[bare].sum()))
@@ -180,7 +182,8 @@ SMALLEST = 0.01
 
 
 def share_off_streets(streets: Floats, street_freedom: float, paths: Floats, path_freedom: float) -> float:
-    """Best share of the path model, given misfits in standard errors and numbers of parameters of both.
+    """Return the best share of the path model, given the misfits in standard errors and the numbers of parameters of
+    both models.
 
     >>> rng = np.random.default_rng(0)
     >>> noise = rng.standard_normal(500)

@@ -188,7 +188,7 @@ class RouteModel(MobilityModel):
 
     @cached_property
     def _clocked(self) -> Routes:
-        """The routes on streets with times; where speeds are not known, in units without a meaning."""
+        """The routes on streets with travel times. If speeds are not known, the times have no unit."""
         roads = self.routes.roads
         if roads.seconds is not None:
             return self.routes
@@ -205,9 +205,10 @@ class RouteModel(MobilityModel):
         return self._drawn(count, own, along)[0]
 
     def _drawn(self, count: int, rng: np.random.Generator, along: Along) -> tuple[Part, Ints]:
-        """Trips, whose points are made when they are asked for, and the route of each; -1 off the streets.
+        """Draw trips, whose points are computed on demand, and the number of the route of each trip; -1 off the
+        streets.
 
-        Without `spacing` or `interval` points are dense, and omit corners of cells that devices seem to miss, because
+        Without `spacing` or `interval`, points are dense. They omit corners of cells that devices seem to miss because
         their fixes are further apart.
         """
         elsewhere = int(rng.binomial(count, self.elsewhere)) if self.elsewhere else 0
@@ -243,7 +244,7 @@ class RouteModel(MobilityModel):
         return part, np.append(picked, np.full(count - followed, -1))[order]
 
     def _paced(self, drawn: Trajectories) -> Trajectories:
-        """Trips with times; where speeds are not known, trips are also slow near both ends."""
+        """Return trips with times. If speeds are not known, trips are also slower near both ends."""
         if self.knows_speeds or drawn.t is None:
             return drawn
         felt = slow_at_ends(drawn.offsets, np.diff(drawn.t, prepend=0.0))
@@ -259,7 +260,7 @@ class RouteModel(MobilityModel):
         return trips, normal(ratios)
 
     def _walks(self, elsewhere: int, off: int, rng: np.random.Generator) -> CellPaths:
-        """Cell paths of trips elsewhere, and of trips off the streets where there are some."""
+        """Draw the cell paths of trips elsewhere, and of trips off the streets in cells with streets."""
         assert self.paths is not None
         if self.elsewhere == 0 or self.coverage is None:
             return self.paths.sample_paths(elsewhere + off, rng)
@@ -272,7 +273,8 @@ class RouteModel(MobilityModel):
     def _free(
         self, paths: CellPaths, rng: np.random.Generator, along: Along
     ) -> Callable[[Ints], Trajectories]:
-        """Trips off the streets, their points as far apart as those on streets; at the streets' mean speed."""
+        """Return trips off the streets, with the same distance between points as on streets, at the mean speed of the
+        streets."""
         assert self.paths is not None
         roads = self.routes.roads
         scale = math.sqrt(roads.scale[0] * roads.scale[1])
@@ -392,11 +394,11 @@ class RouteModel(MobilityModel):
 
 
 def _quiet(share: float) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress of a fit."""
 
 
 def _warn(model: RouteModel, fit: Fit[Weighting]) -> None:
-    """Tell what noise cannot explain, and what makes poor trips."""
+    """Warn of misfits that noise does not explain, and of too few routes."""
     if model.elsewhere > 0.5:
         warnings.warn(
             f"{model.elsewhere:.0%} of the trips pass cells in which {model.routes.roads.name} has no streets: the "

@@ -1,4 +1,4 @@
-"""How trips follow a map: what a person may choose about it."""
+"""Options for trips on a street map."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ OffStreets = Literal["auto", "never"]
 
 @dataclass(frozen=True)
 class StreetOptions:
-    """The library of routes that is drawn from the map, and whether trips may leave the streets.
+    """The options of a model with a street map.
 
-    Without a `library` it is as large as the answers need. `off_streets`: "auto" leaves the streets where the answers
-    show clearly that trips do, "never" keeps every trip on them.
+    `library` says how routes are drawn from the map; None chooses the number of routes by the number of users.
+    `off_streets` is "auto" (trips leave the streets if the answers clearly show it) or "never".
     """
 
     library: Library | None = None
@@ -30,5 +30,5 @@ class StreetOptions:
 
     @property
     def may_leave(self) -> bool:
-        """Whether a share of the trips may be off the streets."""
+        """Whether some trips may leave the streets."""
         return self.off_streets == "auto"

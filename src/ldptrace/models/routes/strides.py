@@ -1,8 +1,9 @@
-"""How far apart the fixes of a device are: unknown to the curator, and it decides which corners a path cuts.
+"""The distance between the GPS fixes of a device (stride). The curator does not know it, but it decides which cells a
+path misses.
 
-A device that records every minute skips cells that one with a fix every second passes through, so the same street
-trip has several cell paths. Every route of the library gets one of a few strides at random; how common each is, is
-fitted to the answers like everything else.
+A device that records a fix every minute skips cells that a device with a fix every second passes through. So the same
+trip can have several cell paths. Each route of the library gets one of seven strides at random, and the share of each
+stride is fitted to the answers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ DRAWN = (4, 4, 4, 3, 2, 2, 1)
 
 @dataclass(frozen=True, eq=False)
 class Strides:
-    """The stride of every route: `kind` numbers it, `apart` says it in seconds (`timed`) or units of length."""
+    """The stride of each route. `kind` is the number of the stride; `apart` are the strides in seconds (if `timed`) or
+    in units of length."""
 
     kind: NDArray[np.int8]
     apart: Floats
@@ -43,7 +45,7 @@ class Strides:
 
     @staticmethod
     def drawn(routes: Routes, grid: Grid, rng: np.random.Generator) -> Strides:
-        """Strides as often as they are to be drawn, whatever else routes have in common."""
+        """Draw a stride for each route, with fixed shares and independent of the route."""
         pattern = np.repeat(np.arange(len(STRIDES)), DRAWN)
         kind = rng.permutation(pattern[np.arange(len(routes)) % len(pattern)]).astype(np.int8)
         across, up = routes.roads.scale
@@ -54,20 +56,20 @@ class Strides:
         return Strides(kind, apart, routes.roads.seconds is not None)
 
     def weighted(self, weights: Floats) -> Floats:
-        """Weights of the routes times how common their strides are, over how often they were drawn."""
+        """Return the weights of the routes, corrected for strides that were drawn more or less often than they are
+        expected."""
         tilted = weights * (np.array(SHARES) / np.array(DRAWN))[self.kind]
         return tilted / tilted.sum()
 
     def points(self, routes: Routes, picked: Ints) -> Trajectories:
-        """The fixes of some routes, each at its stride."""
+        """Return the fixes of some routes, each with its stride."""
         apart = self.apart[self.kind[picked]]
         return routes.points(picked, interval=apart) if self.timed else routes.points(picked, spacing=apart)
 
     def trips(self, routes: Routes, picked: Ints, grid: Grid) -> Trajectories:
-        """Dense points of some routes that make the same paths on a grid as their fixes do.
+        """Return dense points of some routes that have the same cell paths as their fixes.
 
-        Between two fixes the line of the street is followed, without what lies in cells that the fixes miss: the
-        device of such a trip would not have been seen there.
+        Between two fixes, the points follow the street, but omit cells that the fixes miss.
         """
         finest = self.apart[0]
         while finest * MOST_POINTS < self.apart[0] / STRIDES[0] * grid.n:
@@ -99,7 +101,7 @@ class Strides:
         return replace(dense, x=dense.x[kept], y=dense.y[kept], offsets=running[dense.offsets], t=t)
 
     def cells(self, routes: Routes, grid: Grid) -> CellPaths:
-        """The paths of all routes on a grid, as devices with these strides cut them."""
+        """Return the cell paths of all routes, as devices with these strides would record them."""
         parts = [
             CellPaths.from_trajectories(self.points(routes, np.arange(start, stop)), grid)
             for start, stop in chunks(len(routes))
@@ -110,7 +112,8 @@ class Strides:
 
 @kernel
 def _as_fixes(x, y, offsets, steps, ox, oy, sx, sy, n, kept):  # type: ignore[no-untyped-def]
-    """Keep every fix (each n-th point, and the last), and the points between two fixes in the cells of these."""
+    """Keep every fix (each n-th point, and the last point), and those points between two fixes that lie in a cell of
+    one of the two."""
     for k in range(len(steps)):
         last = offsets[k + 1] - 1
         fix = offsets[k]

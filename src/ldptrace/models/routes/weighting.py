@@ -1,4 +1,4 @@
-"""Weights of the routes at given potentials: w_r proportional to b_r exp(x . F_r), and what they make users answer."""
+"""Weights of routes for given potentials, w_r proportional to b_r exp(x . F_r), and the expected answers of users."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ LEARNED, FEW = ("axis", "turn", "length, trend"), 0.002
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """Weights of routes. Those with the same cell path and stride are one group: they answer alike.
+    """Weights of routes. Routes with the same cell path and stride form a group, and have the same answers.
 
-    `mass` is the public weight b of every route, `group` its group, `marks` its features beside those of its group:
-    the places and kinds of its ends. The table A says what each group's devices answer to all questions, whose columns
-    are `items`: expected answers are A^T w, and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
+    `mass` is the public weight b of each route, `group` its group, and `marks` the features that the group does not
+    have: the places and kinds of its ends. The table A has the answers of each group to all questions, whose columns
+    are in `items`. Expected answers are A^T w, and their derivatives A^T diag(w) F - (A^T w)(F^T w)^T.
     """
 
     # All routes, group by group: the order of what is known of each, so that loops find it side by side.
@@ -71,7 +71,7 @@ class Weighting:
         lengths: int,
         observations: Sequence[Observation],
     ) -> Weighting:
-        """The public weighting of paths, their potentials zero."""
+        """Make the public weighting of paths, with all potentials 0."""
         first, order, group = different(paths, kinds)
         tables, joined = PathTables(paths.take(first), lengths), joined_cells(paths.grid)
         wide = PathTables(tables.paths.coarser(joined), _lengths(lengths, joined))
@@ -92,20 +92,20 @@ class Weighting:
 
     @cached_property
     def weights(self) -> Floats:
-        """w of every route, in the order in which they were given; they add up to one."""
+        """Weight w of each route, in the order in which the routes were given. The weights add up to 1."""
         weights = np.empty(len(self.order))
         weights[self.order] = self._by_group
         return weights
 
     @cached_property
     def _by_group(self) -> Floats:
-        """w of every route, group by group."""
+        """Weight w of each route, group by group."""
         exponents = self._exponents(self.potentials)
         weights = self.mass * np.exp(exponents - exponents[self.mass > 0].max())
         return weights / weights.sum()
 
     def _exponents(self, potentials: Floats) -> Floats:
-        """x . F of every route, group by group."""
+        """Return x . F of each route, group by group."""
         common = self.features.shape[1]
         exponents = np.empty(len(self.mass))
         _exponents(
@@ -114,8 +114,8 @@ class Weighting:
         return exponents
 
     def changes(self, draws: Floats) -> NDArray[np.int8]:
-        """By how much the logarithm of each route's weight changes with each of these changes of the potentials, in
-        steps of 1 / `FINE`: a row for each, routes in the order in which they were given."""
+        """Return how much the logarithm of each weight changes for each of these changes of the potentials, in steps of
+        1 / `FINE`. There is a row for each change; routes are in the order in which they were given."""
         found = np.empty((len(draws), len(self.order)), dtype=np.int8)
         for row, draw in enumerate(draws):
             exponents = self._exponents(draw)
@@ -125,20 +125,20 @@ class Weighting:
 
     @property
     def places(self) -> int:
-        """How many places have potentials."""
+        """Number of places that have potentials."""
         return len(self.potentials) - self.features.shape[1] - MARKS
 
     @cached_property
     def shares(self) -> Floats:
-        """w of every group."""
+        """Total weight w of each group."""
         return np.bincount(self.group, self._by_group, self.features.shape[0]).astype(np.float64)
 
     def moved(self, step: Floats) -> Weighting:
-        """The weighting with other potentials."""
+        """Return the weighting after this change of the potentials."""
         return replace(self, potentials=self.potentials + step)
 
     def answers(self, capacities: Mapping[str, int]) -> dict[str, Floats]:
-        """Expected items per user for each question."""
+        """Return the expected number of each item per user, for each question."""
         return {name: self._expected[self.items[name]] for name in capacities}
 
     @cached_property
@@ -147,9 +147,10 @@ class Weighting:
         return np.asarray(self.table.T @ self.shares)
 
     def allowed_for(self, observations: Sequence[Observation], with_trip: float = 1.0) -> list[Observation]:
-        """The observations with the chance of the library in their variances: it is a sample of the ways there are.
+        """Return the observations with larger variances, which include the random error of the library (a sample of all
+        possible routes).
 
-        Of the devices that answered, that share has a trip.
+        `with_trip` is the share of the answering devices that have a trip.
         """
         allowed = []
         for seen in observations:
@@ -160,13 +161,14 @@ class Weighting:
         return allowed
 
     def chance(self, name: str) -> tuple[Floats, float]:
-        """Variance of the expected answers to a question, and of their total: the number of routes is finite."""
+        """Return the variance of the expected answers to a question, and of their total, which comes from the finite
+        number of routes."""
         items, totals = self._chances
         return items[self.items[name]], totals[list(self.items).index(name)]
 
     @cached_property
     def _chances(self) -> tuple[Floats, list[float]]:
-        """The variances of all answers, and of the total of every question."""
+        """The variances of all expected answers, and of the total of each question."""
         table, means = self.table, self._expected
         squares = np.bincount(self.group, self._by_group**2, len(self.shares))
         items = table.power(2).T @ squares - 2 * means * (table.T @ squares) + means**2 * squares.sum()
@@ -177,7 +179,8 @@ class Weighting:
         return np.maximum(items, 0.0), (((totals - self.shares @ totals) ** 2).T @ squares).tolist()
 
     def jacobian(self, capacities: Mapping[str, int]) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Derivatives of the expected answers; nothing is lost to repeats, they are in the tables."""
+        """Return the derivatives of the expected answers. Repeated items need no correction, because the tables include
+        them."""
         common = self.features.shape[1]
         mean = np.append(self.features.T @ self.shares, np.zeros(len(self.potentials) - common))
         # A row for each potential: what one route adds to is near each other then.
@@ -195,9 +198,9 @@ class Weighting:
 
 
 def joined_cells(grid: Grid) -> int:
-    """How many cells along each side are joined for the features of moves; one if the grid is broad enough.
+    """Return how many cells along each side are joined for the features of moves; 1 if the grid has few cells.
 
-    A grid whose number of cells has no fitting divisor stays as it is.
+    A grid whose number of cells per side has no suitable divisor is not changed.
 
     >>> [joined_cells(Grid((0, 0, 1, 1), n)) for n in (6, 9, 10, 11, 12, 16, 24)]
     [1, 1, 2, 1, 2, 2, 3]
@@ -207,7 +210,8 @@ def joined_cells(grid: Grid) -> int:
 
 
 def route_prior(grid: Grid, lengths: int, density: Floats, scales: Floats | None = None) -> Prior:
-    """Most components of the path model's prior, made small, one for the strides, and those of the places of ends."""
+    """Return the prior of routes: most components of the path model's prior with small variances, one component for
+    strides, and the components for the ends of routes."""
     joined = joined_cells(grid)
     graph = MoveGraph(Grid(grid.bounds, grid.n // joined))
     layout = Layout(graph.cells, graph.moves, _lengths(lengths, joined))
@@ -230,19 +234,19 @@ def route_prior(grid: Grid, lengths: int, density: Floats, scales: Floats | None
 
 
 def _lengths(lengths: int, joined: int) -> int:
-    """The last number of cells that counts where cells are joined."""
+    """Return the largest number of cells of a path after cells are joined."""
     return -(-lengths // joined)
 
 
 def _modest(component: PriorComponent) -> PriorComponent:
-    """A component that is small unless the answers want it."""
+    """Return the component with a small variance, which the fit may increase."""
     if component.name in LEARNED:
         return replace(component, variance=FEW, fixed=False)
     return component if component.fixed else replace(component, variance=MODEST, spread=FAR)
 
 
 def _padded(basis: Any, above: int, below: int) -> Any:
-    """A basis with further rows of zeros, sparse if it was."""
+    """Return the basis with more rows of zeros; a sparse basis stays sparse."""
     if issparse(basis):
         many = basis.shape[1]
         return csr_array(vstack([csr_array((above, many)), basis, csr_array((below, many))]))
@@ -251,7 +255,7 @@ def _padded(basis: Any, above: int, below: int) -> Any:
 
 @kernel
 def _exponents(of_groups, group, of_ends, marks, out):  # type: ignore[no-untyped-def]
-    """What the potentials of its group and of its ends add up to, for every route."""
+    """Sum the potentials of the group and of the ends of each route."""
     for route in range(len(group)):
         total = 0.0
         for mark in range(marks.shape[1]):
@@ -261,9 +265,9 @@ def _exponents(of_groups, group, of_ends, marks, out):  # type: ignore[no-untype
 
 @kernel
 def _at_places(ap, ai, av, group, marks, weights, sums, few, out):  # type: ignore[no-untyped-def]
-    """Add F^T diag(weights) A for the places of the routes' ends, and add up the weights of all marks.
+    """Add F^T diag(weights) A for the places of the ends of routes, and sum the weights of all marks.
 
-    Those of the few marks beside places are added up by group.
+    The weights of marks that are not places are summed by group.
     """
     places = len(out) - few.shape[1]
     for route in range(len(group)):
@@ -281,7 +285,7 @@ def _at_places(ap, ai, av, group, marks, weights, sums, few, out):  # type: igno
 
 @kernel
 def _at_marks(ap, ai, av, few, out):  # type: ignore[no-untyped-def]
-    """Add few^T A, for weights of groups by mark."""
+    """Add few^T A, where `few` has the weights of groups by mark."""
     for row in range(len(few)):
         for mark in range(few.shape[1]):
             if few[row, mark] > 0:
