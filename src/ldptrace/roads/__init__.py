@@ -1,4 +1,4 @@
-"""The public map: road networks, ways through them, and readers of the files people have."""
+"""The public street map: road networks, routes, and readers of common file formats."""
 
 from ldptrace.roads.network import RoadNetwork
 from ldptrace.roads.readers import read_roads

@@ -1,4 +1,4 @@
-"""What a reader of road networks found: how much was used, what was omitted, and why."""
+"""An account of reading a road network: what was used, what was omitted, and why."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ldptrace.core.words import by_reason, count, total
 
 @dataclass(frozen=True)
 class RoadAccount:
-    """Where a network came from, what of it is used, and an account of every street that is not.
+    """The source of a network, its size, and an account of everything that was omitted.
 
-    `dropped_streets` counts streets of the file by the reason why they are omitted, `dropped` directed edges
-    and `dropped_nodes` nodes; `notes` say what was assumed.
+    `dropped_streets` counts omitted streets of the file by reason, `dropped` omitted directed edges and `dropped_nodes`
+    omitted nodes. `notes` say what was assumed.
 
     >>> account = RoadAccount("city.osm.pbf", "OpenStreetMap", 8, 20).without(streets={"not for cars": 5})
     >>> account.line()
@@ -37,7 +37,7 @@ class RoadAccount:
         nodes: Mapping[str, int] | None = None,
         notes: tuple[str, ...] = (),
     ) -> RoadAccount:
-        """The same account with further things that were omitted, and further notes."""
+        """Return the account with more omitted things and more notes."""
         return replace(
             self,
             dropped_streets=total([self.dropped_streets, streets or {}]),
@@ -47,7 +47,7 @@ class RoadAccount:
         )
 
     def line(self) -> str:
-        """One line for a person."""
+        """Return the account as one line of text."""
         omitted = [
             f"{count(sum(reasons.values()), noun)} ({by_reason(reasons)})"
             for reasons, noun in (

@@ -1,7 +1,7 @@
-"""What a road class says: who may use the road, and how fast it is.
+"""Road classes: who may use a road, and how fast it is.
 
-Classes are the words of OpenStreetMap's `highway` tag, or whole numbers from 0 for the fastest roads, as
-Brinkhoff's generator has them.
+Classes are the values of the tag `highway` in OpenStreetMap, or whole numbers from 0 for the fastest roads, as in
+Brinkhoff's generator.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LIMIT_PLACES = {"living_street": 10.0, "urban": 50.0, "rural": 90.0, "trunk": 10
 
 
 def checked_mode(mode: str) -> Mode:
-    """The mode itself, if there is one of that name."""
+    """Return the mode, or raise an error if there is no mode of this name."""
     for known in get_args(Mode):
         if mode == known:
             return known
@@ -61,7 +61,7 @@ def checked_mode(mode: str) -> Mode:
 
 
 def base(kind: str) -> str:
-    """The class of a road without a suffix such as `_link`.
+    """Return the class of a road without a suffix such as `_link`.
 
     >>> base("primary_link"), base("track_grade2"), base("6")
     ('primary', 'track', '6')
@@ -70,13 +70,13 @@ def base(kind: str) -> str:
 
 
 def is_known(kind: str) -> bool:
-    """Whether it is a word of OpenStreetMap."""
+    """Whether the class is a value of OpenStreetMap."""
     word = base(kind)
     return word in RANK or word in WAYS or word in NEVER
 
 
 def is_open_to(kind: str, mode: Mode) -> bool:
-    """Whether that mode may use roads of the class; unknown classes are open.
+    """Whether this mode may use roads of the class. Unknown classes are open.
 
     >>> is_open_to("footway", "car"), is_open_to("footway", "foot"), is_open_to("6", "car")
     (False, True, True)
@@ -85,12 +85,12 @@ def is_open_to(kind: str, mode: Mode) -> bool:
 
 
 def rank_speed(rank: NDArray[np.integer] | float) -> Floats:
-    """Metres per second on an empty road of that rank, 0 the fastest."""
+    """Return the speed on an empty road of this rank in metres per second; rank 0 is the fastest."""
     return np.maximum(FASTEST / SLOWER ** np.asarray(rank), SLOWEST)
 
 
 def class_rank(kind: str) -> int:
-    """How small a road of the class is, 0 for the largest; unknown classes count as residential streets.
+    """Return the rank of a class, from 0 for the largest roads. Unknown classes count as ordinary streets.
 
     >>> class_rank("trunk_link"), class_rank("6"), class_rank("alley")
     (0, 6, 3)
@@ -100,7 +100,7 @@ def class_rank(kind: str) -> int:
 
 
 def class_speed(kind: str, mode: Mode) -> float:
-    """Metres per second on an empty road of the class; not a number where the class says nothing.
+    """Return the speed on an empty road of the class in metres per second, or NaN if the class is unknown.
 
     >>> class_speed("motorway", "car"), class_speed("0", "car"), class_speed("alley", "car")
     (22.0, 22.0, nan)
@@ -112,7 +112,8 @@ def class_speed(kind: str, mode: Mode) -> float:
 
 
 def limit_kmh(text: str) -> float:
-    """Kilometres per hour of a speed limit as maps write it; the mean of several, not a number of none.
+    """Return a speed limit, as maps write it, in kilometres per hour: the mean if there are several, NaN if there is
+    none.
 
     >>> limit_kmh("50"), round(limit_kmh("30 mph"), 1), limit_kmh("['40', '60']"), limit_kmh("DE:urban")
     (50.0, 48.3, 50.0, 50.0)
@@ -152,7 +153,7 @@ BOTH = frozenset({"", "0", "0.0", "no", "false", "n", "b", "both", "reversible",
 
 
 def way_class(tags: Tags, mode: Mode) -> tuple[str, str | None]:
-    """The class of a way, and why the mode cannot use it (None: it can).
+    """Return the class of a way, and why the mode cannot use it (None if it can).
 
     >>> way_class({"highway": "residential"}, "car")
     ('residential', None)
@@ -177,7 +178,7 @@ def way_class(tags: Tags, mode: Mode) -> tuple[str, str | None]:
 
 
 def way_directions(tags: Tags, mode: Mode) -> tuple[bool, bool]:
-    """Whether a way may be travelled as it is drawn, and against that.
+    """Return whether a way may be used in the direction in which it is drawn, and in the other direction.
 
     >>> way_directions({"oneway": "yes"}, "car"), way_directions({"oneway": "-1"}, "car")
     ((True, False), (False, True))

@@ -1,4 +1,4 @@
-"""Where a network has streets; and long edges in pieces, because it matters where on a motorway a trip begins."""
+"""Where a network has streets; and long edges cut into pieces, because trips begin at some point of a long edge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS, FEWEST = 4, 2
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """What part of the bounds has streets, and for every cell of a grid whether it is `bare`: without streets."""
+    """The share of the bounds that has streets, and for each cell of a grid whether it is `bare` (without streets)."""
 
     share: float
     bare: Flags
@@ -36,16 +36,16 @@ class Coverage:
 
     @property
     def line(self) -> str:
-        """One line for a person."""
+        """The coverage as one line of text."""
         return f"Streets in {self.share:.0%} of the bounds"
 
     def document(self) -> dict[str, Any]:
-        """Plain data for a file."""
+        """Return plain data for a file."""
         return {"share": self.share, "bare": np.flatnonzero(self.bare).tolist()}
 
     @staticmethod
     def restored(found: Mapping[str, Any] | None, grid: Grid) -> Coverage | None:
-        """From the plain data of a file, checked; files of before have none."""
+        """Read and check the plain data of a file. Older files have none."""
         if found is None:
             return None
         cells = np.asarray(found["bare"], dtype=np.int64)
@@ -55,7 +55,7 @@ class Coverage:
 
 
 def covered(roads: RoadNetwork, bounds: Bounds) -> float:
-    """The share of the bounds that has streets.
+    """Return the share of the bounds that has streets.
 
     >>> street = RoadNetwork.of([0, 96], [23, 23], source=[0], target=[1])
     >>> covered(street, (0, 0, 96, 96))
@@ -65,7 +65,7 @@ def covered(roads: RoadNetwork, bounds: Bounds) -> float:
 
 
 def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
-    """Through which cells of a fine grid streets run."""
+    """Return which cells of a fine grid streets run through."""
     across, up = roads.scale
     (ox, oy), (sx, sy) = blocks.origin, blocks.step
     # Nodes are near enough to each other then to be seen in every block.
@@ -78,12 +78,12 @@ def _blocks(roads: RoadNetwork, blocks: Grid) -> Flags:
 
 
 def pieces_of(roads: RoadNetwork, longest: float) -> Ints:
-    """The number of equal pieces of each edge, none longer than `longest`."""
+    """Return the number of equal pieces of each edge, none longer than `longest`."""
     return np.maximum(np.ceil(roads.length / longest - 1e-9), 1).astype(np.int64)
 
 
 def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
-    """The same streets, every edge that is longer than `longest` as several equal ones.
+    """Return the same streets, with every edge longer than `longest` cut into equal pieces.
 
     >>> line = RoadNetwork.of([0, 100], [0, 0], source=[0], target=[1], seconds=[10])
     >>> halves = in_pieces(line, 60)
@@ -138,7 +138,7 @@ def in_pieces(roads: RoadNetwork, longest: float) -> RoadNetwork:
 
 
 def _shares(roads: RoadNetwork, x: Floats, y: Floats, offsets: Ints) -> Floats:
-    """At which share of its line's length each point lies."""
+    """Return the position of each point as a fraction of the length of its line."""
     across, up = roads.scale
     running = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x) * across, np.diff(y) * up))))
     sizes = np.diff(offsets)

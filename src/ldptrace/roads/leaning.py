@@ -1,7 +1,7 @@
-"""Libraries that lean towards a fit, and what their routes weigh: as draws from one distribution.
+"""Libraries whose routes follow the result of a fit, and the weights of their routes.
 
-Routes of several libraries are weighed by the chance that any of them had to draw the route (a deterministic mixture):
-a route that one library draws rarely and another often has the small weight that both together give it.
+All routes are weighted as draws from one mixture of the libraries: the weight of a route is its public probability,
+divided by the probability that any of the libraries draws it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ SPECIAL = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Zones:
-    """Parts of a map that a library may lean to: the zone of every edge, and the cell that every zone lies in.
+    """Parts of a street map, with the zone of each edge and the cell of each zone.
 
-    Zones are places within cells; edges that are unlike all others around them, `special` ones, have zones of their
-    own, one for each cell.
+    Zones are parts of cells. Edges that differ from all edges around them (`special`) have zones of their own, one for
+    each cell.
     """
 
     of_edge: Ints32
@@ -56,10 +56,11 @@ class Zones:
 
 @dataclass(frozen=True, eq=False)
 class Lean:
-    """How much more often than by the broad law routes begin and end where.
+    """How much more often a library draws routes with given starts and ends than the public distribution.
 
-    `pairs[a, b]` multiplies the chance of an end in zone b for a route that begins in zone a, `starts` and `ends`
-    the chances of single zones; `zone` is the zone of every edge. The weights of the routes make up for it.
+    `pairs[a, b]` multiplies the probability of an end in zone b for a route that begins in zone a. `starts` and `ends`
+    multiply the probabilities of single zones, and `zone` is the zone of each edge. The weights of the routes correct
+    for these factors.
     """
 
     zone: Ints32
@@ -69,12 +70,13 @@ class Lean:
 
     @staticmethod
     def none(roads: RoadNetwork) -> Lean:
-        """The broad law, without zones."""
+        """Return the public distribution, without zones."""
         return Lean(np.zeros(roads.edges, dtype=np.int32), np.ones((1, 1)), np.ones(1), np.ones(1))
 
     @staticmethod
     def even(zones: Zones) -> Lean:
-        """As the broad law, except that special edges, if there are any, are not missed: some may matter much."""
+        """Return the public distribution, but with more routes at special edges, because a few of them may be
+        important."""
         edges = np.bincount(zones.of_edge, minlength=len(zones.cell))
         few = edges[zones.special].sum()
         more = np.where(zones.special, max(SPECIAL * edges.sum() / max(few, 1), 1.0), 1.0)
@@ -82,9 +84,9 @@ class Lean:
 
     @staticmethod
     def towards(routes: Routes, fitted: Floats, zones: Zones) -> Lean:
-        """Towards the starts and ends of the same routes under fitted weights.
+        """Follow the starts and ends of these routes under fitted weights.
 
-        Pairs are counted by the cells of the zones, single ends by the zones themselves.
+        Pairs are counted by cells, single starts and ends by zones.
         """
         cell, zone = zones.cell, zones.of_edge
         start, end = zone[routes.edges[routes.offsets[:-1]]], zone[routes.edges[routes.offsets[1:] - 1]]
@@ -104,11 +106,12 @@ class Lean:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Routes of one or more libraries with the trees they were drawn from, weighed as one library.
+    """Routes of one or more libraries, weighted as one library, with the trees of shortest routes from which they were
+    drawn.
 
-    Every route is the draw of one `tree`; `root` is the zone of a tree's root, `backward` whether its ways lead there,
-    and `fair[t, z]` the chance, not normalised, that by the broad law the other end of a way of tree t is in zone z.
-    `leans` are those of the libraries, and `sizes` their numbers of routes.
+    Each route comes from one `tree`. `root` is the zone of the root of a tree, and `backward` says whether its routes
+    lead to the root. `fair[t, z]` is the public probability (not normalised) that the other end of a route of tree t is
+    in zone z. `leans` and `sizes` are the factors and the numbers of routes of the libraries.
     """
 
     routes: Routes
@@ -120,7 +123,8 @@ class Pool:
     sizes: tuple[int, ...]
 
     def weighed(self) -> Pool:
-        """The same routes with the weights of the broad law: fair chance over that of all libraries together."""
+        """Return the same routes with weights: public probability divided by the probability in all libraries
+        together."""
         zone = self.leans[0].zone
         first, last = self.routes.offsets[:-1], self.routes.offsets[1:] - 1
         other = zone[self.routes.edges[np.where(self.backward[self.tree], first, last)]]
@@ -131,7 +135,7 @@ class Pool:
         return replace(self, routes=replace(self.routes, weights=weights / weights.sum()))
 
     def joined(self, later: Pool) -> Pool:
-        """The routes of both, which have the same network and the same zones."""
+        """Return the routes of both pools, which have the same network and the same zones."""
         routes = self.routes.joined(later.routes)
         both = Pool(
             routes,
@@ -145,7 +149,8 @@ class Pool:
         return both.weighed()
 
     def _lean(self, lean: Lean, other: Ints32) -> Floats:
-        """How much more often than by the broad law a library of this lean draws each route, given the tree's noise."""
+        """Return how much more often a library with this lean draws each route than the public distribution, given its
+        tree."""
         edges = np.bincount(lean.zone, minlength=len(lean.starts))
         at_root = np.where(
             self.backward,
@@ -159,7 +164,7 @@ class Pool:
 
 
 def zones_of(roads: RoadNetwork, grid: Grid) -> Ints32:
-    """The grid cell of every edge's middle."""
+    """Return the grid cell of the middle of each edge."""
     x = (roads.x[roads.source] + roads.x[roads.target]) / 2
     y = (roads.y[roads.source] + roads.y[roads.target]) / 2
     (ox, oy), (sx, sy) = grid.origin, grid.step
@@ -168,12 +173,12 @@ def zones_of(roads: RoadNetwork, grid: Grid) -> Ints32:
 
 
 def _table(place: Ints, weights: Floats, zones: int) -> Floats:
-    """Weights summed by pairs of zones."""
+    """Sum weights by pairs of zones."""
     return np.bincount(place, weights, zones**2).astype(np.float64).reshape(zones, zones)
 
 
 def _within(at: Ints32, usual: Floats, public: Floats, fitted: Floats) -> Floats:
-    """How much more each place is wanted than its cell, whose ratio is `usual`."""
+    """Return the ratio of fitted to public weight of each zone, relative to the ratio of its cell (`usual`)."""
     seen, was, wanted = (
         np.bincount(at, weights, len(usual)) for weights in (np.ones(len(at)), public, fitted)
     )
@@ -182,5 +187,5 @@ def _within(at: Ints32, usual: Floats, public: Floats, fitted: Floats) -> Floats
 
 
 def _ratio(wanted: Floats, public: Floats) -> Floats:
-    """Wanted over public; 1 where there is nothing public."""
+    """Return wanted / public; 1 where public is 0."""
     return np.divide(wanted, public, out=np.ones_like(wanted), where=public > 0)

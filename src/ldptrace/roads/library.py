@@ -1,9 +1,9 @@
-"""Drawing a library of routes from a network: broad at first, sharper once a first fit is there.
+"""Draw a library of routes from a network: from a broad public distribution first, then following a first fit.
 
-Routes are drawn by trees of shortest routes: half of the trees out of the edge where routes begin, half into the edge
-where they end, each with its own noise on what streets cost. People choose differently, so every tree has a temper:
-what turns cost, and how large that noise is. The law of the other end falls off with the length of the way, in three
-equal parts: near, middling, anywhere. Libraries that lean differently are weighed as one (`Pool`).
+Routes are drawn from trees of shortest routes. Half of the trees begin at the edge where routes start, half end at the
+edge where routes end. Drivers differ, so each tree has its own cost of turns and its own random changes of the costs of
+streets. The probability of the other end decreases with the length of the route, in three equal parts: short distances,
+medium distances, any distance. Libraries with different preferences are weighted as one (`Pool`).
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ _BATCH = 8
 
 @dataclass(frozen=True)
 class Library:
-    """How a library is drawn: the number of routes, how far they lead, and tempers in equal parts.
+    """How a library is drawn: the number of routes, their distances, and equal parts of kinds of drivers.
 
-    A temper is a price of turns with a noise on costs; there is one for each pair.
+    A kind of driver is a cost of turns (`turn_costs`) and a size of the random changes of street costs (`noises`);
+    there is one kind for each pair.
     """
 
     routes: int = ROUTES
@@ -67,9 +68,10 @@ class Library:
         lean: Lean | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Routes:
-        """Routes with the weights of the broad law, wherever they lean; `progress` gets the share that is done.
+        """Draw routes, with the weights of the public distribution even if `lean` prefers some zones. `progress` is
+        called with the finished share.
 
-        The result depends on the source of randomness alone, never on the number of cores.
+        The result depends only on `rng`, never on the number of cores.
         """
         return self.pool(roads, rng, lean or Lean.none(roads), progress).routes
 
@@ -80,7 +82,7 @@ class Library:
         lean: Lean,
         progress: Callable[[float], None] | None = None,
     ) -> Pool:
-        """As `draw`, with all that is needed to weigh the routes beside those of other libraries."""
+        """Do the same as `draw`, and return everything that is needed to join the routes with other libraries."""
         graph, side = TurnGraph.of(roads), side_of(roads)
         graphs = [(graph.priced(price), graph.reversed.priced(price)) for price in self.turn_costs]
         tempers = [(pair, noise) for pair in graphs for noise in self.noises]
@@ -134,14 +136,14 @@ class Library:
         ).weighed()
 
     def _trees(self, edges: int) -> int:
-        """As many trees as time allows."""
+        """Return the number of trees, limited by the time that they take."""
         time = max(_WORK / edges, self.routes / _MOST_PER_TREE)
         wanted = max(self.routes / _PER_TREE, min(_TREES, self.routes / _FEWEST_PER_TREE))
         return max(math.ceil(min(wanted, time)), 1)
 
 
 def _along_a_curve(roads: RoadNetwork) -> Ints32:
-    """All edges in an order in which neighbours are near each other (Morton's curve)."""
+    """Return all edges in an order in which consecutive edges are near each other (Morton's curve)."""
     x0, y0, x1, y1 = roads.bounds()
     x, y = roads.x[roads.source], roads.y[roads.source]
     code = np.zeros(roads.edges, dtype=np.int64)
@@ -154,7 +156,7 @@ def _along_a_curve(roads: RoadNetwork) -> Ints32:
 
 @dataclass(frozen=True, eq=False)
 class _Roots:
-    """Where trees are rooted: edges along a curve, and running sums of their chances."""
+    """Where trees begin: edges in order along a curve, and cumulative sums of their probabilities."""
 
     edges: Ints32
     running: Floats
@@ -164,21 +166,21 @@ class _Roots:
         return _Roots(edges, np.cumsum((chances / chances.sum())[edges]))
 
     def draw(self, part: tuple[int, int], rng: np.random.Generator) -> int:
-        """An edge of the given part of the map, of this number of equal parts."""
+        """Draw an edge in the given part of the map: the number of the part, and the number of equal parts."""
         place = np.searchsorted(self.running, (part[0] + rng.random()) / part[1], side="right")
         return int(self.edges[min(int(place), len(self.edges) - 1)])
 
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Where the other end of a route is, given the edge at the root."""
+    """The distribution of the other end of a route, given the edge at the root."""
 
     reach: float
     lean: Lean
     backward: bool
 
     def towards(self, root: int) -> Floats:
-        """Lean of every zone, as seen from the root."""
+        """Return the factor of each zone, as seen from the root."""
         zone = self.lean.zone[root]
         return np.ascontiguousarray(self.lean.pairs[:, zone] if self.backward else self.lean.pairs[zone])
 
@@ -193,7 +195,8 @@ def _drawn(
     many: int,
     rng: np.random.Generator,
 ) -> tuple[tuple[NDArray[Any], ...], int, Floats]:
-    """Routes of one tree (edges, sizes, begin, end), its root, and the fair chance of every zone."""
+    """Draw the routes of one tree (edges, sizes, begin, end). Also return its root and the public probability of each
+    zone."""
     root = roots.draw(part, rng)
     # Costs vary from street to street, however many edges a map cuts a street into.
     felt = graph.cost * np.exp(noise * rng.standard_normal(int(graph.streets.max()) + 1))[graph.streets]
@@ -216,7 +219,8 @@ def _drawn(
 
 @kernel
 def _chances(order, way, reach, zone, lean, running, fair):  # type: ignore[no-untyped-def]
-    """Running sums of the leaning chances of a tree's edges, and the fair ones of every zone."""
+    """Compute cumulative sums of the preferred probabilities of a tree's edges, and the public probability of each
+    zone."""
     leaning = 0.0
     for place in range(len(order)):
         edge = order[place]

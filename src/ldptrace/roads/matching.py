@@ -1,8 +1,8 @@
-"""Trips matched to streets, simply and fast: every piece of a line goes to the street that lies best under it.
+"""Match trips to streets, simply and fast: each piece of a line is matched to the street that fits it best.
 
-A street is a line between two nodes, whichever way it is travelled. The index is a lattice of buckets, each with the
-straight pieces of streets within reach of any of its points, so a piece of a trip looks into one bucket. Most pieces of
-a trip go on along the street of the one before, and then no other street is looked at.
+A street is a line between two nodes, in both directions. The index is a grid of buckets. Each bucket has the straight
+pieces of streets that are near any of its points, so a piece of a trip needs one bucket. Most pieces of a trip continue
+on the street of the piece before, and then no other street is checked.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _CHUNK = 512
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What trips did on the streets.
+    """The streets that trips used.
 
-    `way` is the length of all lines in the unit of the network, `on` the part of it on streets; `fixes` and
-    `fixes_on` are the same of the points. `lengths` are the lengths of the trips along the streets.
+    `way` is the length of all trips in the unit of the network, and `on` the part of it on streets. `fixes` and
+    `fixes_on` are the same for points. `lengths` are the lengths of the trips along the streets.
 
-    Pass `p` is the trip `trip[p]` on the street `street[p]`, entered at the time `entered[p]`, in the direction of
-    the street's line where `forward[p]`. Passes of a trip are in their order; `joined[p]` is the node at which the pass
-    began where the one before ended, or -1.
+    Pass `p` is the trip `trip[p]` on the street `street[p]`, which it entered at the time `entered[p]`. `forward[p]`
+    says whether it followed the direction of the street's line. The passes of a trip are in order. `joined[p]` is the
+    node at which the pass begins and the pass before ends, or -1.
     """
 
     way: float
@@ -57,7 +57,7 @@ class Followed:
 
 @dataclass(frozen=True, eq=False)
 class StreetIndex:
-    """The streets of a network in a lattice of buckets.
+    """The streets of a network in a grid of buckets.
 
     >>> cross = RoadNetwork.of([0, 100, 100, 200], [0, 0, 100, 0], [0, 1, 1], [1, 2, 3])
     >>> trips = Trajectories.from_lists([[(0.0, 1.0), (100.0, 1.0), (100.0, 100.0)]])
@@ -90,7 +90,7 @@ class StreetIndex:
 
     @classmethod
     def of(cls, roads: RoadNetwork) -> Self:
-        """Index a network; of a street with two directions one line is kept."""
+        """Make the index of a network. A street with two directions is stored as one line."""
         back = roads.opposite
         once = np.flatnonzero((back < 0) | (np.arange(roads.edges) < back))
         x, y, offsets = roads.lines(once)
@@ -139,7 +139,7 @@ class StreetIndex:
         )
 
     def follow(self, trips: Trajectories) -> list[Followed]:
-        """What every trip did on the streets, a few hundred trips at a time."""
+        """Find the streets that every trip used, a few hundred trips at a time."""
         x, y = trips.x * self.scale[0], trips.y * self.scale[1]
         t = np.zeros(1) if trips.t is None else trips.t
         index = (self.pieces, self.street, np.append(self.frame, self.shape), self.first, self.held)
@@ -157,12 +157,12 @@ class StreetIndex:
         return map_chunks(work, len(trips), _CHUNK)
 
     def edges(self, found: Followed) -> Ints:
-        """The directed edge of each pass; of a one-way street its only one."""
+        """Return the directed edge of each pass; for a one-way street its only edge."""
         return np.where(found.forward, self.along[found.street], self.back[found.street])
 
 
 def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float) -> tuple[Ints, Ints32]:
-    """First piece of each bucket, and the pieces of all buckets one after the other."""
+    """Return the first piece of each bucket, and the pieces of all buckets in order."""
     sizes = np.zeros(shape[0] * shape[1], dtype=np.int64)
     _fill(pieces, frame, shape, reach, sizes, np.empty(0, dtype=np.int32))
     first = ragged.offsets_of(sizes)
@@ -173,10 +173,10 @@ def _buckets(pieces: Floats, frame: Floats, shape: tuple[int, int], reach: float
 
 @kernel
 def _fill(pieces, frame, shape, reach, place, held):  # type: ignore[no-untyped-def]
-    """Count the pieces per bucket, or put them there if `held` has room.
+    """Count the pieces of each bucket, or store them if `held` has room.
 
-    Column by column of buckets: the part of a piece that is within reach of the column, and then the buckets within
-    reach of that part.
+    The function goes through the columns of buckets: it finds the part of a piece that is near the column, and then the
+    buckets near this part.
     """
     wide, far = frame[2], reach / frame[2]
     for piece in range(len(pieces)):
@@ -199,7 +199,7 @@ def _fill(pieces, frame, shape, reach, place, held):  # type: ignore[no-untyped-
 
 @kernel(error_model="numpy")
 def _foot(px, py, pieces, piece):  # type: ignore[no-untyped-def]
-    """The squared distance of a point from a piece, and how far along the piece the nearest point is."""
+    """Return the squared distance of a point from a piece, and the position of the nearest point along the piece."""
     ax, ay, ux, uy = pieces[piece, 0], pieces[piece, 1], pieces[piece, 2], pieces[piece, 3]
     along = min(max((px - ax) * ux + (py - ay) * uy, 0.0), pieces[piece, 4])
     gx, gy = ax + along * ux - px, ay + along * uy - py
@@ -208,7 +208,8 @@ def _foot(px, py, pieces, piece):  # type: ignore[no-untyped-def]
 
 @kernel(error_model="numpy")
 def _across(hx, hy, pieces, piece):  # type: ignore[no-untyped-def]
-    """How much a piece lies across a heading: 0 along it, either way, 1 at a right angle."""
+    """Return the angle between a piece and a heading as a number: 0 if parallel (in either direction), 1 at a right
+    angle."""
     if pieces[piece, 4] == 0.0:
         return 0.0
     return 1.0 - abs(hx * pieces[piece, 2] + hy * pieces[piece, 3])
@@ -216,7 +217,7 @@ def _across(hx, hy, pieces, piece):  # type: ignore[no-untyped-def]
 
 @kernel(error_model="numpy")
 def _is_near(px, py, distance, on, pieces, lattice, first, held):  # type: ignore[no-untyped-def]
-    """Whether any street is within a distance, which is at most the reach; the piece `on` is tried first."""
+    """Whether any street is within a distance, which is at most the reach. The piece `on` is checked first."""
     if on >= 0 and _foot(px, py, pieces, on)[0] <= distance * distance:
         return True
     i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])
@@ -231,10 +232,11 @@ def _is_near(px, py, distance, on, pieces, lattice, first, held):  # type: ignor
 
 @kernel(error_model="numpy")
 def _best(px, py, hx, hy, old, reach, pieces, street, lattice, first, held):  # type: ignore[no-untyped-def]
-    """Piece of a street that lies best under a point with a heading, how far along it the point is, and how far the
-    nearest street is.
+    """Return the piece of a street that fits a point with a heading best, the position of the point along it, and the
+    distance of the nearest street.
 
-    Far away and across count against a street; the one that the trip was on is favoured a little. -1: none in reach.
+    Distance and angle count against a street; the present street of the trip is slightly preferred. -1 means that no
+    street is in reach.
     """
     found, at, least, nearest = -1, 0.0, math.inf, math.inf
     i, j = math.floor((px - lattice[0]) / lattice[2]), math.floor((py - lattice[1]) / lattice[2])
@@ -258,11 +260,12 @@ def _best(px, py, hx, hy, old, reach, pieces, street, lattice, first, held):  # 
 
 @kernel(error_model="numpy")
 def _ahead(x, y, dx, dy, part, parts, hx, hy, on, reach, pieces):  # type: ignore[no-untyped-def]
-    """The last of the parts of a straight step, from `part` on, that surely go on along the piece `on`, and how far
-    along it the first and the last of them are; less than `part`: not even the first does.
+    """Return the last part of a straight step, from `part` on, that certainly stays on the piece `on`, and the
+    positions of the first and last such part along the piece. A number below `part` means that not even the first part
+    stays.
 
-    The cost of the street that a trip is on is negative within its favour, that of any other street never is. Along a
-    straight line the distance from a piece is convex: where it is small at two points, it is small between them.
+    The cost of the present street is negative while it is preferred, and the cost of any other street never is. Along a
+    straight line the distance from a piece is convex: if it is small at two points, it is small between them.
     """
     most = reach * (FAVOUR - _across(hx, hy, pieces, on))
     if most <= 0.0:
@@ -287,7 +290,8 @@ def _ahead(x, y, dx, dy, part, parts, hx, hy, on, reach, pieces):  # type: ignor
 def _follow(  # type: ignore[no-untyped-def]
     x, y, t, offsets, start, stop, tolerance, pieces, street, lattice, first, held, ends, length, at_first, at_node
 ):  # fmt: skip
-    """Totals, lengths of the trips, and the passes: rows trip, street, forward, joined, with the time of each."""
+    """Return totals, the lengths of the trips, and the passes (rows: trip, street, forward, joined) with the time of
+    each."""
     way = way_on = fixes = fixes_on = 0.0
     reach = REACH * tolerance
     timed = len(t) == len(x)
@@ -375,7 +379,7 @@ def _follow(  # type: ignore[no-untyped-def]
 
 @kernel
 def _link(a, b, ends, at_first, at_node):  # type: ignore[no-untyped-def]
-    """The node where two streets meet; or the two nodes between which one short street joins them; -1: neither."""
+    """Return the node where two streets meet, or the two nodes of a short street that connects them, or -1."""
     for side in range(2):
         if ends[side, a] == ends[0, b] or ends[side, a] == ends[1, b]:
             return ends[side, a], -1, -1

@@ -1,4 +1,4 @@
-"""Road networks: places, directed edges between them, how long each is and how long it takes."""
+"""Road networks: nodes, directed edges between them, and their lengths and travel times."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class RoadNetwork:
         self._check()
 
     def _check(self) -> None:
-        """An error unless the columns make a network."""
+        """Raise an error if the columns do not form a network."""
         if len(self.y) != len(self.x):
             raise InputError(f"there are {len(self.x)} values of x and {len(self.y)} of y for the nodes")
         for column in ("target", "length", "road_class", "seconds"):
@@ -277,7 +277,7 @@ class RoadNetwork:
         return back
 
     def _pair_up(self, there: list[int], again: list[int], back: Nodes) -> None:
-        """Pairs of edges whose lengths are closest, as long as both sides have some."""
+        """Pair the edges with the most similar lengths, until one side has no more edges."""
         while there and again:
             _, a, b = min((abs(self.length[a] - self.length[b]), a, b) for a in there for b in again)
             back[a], back[b] = b, a
@@ -407,7 +407,7 @@ class RoadNetwork:
 
 
 def _coordinates(bounds: Bounds) -> str:
-    """What a box looks like."""
+    """Guess the unit of the bounds: degrees or metres."""
     return "degrees" if max(map(abs, bounds[::2])) <= 180 and max(map(abs, bounds[1::2])) <= 90 else "metres"
 
 

@@ -1,6 +1,6 @@
-"""How time passes along streets whose speeds are not known: more of it near junctions, where people slow down or wait.
+"""Travel time along streets whose speeds are not known: more time near junctions, where people slow down or wait.
 
-It says on which part of its way a trip spends its time, not how long the trip takes.
+This decides on which part of a route a trip spends its time, not how long the trip takes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLACES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 def felt_lengths(roads: RoadNetwork) -> Floats:
-    """Lengths of all edges, longer where a junction is near: time on an edge is proportional to them.
+    """Return lengths of all edges that are longer near junctions; the time on an edge is proportional to them.
 
     >>> cross = RoadNetwork.of([0, 60, -60, 0], [0, 0, 0, 60], source=[0, 0, 0], target=[1, 2, 3])
     >>> (felt_lengths(cross) > cross.length).tolist()

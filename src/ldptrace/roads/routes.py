@@ -1,9 +1,9 @@
-"""A library of public ways: what trips could look like, before anybody was asked.
+"""A library of public routes: possible trips, before any report is used.
 
-A route is a sequence of directed edges, entered somewhere on the first and left somewhere on the last. Every route
-has a weight: how likely it is by the public law alone. The law is broad on purpose (near, middling and far ends in
-equal parts, from everywhere): a narrow library cannot become broad again, while the reports sharpen a broad
-one. Geometry is made when it is asked for.
+A route is a sequence of directed edges. It begins at some point of its first edge and ends at some point of its last
+edge. Each route has a weight: its probability in the public distribution. This distribution is broad on purpose (short,
+medium and long distances in equal parts, from everywhere): reports can narrow a broad library, but cannot widen a
+narrow one. Points are computed on demand.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Routes:
         return None if self.roads.seconds is None else self._along(self.roads.seconds)
 
     def _along(self, values: Floats) -> Floats:
-        """Values of edges summed along each route, its first and last edge in part."""
+        """Sum the values of edges along each route, with fractions of the first and the last edge."""
         whole = np.add.reduceat(values[self.edges], self.offsets[:-1])
         first, last = self.edges[self.offsets[:-1]], self.edges[self.offsets[1:] - 1]
         along: Floats = whole - self.begin * values[first] - (1 - self.end) * values[last]
@@ -228,7 +228,7 @@ class Routes:
 
 @dataclass(frozen=True, eq=False)
 class _Lines:
-    """Lines of all edges, and at which share of the edge's length each point lies."""
+    """Lines of all edges, and the position of each point as a fraction of the length of its edge."""
 
     x: Floats
     y: Floats
@@ -248,7 +248,7 @@ class _Lines:
 
 
 def _positive(name: str, value: ArrayLike, many: int) -> Floats:
-    """One number for each route."""
+    """Return one positive number for each route."""
     numbers = np.asarray(value, dtype=np.float64)
     if numbers.ndim == 1 and len(numbers) != many:
         raise InputError(f"{name} has {len(numbers)} values for {many} routes")
@@ -258,13 +258,13 @@ def _positive(name: str, value: ArrayLike, many: int) -> Floats:
 
 
 def _steps(many: Floats) -> Offsets:
-    """Number of points of this number of steps, the last of them shorter."""
+    """Return the number of points for this number of steps, of which the last may be shorter."""
     return np.maximum(np.ceil(many - 1e-9), 1).astype(np.int64) + 1
 
 
 @kernel
 def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-untyped-def]
-    """Points of the bends of each route: every point of its lines, shared nodes once."""
+    """Count the points of each route: every point of its lines, with shared nodes once."""
     for k in range(len(picked)):
         total = 1
         for at in range(offsets[picked[k]], offsets[picked[k] + 1]):
@@ -276,7 +276,8 @@ def _count(picked, edges, offsets, line_offsets, sizes):  # type: ignore[no-unty
 def _trace(  # type: ignore[no-untyped-def]
     picked, new, edges, offsets, begin, end, lx, ly, line_offsets, share, unit, pace, apart, x, y, t
 ):
-    """Fill x, y (and t) of the picked routes; `unit` is what points are apart by, `pace` what time goes by."""
+    """Fill in x, y (and t) of the picked routes. Distances between points are measured in `unit`, and time in
+    `pace`."""
     timed = len(t) > 0
     for k in range(len(picked)):
         r = picked[k]
@@ -319,7 +320,7 @@ def _trace(  # type: ignore[no-untyped-def]
 
 @kernel
 def _bends(r, to, edges, first, last, begin, end, lx, ly, line_offsets, share, pace, x, y, t):  # type: ignore[no-untyped-def]
-    """Every point of the route's lines; those before its beginning and after its end fall on these."""
+    """Fill in every point of the lines of a route. Points before its begin or after its end are moved to these."""
     clock = 0.0
     for at in range(first, last + 1):
         edge = edges[at]

@@ -1,8 +1,8 @@
 """Cheapest routes through a road network, with a cost for turns.
 
-The states are directed edges, so that a bend between two of them can have a price; a way is a sequence of edges.
-One tree of ways starts (or ends) at one edge and sees its own perturbed costs, so that alternatives occur: people
-do not all take the same way.
+The states are directed edges, so that a turn between two edges can have a cost; a route is a sequence of edges. Each
+tree of routes starts (or ends) at one edge and has its own random changes of the costs, because drivers do not all take
+the same route.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _FINE, _BUCKETS = 64, 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class TurnGraph:
-    """Which edge may follow which, and what the bend between them costs.
+    """Which edge may follow which, and the cost of the turn between them.
 
-    The edges that may follow `e` are `following[first[e] : first[e + 1]]`, each with its `bend`. Costs are seconds
-    where the network knows them, and lengths otherwise. Turning round is possible in dead ends only. Edges of one
-    of the `streets` lie between two junctions: on the way there is nothing to choose.
+    The edges that may follow `e` are `following[first[e] : first[e + 1]]`, each with its cost `bend`. Costs are seconds
+    if the network has travel times, and lengths otherwise. U-turns are possible in dead ends only. `streets` has the
+    number of the street of each edge: edges between two junctions belong to one street.
     """
 
     cost: Floats
@@ -50,7 +50,7 @@ class TurnGraph:
 
     @staticmethod
     def of(roads: RoadNetwork) -> TurnGraph:
-        """The graph of a network, with the usual price of turns."""
+        """Make the graph of a network, with the default cost of turns."""
         source, target = roads.source.astype(np.int64), roads.target.astype(np.int64)
         edges = len(source)
         if edges == 0:
@@ -81,7 +81,7 @@ class TurnGraph:
         )
 
     def priced(self, times: float) -> TurnGraph:
-        """The same graph with turns that cost `times` as much."""
+        """Return the same graph with the cost of turns multiplied by `times`."""
         return replace(self, bend=np.float32(times) * self.bend)
 
     @property
@@ -90,12 +90,12 @@ class TurnGraph:
 
     @cached_property
     def dearest_bend(self) -> float:
-        """What the dearest bend costs."""
+        """The cost of the most expensive turn."""
         return float(self.bend.max(initial=0.0))
 
     @cached_property
     def reversed(self) -> TurnGraph:
-        """The same ways seen from their ends: what may precede each edge."""
+        """The graph in the opposite direction: which edges may come before each edge."""
         before = np.repeat(np.arange(self.edges, dtype=np.int32), np.diff(self.first))
         order = np.argsort(self.following, kind="stable")
         sizes = np.bincount(self.following, minlength=self.edges)
@@ -103,7 +103,7 @@ class TurnGraph:
         return TurnGraph(self.cost, self.length, first, before[order], self.bend[order], self.streets)
 
     def way(self, start: int, end: int) -> list[int]:
-        """The cheapest way from one edge to another, both included; empty where there is none.
+        """Return the cheapest route from one edge to another, including both; empty if there is none.
 
         >>> corner = RoadNetwork.of([0, 100, 100], [0, 0, 50], source=[0, 1], target=[1, 2])
         >>> TurnGraph.of(corner).way(0, 1), TurnGraph.of(corner).way(1, 0)
@@ -117,10 +117,10 @@ class TurnGraph:
 
 
 class Tree:
-    """Room for one tree of cheapest ways after the other.
+    """Memory for trees of cheapest routes, one after the other.
 
-    Of every edge that was reached: the `cost` of the way up to its end, the length of that `way`, the edge `before`
-    it, and the number of edges on it, `hops`.
+    For each edge that was reached: the `cost` of the route up to its end, the length of this route (`way`), the edge
+    `before` it, and the number of edges of the route (`hops`).
     """
 
     def __init__(self, edges: int) -> None:
@@ -134,7 +134,8 @@ class Tree:
         self._buckets = np.empty(0, dtype=np.int32)
 
     def grow(self, graph: TurnGraph, cost: Floats, root: int, farthest: float = math.inf) -> Ints32:
-        """A new tree out of the edge `root`, about as far as ways of length `farthest`: its edges, near to far."""
+        """Make a new tree from the edge `root`, with routes up to about the length `farthest`. Return its edges,
+        nearest first."""
         self.cost[self._order[: self._settled]] = np.inf
         # Every arc lets one edge wait, at most.
         most = len(graph.following) + 1
@@ -167,7 +168,8 @@ class Tree:
         return self._order[: self._settled]
 
     def ways(self, leaves: Ints32, backward: bool = False) -> tuple[Ints32, Ints]:
-        """The ways from the root to edges of the tree (`backward`: from them to the root), and their sizes."""
+        """Return the routes from the root to edges of the tree (`backward`: from the edges to the root), and their
+        sizes."""
         sizes = self.hops[leaves].astype(np.int64)
         edges = np.empty(sizes.sum(), dtype=np.int32)
         _walk_back(leaves, sizes, self.before, edges, backward)
@@ -175,7 +177,7 @@ class Tree:
 
 
 def _streets(before: Ints32, after: Ints32, edges: int) -> Ints32:
-    """The street of every edge, numbered from 0: edges that only follow each other are one street.
+    """Return the number of the street of each edge, from 0. Edges that only follow each other are one street.
 
     >>> _streets(np.array([0, 1, 1]), np.array([1, 2, 3]), 4).tolist()
     [0, 0, 1, 2]
@@ -188,7 +190,7 @@ def _streets(before: Ints32, after: Ints32, edges: int) -> Ints32:
 
 
 def side_of(roads: RoadNetwork) -> float:
-    """Side of the square that is as large as the map, in the unit of lengths."""
+    """Return the side of a square with the area of the map, in the unit of lengths."""
     x0, y0, x1, y1 = roads.bounds()
     across, up = roads.scale
     # A map that is a line has no area; its length will do.
@@ -217,12 +219,12 @@ def _grow(  # type: ignore[no-untyped-def]
     later_edge,
     later_next,
 ):
-    """Dijkstra's algorithm over edges; returns how many were settled.
+    """Run Dijkstra's algorithm over edges, and return the number of settled edges.
 
-    Edges wait in buckets, each as wide as `width` and a list that is linked from its last entry on; there are more of
-    them than any step is long, so they are used in turn. Those of the bucket that is worked on are in order, the next
-    one last. `reached` must be infinite everywhere. Beyond `farthest` edges are settled, not followed, so that every
-    edge that was reached is in `order`.
+    Waiting edges are in buckets of the width `width`, each a linked list from its last entry. There are more buckets
+    than any step is long, so they are used in turn. The present bucket is sorted, with the next edge last. `reached`
+    must be infinite everywhere. Edges beyond `farthest` are settled but not followed, so that every reached edge is in
+    `order`.
     """
     buckets[:] = -1
     reached[root] = cost[root]
@@ -276,7 +278,7 @@ def _grow(  # type: ignore[no-untyped-def]
 
 @kernel
 def _insert(keys, edges, size, key, edge):  # type: ignore[no-untyped-def]
-    """Insert a number into a list that is in descending order."""
+    """Insert a number into a list in descending order."""
     at = size
     while at > 0 and keys[at - 1] < key:
         keys[at], edges[at] = keys[at - 1], edges[at - 1]

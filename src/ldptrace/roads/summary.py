@@ -1,4 +1,4 @@
-"""What is in a road network: facts for programs and sentences for people."""
+"""A description of a road network, as plain data and as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ KMH = 3.6
 
 
 def facts(roads: RoadNetwork) -> dict[str, Any]:
-    """Counts, lengths, speeds and classes as plain values; `street_length` counts both ways of a street once."""
+    """Return counts, lengths, speeds and classes as plain data. `street_length` counts both directions of a street
+    once."""
     once = np.where(roads.opposite >= 0, 0.5, 1.0)
     length = roads.length * once
     total = float(length.sum())
@@ -45,7 +46,7 @@ def facts(roads: RoadNetwork) -> dict[str, Any]:
 
 
 def explain_roads(roads: RoadNetwork) -> str:
-    """The facts as lines of text."""
+    """Return the facts as lines of text."""
     told = facts(roads)
     per, unit = (1000.0, "km") if roads.is_geographic or roads.crs is not None else (1.0, "units")
     lines = [

@@ -1,4 +1,4 @@
-"""Road networks as two tables in a folder, as a file of lines, or as a picture."""
+"""Write road networks: as two tables in a folder, as a file of lines, or as a picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KMH = 3.6
 
 
 def check_folder(folder: Path) -> None:
-    """An error if no road network could be written there."""
+    """Raise an error if a road network cannot be written to this place."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"cannot write {folder}: it is a file, and a road network is a folder")
     if not folder.parent.is_dir():
@@ -55,7 +55,7 @@ def write_roads(roads: RoadNetwork, path: str | Path) -> None:
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
-    """A file beside the target that takes its place when it is complete."""
+    """Open a temporary file beside the target, which replaces the target when it is complete."""
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: the folder {target.parent} does not exist")
     file = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
@@ -67,7 +67,8 @@ def _replacing(target: Path) -> Iterator[Path]:
 
 
 def _write_geojson(roads: RoadNetwork, path: Path) -> None:
-    """One feature for each directed edge; degrees need no name, other coordinates have theirs."""
+    """Write one feature for each directed edge. Coordinates in degrees need no name of a coordinate system; others have
+    theirs."""
     crs = None if roads.crs is None else {"type": "name", "properties": {"name": roads.crs}}
     member = "" if roads.is_geographic else f'"crs":{json.dumps(crs)},'
     rows = _attributes(roads).to_pylist()
@@ -92,7 +93,8 @@ def _polylines(roads: RoadNetwork) -> list[Floats]:
 
 
 def _attributes(roads: RoadNetwork) -> pa.Table:
-    """What is known of each directed edge; `direction` is that of its line in the file that the network is from."""
+    """Return the known attributes of each directed edge. `direction` is relative to the line in the file of the
+    network."""
     ids = [str(edge) for edge in range(roads.edges)] if roads.edge_id is None else roads.edge_id.tolist()
     backward = np.zeros(roads.edges, dtype=np.bool_) if roads.backward is None else roads.backward
     columns: dict[str, object] = {
@@ -119,7 +121,7 @@ def _nodes(roads: RoadNetwork) -> pa.Table:
 
 
 def _edges(roads: RoadNetwork) -> pa.Table:
-    """One row for each directed edge, so that `oneway` is always 1."""
+    """Return one row for each directed edge, so that `oneway` is always 1."""
     columns: dict[str, object] = {
         "from": roads.source,
         "to": roads.target,
@@ -138,7 +140,7 @@ def _edges(roads: RoadNetwork) -> pa.Table:
 
 
 def _wkt(roads: RoadNetwork) -> list[str | None]:
-    """The lines of the edges as text; none for a straight one."""
+    """Return the lines of the edges as text; None for a straight edge."""
     x, y, offsets = roads.lines(np.arange(roads.edges))
     points = [f"{a!r} {b!r}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
     return [
@@ -151,7 +153,7 @@ FORMATS = (".pdf", ".png", ".svg")
 
 
 def draw(roads: RoadNetwork, path: str | Path, *, inches: float = 7.0) -> None:
-    """Write a picture; the extension of the file decides the format."""
+    """Write a picture. The extension of the file decides the format."""
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure

@@ -64,7 +64,8 @@ def retrasyn(streams: CellStreams, settings: Settings, rng: np.random.Generator)
 
 
 def _mended(found: Floats, variance: float, releases: list[Floats]) -> tuple[Floats, int]:
-    """Return the present frequencies, which replace the old ones where they differ by more than noise, and how many are new."""
+    """Return the present frequencies, which replace the old ones where they differ by more than noise, and how many are
+    new."""
     if len(releases) < WARM_UP and math.isfinite(variance):
         return found, 0
     if not math.isfinite(variance):

@@ -1,4 +1,4 @@
-"""Readers of road networks in the formats that people have."""
+"""Readers of road networks in common file formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder with a table of nodes and a table of edges; small delimited tables that describe places."""
+"""Read a folder with a table of nodes and a table of edges, and other small text tables."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ldptrace.roads.readers.streets import Streets
 
 
 def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:
-    """A text table with a header; columns are parted by comma, semicolon or tab, as the header tells.
+    """Read a text table with a header. The header shows whether columns are separated by comma, semicolon or tab.
 
-    The file may be packed with gzip. Columns with one of the names in `text` are read as text, whatever they
-    look like.
+    The file may be compressed with gzip. Columns with one of the names in `text` are read as text, even if they look
+    like numbers.
     """
     source = Path(path)
     if not source.is_file():
@@ -48,7 +48,7 @@ def read_table(path: str | Path, *, text: Sequence[str] = ()) -> pa.Table:
 
 
 def find(table: pa.Table, names: Sequence[str]) -> str | None:
-    """The first column that has one of the names; case and punctuation do not matter.
+    """Return the first column that has one of the names. Case and punctuation do not matter.
 
     >>> find(pa.table({"Node-ID": [1]}), ("id", "node_id"))
     'Node-ID'
@@ -58,7 +58,7 @@ def find(table: pa.Table, names: Sequence[str]) -> str | None:
 
 
 def need(table: pa.Table, names: Sequence[str], path: str | Path) -> str:
-    """As `find`, and an error where there is none."""
+    """Do the same as `find`, but raise an error if there is no such column."""
     name = find(table, names)
     if name is None:
         raise FormatError(
@@ -68,7 +68,7 @@ def need(table: pa.Table, names: Sequence[str], path: str | Path) -> str:
 
 
 def numbers(table: pa.Table, name: str, path: str | Path) -> Floats:
-    """A column of finite numbers."""
+    """Return a column of finite numbers."""
     values = optional_numbers(table, name, path)
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
@@ -77,7 +77,7 @@ def numbers(table: pa.Table, name: str, path: str | Path) -> Floats:
 
 
 def optional_numbers(table: pa.Table, name: str, path: str | Path) -> Floats:
-    """A column of numbers, not a number where a row has none."""
+    """Return a column of numbers, with NaN for missing values."""
     try:
         values = pc.cast(table[name], pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -86,7 +86,7 @@ def optional_numbers(table: pa.Table, name: str, path: str | Path) -> Floats:
 
 
 def positions(table: pa.Table, path: str | Path) -> tuple[Floats, Floats, bool]:
-    """Coordinates of the rows, and whether they are degrees of longitude and latitude."""
+    """Return the coordinates of the rows, and whether they are longitude and latitude in degrees."""
     x, y = (find(table, names) for names in PLANAR)
     if x is not None and y is not None:
         return numbers(table, x, path), numbers(table, y, path), False
@@ -116,13 +116,13 @@ EDGE = ("edge_id",)
 
 
 def read(folder: Path) -> Streets:
-    """The streets of `nodes.csv` and `edges.csv` in a folder, or of its only pair of such tables."""
+    """Read the streets of `nodes.csv` and `edges.csv` in a folder, or of its only pair of such tables."""
     nodes, edges = tables_in(folder)
     return read_pair(nodes, edges)
 
 
 def tables_in(folder: Path) -> tuple[Path, Path]:
-    """The table of nodes and the table of edges of a folder; both may be packed."""
+    """Return the table of nodes and the table of edges of a folder; both may be compressed."""
     found = []
     for stem in ("nodes", "edges"):
         exact = [
@@ -139,9 +139,9 @@ def tables_in(folder: Path) -> tuple[Path, Path]:
 
 
 def read_pair(nodes: Path, edges: Path) -> Streets:
-    """The streets of a table of nodes and a table of edges.
+    """Read the streets of a table of nodes and a table of edges.
 
-    Nodes have an id with x, y or lon, lat; edges the ids of two nodes and what else is known.
+    Nodes have an id with x, y or lon, lat. Edges have the ids of two nodes, and optional columns.
     """
     node_table = read_table(nodes, text=NODE)
     edge_table = read_table(edges, text=(*FROM, *TO, *LIMIT, *CLASS, *ONEWAY, *GEOMETRY, *EDGE))
@@ -180,7 +180,7 @@ def _edge_ids(table: pa.Table) -> NDArray[np.str_] | None:
 
 
 def directions(words: list[str | None], where: str) -> tuple[Flags, Flags]:
-    """In which directions streets may be travelled, as their column `oneway` says.
+    """Return in which directions streets may be used, by the column `oneway`.
 
     >>> [flags.tolist() for flags in directions(["1", None, "-1", "no"], "edges.csv")]
     [[True, True, False, True], [False, True, True, True]]
@@ -205,7 +205,7 @@ def _directions(table: pa.Table, path: Path) -> tuple[Flags, Flags]:
 
 
 def _places(table: pa.Table, names: tuple[str, ...], ids: pa.Array, edges: Path, nodes: Path) -> Nodes:
-    """The rows of the nodes that a column of the edges names."""
+    """Return the rows of the nodes that a column of the edges names."""
     name = need(table, names, edges)
     found = pc.index_in(table[name], value_set=ids)
     missing = pc.is_null(found).to_numpy(zero_copy_only=False)

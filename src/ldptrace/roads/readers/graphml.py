@@ -1,4 +1,4 @@
-"""GraphML as OSMnx writes it, in degrees or projected."""
+"""Read GraphML as OSMnx writes it, in degrees or projected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 
 def read(path: Path, mode: Mode) -> Streets:
-    """The streets of a graph: nodes with x and y, edges with what OSMnx knows of them."""
+    """Read the streets of a graph: nodes with x and y, and edges with the attributes of OSMnx."""
     graph, nodes, edges = _parse(path)
     place = {name: number for number, (name, _) in enumerate(nodes)}
     x, y = (_coordinates(nodes, axis) for axis in ("x", "y"))
@@ -59,7 +59,7 @@ def read(path: Path, mode: Mode) -> Streets:
 
 
 def first_word(text: str) -> str:
-    """The first of several values, where OSMnx joined ways that differ.
+    """Return the first of several values, which OSMnx writes if it joined different ways.
 
     >>> first_word("['residential', 'tertiary']"), first_word("primary")
     ('residential', 'primary')
@@ -74,7 +74,7 @@ def first_word(text: str) -> str:
 
 
 def _parse(path: Path) -> tuple[Row, list[tuple[str, Row]], list[tuple[str, str, Row]]]:
-    """Attributes of the graph, of every node and of every edge, by their names."""
+    """Return the attributes of the graph, of each node and of each edge, by name."""
     names: dict[str, str] = {}
     graph: Row = {}
     nodes: list[tuple[str, Row]] = []
@@ -130,7 +130,7 @@ def _number(text: str) -> float:
 
 
 def _crs(text: str | None) -> str | None:
-    """The label of a coordinate system; OSMnx writes `epsg:4326`, and long texts for some projections."""
+    """Return the label of a coordinate system. OSMnx writes `epsg:4326`, and long texts for some projections."""
     if not text:
         return None
     return text.upper() if text.lower().startswith("epsg:") else (WGS84 if "WGS84" in text else text)

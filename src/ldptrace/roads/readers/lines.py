@@ -1,4 +1,4 @@
-"""Lines become streets: cut where they meet, with what their tags say."""
+"""Turn lines into streets: lines are cut where they meet, and keep their tags."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WKT = re.compile(r"\s*(?:SRID=\d+;)?\s*LINESTRING\s*(?:Z|M|ZM)?\s*\((.*)\)\s*", 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Lines with the tags of each; line `k` is the points `offsets[k]:offsets[k + 1]`."""
+    """Lines with their tags. Line `k` has the points `offsets[k]:offsets[k + 1]`."""
 
     x: Floats
     y: Floats
@@ -50,10 +50,10 @@ class Lines:
     ids: Sequence[str] | None = None
 
     def streets(self, mode: Mode, keys: Keys | None = None) -> Streets:
-        """The streets that the mode may use, cut where they meet.
+        """Return the streets that the mode may use, cut where they meet.
 
-        Points with the same key are one place; without keys, points at the same coordinates are, and the end
-        of a line on another line cuts that one.
+        Points with the same key are one place. Without keys, points with the same coordinates are one place, and a line
+        that ends on another line cuts it.
         """
         judged = [way_class(tags, mode) for tags in self.tags]
         dropped = Counter(reason for _, reason in judged if reason is not None)
@@ -109,9 +109,10 @@ class Lines:
 def cut(
     keys: Keys, x: Floats, y: Floats, offsets: Offsets
 ) -> tuple[Floats, Floats, Nodes, Nodes, Shape, Keys]:
-    """Streets of lines: nodes, start, end, lines between them, and from which line each was cut.
+    """Cut lines into streets. Return the nodes, the start and end of each street, the line between them, and the number
+    of the line that each street was cut from.
 
-    A line is cut at every place that occurs more than once; its ends are nodes in any case.
+    A line is cut at every place that occurs more than once. The ends of a line are always nodes.
 
     >>> keys = np.array([1, 2, 3, 4, 2, 5])
     >>> x, y = np.array([0.0, 1, 2, 1, 1, 1]), np.array([0.0, 0, 0, 1, 0, -1])
@@ -150,14 +151,14 @@ def cut(
 
 
 def _pieces(corner: Flags, owner: Keys) -> tuple[Keys, Keys]:
-    """First and last points of the pieces between corners of the same line."""
+    """Return the first and last points of the pieces between corners of the same line."""
     at = np.flatnonzero(corner)
     within = owner[at[:-1]] == owner[at[1:]]
     return at[:-1][within], at[1:][within]
 
 
 def _drawn_once(keys: Keys, offsets: Offsets, ways: Flags) -> tuple[Flags, Flags]:
-    """Which lines are the first along their points, and the directions of all that run along them."""
+    """Return which lines are the first among lines with the same points, and the directions of all lines along them."""
     single, allowed = np.ones(len(ways), dtype=np.bool_), ways.copy()
     seen: dict[bytes, int] = {}
     for line, (begin, end) in enumerate(pairwise(offsets.tolist())):
@@ -173,7 +174,7 @@ def _drawn_once(keys: Keys, offsets: Offsets, ways: Flags) -> tuple[Flags, Flags
 
 
 def places(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Keys:
-    """One number for each place; points closer than about a grain are one."""
+    """Return one number for each place; points that are almost equal are one place."""
     if len(x) == 0:
         return np.empty(0, dtype=np.int64)
     px, py, grain = _plane(x, y, offsets, crs)
@@ -182,7 +183,7 @@ def places(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Keys:
 
 
 def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
-    """The lines with a further point wherever another line ends on them.
+    """Return the lines with an additional point wherever another line ends on them.
 
     >>> x, y = np.array([0.0, 10, 4, 4]), np.array([0.0, 0, 0, 5])
     >>> touching(x, y, np.array([0, 2, 4]), None)[0].tolist()
@@ -211,9 +212,9 @@ def touching(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> Shape:
 
 
 def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: float) -> tuple[Keys, Keys]:
-    """Pairs of a segment (its first point) and an end that may lie on it: all that do, and some others.
+    """Return pairs of a segment (by its first point) and an end that may lie on it: all that do, and some that do not.
 
-    Points are placed along the segments, so that everything on a segment is near to one of them.
+    Points are placed along the segments, so that everything on a segment is near one of them.
     """
     long = np.hypot(px[segment + 1] - px[segment], py[segment + 1] - py[segment])
     step = max(float(np.median(long)), float(long.sum()) / SAMPLES, near)
@@ -231,7 +232,7 @@ def _near_segments(px: Floats, py: Floats, segment: Keys, ends: Keys, near: floa
 
 
 def from_wkt(texts: Sequence[str | None]) -> Shape:
-    """The points between the ends of LINESTRINGs, as ragged columns; no text is a straight line.
+    """Return the points between the ends of LINESTRINGs, as columns with offsets. Missing text means a straight line.
 
     >>> x, y, offsets = from_wkt(["LINESTRING (0 0, 1 2, 3 3)", None])
     >>> x.tolist(), y.tolist(), offsets.tolist()
@@ -254,7 +255,7 @@ def from_wkt(texts: Sequence[str | None]) -> Shape:
 
 
 def _plane(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> tuple[Floats, Floats, float]:
-    """The points in metres (units) and the distance below which two are one."""
+    """Return the points in metres (or units of length), and the distance below which two points are one."""
     if is_geographic(crs):
         px, py = LocalPlane.around(x, y).to_metres(x, y)
         return px, py, GRAIN
@@ -265,7 +266,7 @@ def _plane(x: Floats, y: Floats, offsets: Offsets, crs: str | None) -> tuple[Flo
 
 
 def _segments(offsets: Offsets) -> Keys:
-    """The first points of all straight pieces of lines."""
+    """Return the first points of all straight segments of the lines."""
     inner = np.ones(int(offsets[-1]), dtype=bool)
     inner[offsets[1:][np.diff(offsets) > 0] - 1] = False
     return np.flatnonzero(inner)
@@ -282,7 +283,7 @@ SYNONYMS = {
 
 
 def read_geojson(path: Path, mode: Mode) -> Streets:
-    """The streets of the LineString and MultiLineString features of a file."""
+    """Read the streets of the LineString and MultiLineString features of a file."""
     try:
         content = path.read_bytes()
         document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
@@ -316,7 +317,7 @@ def read_geojson(path: Path, mode: Mode) -> Streets:
 
 
 def read_ogr(path: Path, mode: Mode) -> Streets:
-    """The streets of a GeoPackage, a Shapefile, or another file of lines that GDAL reads."""
+    """Read the streets of a GeoPackage, a Shapefile, or another file of lines that GDAL reads."""
     # OSMnx names its two layers nodes and edges.
     layer = read_layer(path, ("LineString",), prefer="edges")
     shapes = layer.shapes.only((LINE, MULTI_LINE))
@@ -330,7 +331,7 @@ def read_ogr(path: Path, mode: Mode) -> Streets:
 
 
 def plain_tags(properties: dict[str, Json]) -> Tags:
-    """The properties of a feature as tags of OpenStreetMap, as far as their names allow.
+    """Return the properties of a feature as OpenStreetMap tags, as far as their names allow.
 
     >>> plain_tags({"FCLASS": "primary", "oneway": True, "lanes": None})
     {'fclass': 'primary', 'oneway': 'yes', 'highway': 'primary'}
@@ -344,7 +345,7 @@ def plain_tags(properties: dict[str, Json]) -> Tags:
 
 
 def edge_ids(tags: list[Tags], numbers: list[int]) -> list[str]:
-    """The name of each line: its `edge_id`, where all have one, or the number of its feature.
+    """Return the id of each line: its `edge_id` if all lines have one, otherwise the number of its feature.
 
     >>> edge_ids([{"edge_id": "a7"}], [0]), edge_ids([{}], [0])
     (['a7'], ['0'])
@@ -354,7 +355,7 @@ def edge_ids(tags: list[Tags], numbers: list[int]) -> list[str]:
 
 
 def _text(value: Json) -> str:
-    """A value as a tag; nothing for what is not there."""
+    """Return a value as a tag; an empty text if the value is missing."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     if isinstance(value, bool | np.bool_):
@@ -366,7 +367,7 @@ def _text(value: Json) -> str:
 
 
 def _geojson_crs(document: Json) -> str | None:
-    """Degrees, as the standard says, unless an old member `crs` says otherwise."""
+    """Return the coordinate system: degrees, as in the standard, unless an old member `crs` names another."""
     named = document.get("crs") if isinstance(document, dict) else None
     if not named:
         return WGS84

@@ -1,4 +1,4 @@
-"""OpenStreetMap extracts (`.osm.pbf`, `.osm`); needs the extra `roads`."""
+"""Read OpenStreetMap extracts (`.osm.pbf`, `.osm`); needs `pip install 'ldptrace[roads]'`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USEFUL = (
 
 
 def read(path: Path, mode: Mode) -> Streets:
-    """The streets of an extract: its ways with a `highway` tag, cut at the nodes that they share."""
+    """Read the streets of an extract: its ways with a tag `highway`, cut at the nodes that they share."""
     osmium = needed("osmium", "roads")
     refs: list[int] = []
     lon: list[float] = []

@@ -1,4 +1,4 @@
-"""Streets as a file has them, and the directed network that they make for a way to travel."""
+"""Streets as they are in a file, and the directed network for one mode of travel."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ PLAUSIBLE = 2.0  # lengths of a file may differ from those of its lines by this 
 
 @dataclass(frozen=True, eq=False)
 class Streets:
-    """One row per street: its two end nodes and in which directions it may be travelled.
+    """One row per street: its two end nodes, and in which directions it may be used.
 
-    `kind` is an index into `kinds`, -1 where the class is not known. `length`, `seconds`, `speed` (as
-    travelled) and `limit` (as allowed, both km/h) are not a number where the file does not say. `ids` are
-    the names of the streets in the file; without any they are their rows, from 0. `dropped` counts rows of the
-    file that made no street.
+    `kind` is an index into `kinds`, or -1 if the class is not known. `length`, `seconds`, `speed` (actual) and `limit`
+    (allowed, both in km/h) are NaN if the file does not state them. `ids` are the names of the streets in the file, by
+    default the row numbers from 0. `dropped` counts rows of the file that gave no street.
     """
 
     x: Floats
@@ -52,7 +51,8 @@ class Streets:
     ids: NDArray[np.str_] | None = None
 
     def network(self, mode: Mode, name: str) -> RoadNetwork:
-        """The directed network of the streets that the mode may use, with times where something is known."""
+        """Return the directed network of the streets that the mode may use, with travel times if they can be
+        computed."""
         if len(self.start) == 0:
             raise InputError(f"there are no roads in it{_reasons(self.dropped)}")
         closed = np.array([not is_open_to(kind, mode) for kind in (*self.kinds, "")])[self.kind]
@@ -100,7 +100,8 @@ class Streets:
         return replace(roads, seconds=seconds, account=account, edge_id=ids[row], backward=turned[first])
 
     def _seconds(self, roads: RoadNetwork, row: Offsets, mode: Mode) -> tuple[Floats | None, tuple[str, ...]]:
-        """Time on an empty road: as the file says, by its speeds, by the class; and what was assumed."""
+        """Return the travel time on an empty road, from the file, from speeds or from the class; and what was
+        assumed."""
         given, speed = self.seconds[row], self.speed[row] / KMH
         limit = self.limit[row] / KMH
         by_class = np.array([class_speed(word, mode) for word in (*roads.classes, "")])[roads.road_class]
@@ -131,7 +132,7 @@ class Streets:
 
 
 def _with_lengths(roads: RoadNetwork, given: Floats) -> tuple[RoadNetwork, tuple[str, ...]]:
-    """The lengths of the file where it has some, if they fit the coordinates."""
+    """Return the lengths in the file, if they fit the coordinates; missing lengths are measured."""
     known = np.isfinite(given) & (given > 0)
     if not known.any():
         return roads, ()
@@ -143,7 +144,7 @@ def _with_lengths(roads: RoadNetwork, given: Floats) -> tuple[RoadNetwork, tuple
 
 
 def _sorted_kinds(kinds: tuple[str, ...], kind: Ints32) -> tuple[tuple[str, ...], Nodes]:
-    """Only the classes that occur, by name, and the rows in the new numbers."""
+    """Return only the classes that occur, sorted by name, and the rows with the new numbers."""
     present = sorted({kinds[code] for code in np.unique(kind) if code >= 0}, key=_numbers_last)
     place = {word: number for number, word in enumerate(present)}
     renumbered = np.array([place.get(word, UNKNOWN) for word in kinds] + [UNKNOWN])
@@ -157,7 +158,7 @@ def _numbers_last(word: str) -> tuple[bool, int, str]:
 def _shapes(
     shape: tuple[Floats, Floats, Offsets], row: Offsets, turned: Flags
 ) -> tuple[Floats, Floats, Offsets]:
-    """The lines of some rows, those of `turned` ones from the other end."""
+    """Return the lines of some rows; the lines of `turned` rows are reversed."""
     x, y, offsets = shape
     sizes = np.diff(offsets)[row]
     ends = ragged.offsets_of(sizes)
@@ -168,7 +169,7 @@ def _shapes(
 
 
 def _first_of_each(roads: RoadNetwork) -> Flags:
-    """Which edges are not the same street as an earlier one: same ends, same length, same middle."""
+    """Return which edges do not repeat an earlier edge with the same ends, the same length and the same middle."""
     x, y, offsets = roads.lines(np.arange(roads.edges))
     sizes = np.diff(offsets)
     across, up = roads.scale

@@ -1,4 +1,4 @@
-"""SUMO's networks (`.net.xml`): edges between junctions, with their lanes and the system of their coordinates."""
+"""Read SUMO networks (`.net.xml`): edges between junctions, their lanes, and the coordinate system."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLANAR = "!"
 
 
 def read(path: Path, mode: Mode) -> Streets:
-    """The streets of a network: its edges that the mode may use, each in one direction, under their own ids."""
+    """Read the streets of a network: the edges that the mode may use, each in one direction, with their ids."""
     location: dict[str, str] = {}
     places: dict[str, tuple[float, float]] = {}
     edges: list[tuple[dict[str, str], list[dict[str, str]]]] = []
@@ -83,7 +83,7 @@ def read(path: Path, mode: Mode) -> Streets:
 
 
 def elements(path: Path, tags: set[str]) -> Iterator[ElementTree.Element]:
-    """The elements of a network with these tags, one after the other."""
+    """Yield the elements of a network with these tags."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             for _, element in ElementTree.iterparse(file):
@@ -96,7 +96,7 @@ def elements(path: Path, tags: set[str]) -> Iterator[ElementTree.Element]:
 
 
 def open_to(lane: Mapping[str, str], vehicle: str) -> bool:
-    """Whether a lane or a connection allows a kind of vehicle; without a word about it, it allows all.
+    """Whether a lane or a connection allows a kind of vehicle. Without a rule, it allows all.
 
     >>> open_to({"allow": "pedestrian bicycle"}, "passenger"), open_to({"disallow": "tram"}, "passenger")
     (False, True)
@@ -107,12 +107,12 @@ def open_to(lane: Mapping[str, str], vehicle: str) -> bool:
 
 
 def _kind(edge: dict[str, str]) -> str:
-    """The class of an edge, as OpenStreetMap names it where the network was made from it."""
+    """Return the class of an edge, with its OpenStreetMap name if the network was made from OpenStreetMap."""
     return edge.get("type", "").rpartition("highway.")[2].partition("|")[0]
 
 
 def _shapes(edges: list[tuple[dict[str, str], list[dict[str, str]]]]) -> tuple[Floats, Floats, Offsets]:
-    """The points of each edge between its junctions."""
+    """Return the points of each edge between its junctions."""
     lines = [
         [point.split(",")[:2] for point in (own.get("shape") or lanes[0]["shape"]).split()][1:-1]
         for own, lanes in edges
@@ -122,7 +122,7 @@ def _shapes(edges: list[tuple[dict[str, str], list[dict[str, str]]]]) -> tuple[F
 
 
 def _placed(x: Floats, y: Floats, location: dict[str, str]) -> tuple[Floats, Floats, str | None]:
-    """Coordinates of a network in degrees where it says how they were projected, and as they are elsewhere."""
+    """Return the coordinates of a network in degrees if it states its projection, otherwise unchanged."""
     projection = location.get("projParameter", PLANAR)
     if projection == PLANAR:
         return x, y, None
