@@ -268,10 +268,10 @@ def synthesize(
     - `area`: public polygons, or their file; synthetic trips stay inside the polygons.
     - `roads`: a public road network or its file; synthetic trips follow its streets.
     - `routes`: public trips or their file; synthetic trips follow the routes of these public trips.
-    - `off_streets`: "auto" lets some synthetic trips leave the streets if the answers show that real trips leave them;
-      "never" keeps all synthetic trips on streets.
-    - `spacing`, `interval`: the distance (in metres if coordinates are degrees) or the seconds between two points of
-      a synthetic trip.
+    - `off_streets`: "auto" lets some synthetic trips leave the streets if the reports show that real trips do; "never"
+      keeps all synthetic trips on streets.
+    - `spacing`: the distance between two points of a synthetic trip, in metres if coordinates are degrees.
+    - `interval`: the time between two points of a synthetic trip, in seconds.
 
     Arguments about time:
 

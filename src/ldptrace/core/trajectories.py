@@ -55,7 +55,8 @@ class Trajectories:
     - `timezone`: the local time zone; None means UTC.
     - `crs`: the coordinate system, such as "EPSG:4326"; None means plane coordinates.
     - `ids`: the identifier of each trajectory in its data set.
-    - `extra`, `user`: further columns with one value per trajectory, and the name of the column with the users.
+    - `extra`: a table of further columns, with one row per trajectory.
+    - `user`: the name of the column of `extra` that identifies the users.
     - `provenance`: the privacy promise of synthetic trips; None for real trips.
     - `trips`: for trips that were cut at the bounds, the number of the trip that each piece belongs to.
 

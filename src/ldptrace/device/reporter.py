@@ -79,10 +79,11 @@ class Reporter:
     def report_window(self, recordings: Sequence[Recording], now: float | None = None) -> bytes:
         """Make the report for the last finished time window of a standing plan, as bytes to send.
 
-        The report is about one of the trips that ended in this window, drawn at random. If no trip ended in the window,
-        the report is a null answer, which looks like any other report. The first call for a plan only accepts the plan,
-        as the method `accept` does. If no answer is due, the call raises `PlanRefused` with the problem `plan-not-due`.
-        The argument `now` is a Unix time; by default the present.
+        The report is about one of the recent trips, drawn at random. The plan states which trips are recent; by default
+        those that ended in the window. Without such a trip, the report is a null answer, which looks like any other
+        report. The first call for a plan only accepts the plan, as the method `accept` does. If no answer is due, the
+        call raises `PlanRefused` with the problem `plan-not-due`. The argument `now` is a Unix time; by default the
+        present.
         """
 
         def fresh(row: Acceptance) -> bytes:

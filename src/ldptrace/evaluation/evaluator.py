@@ -85,10 +85,10 @@ def evaluate(
     - `grid`: the number of cells per side (by default 6), or a grid.
     - `bounds`: the rectangle to compare; by default the smallest rectangle around the real points.
     - `outside`: what happens to trips that leave the bounds, as for `ldptrace.synthesize`; by default "cut".
-    - `roads`: a road network or its file, for metrics on streets and a comparison with the map alone.
+    - `roads`: a road network or its file, for metrics on streets and a comparison with trips from the map alone.
     - `timezone`: the local time zone of sets that do not state a time zone.
-    - `seed`: makes the random squares and random samples of the comparison repeatable.
-    - `repeat`: how often the squares and samples are drawn (by default 3 times).
+    - `seed`: makes the random parts of the comparison repeatable.
+    - `repeat`: how often the random parts are drawn (by default 3 times).
     - `tick`: the length of a time step in seconds; if given, the positions of travellers at each step are compared too.
     - `from_tick`: the first time step to compare; the data begin with step 0.
     - `stages`: an object that shows progress and measures the time of each stage.

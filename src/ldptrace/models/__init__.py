@@ -48,8 +48,8 @@ def fit_model(
     - `area`: a public area; trips that do not follow streets stay inside it.
     - `public`: a public road network or public routes, which the trips follow.
     - `rng`: the source of random numbers that draws routes; by default every call draws the same routes.
-    - `streets`: how many routes are drawn from the street map, and whether trips may leave the streets; an object of
-      the class `ldptrace.models.routes.options.StreetOptions`.
+    - `streets`: how many routes are drawn from the street map, and whether trips may leave the streets (an object
+      `StreetOptions` from `ldptrace.models.routes.options`).
     - `progress`: a function that is called with the finished fraction of the fit.
 
     Every model has the methods `sample(count, rng)`, `explain()` and `save(path)`.

@@ -91,12 +91,12 @@ KEYS = ("format", "version", "method", "grid", "epsilon", "campaign", "standing"
 class Plan(Record):
     """The plan of a collection: the grid, epsilon, and one or more rounds of questions.
 
-    All devices answer a round at about the same time; most plans have one round.
+    A device answers each round with one report; most plans have one round.
 
     - `crs`: the coordinate system of the bounds; None means plane coordinates (x, y).
     - `campaign`: the name of the collection and a random number, so that no two collections have the same plan.
-    - `standing`: for a standing plan, which devices answer again in every time window: the windows, and the most
-      epsilon that all answers of a device may cost. None for other plans.
+    - `standing`: the time windows of a standing plan, which devices answer once in every window, and its lifetime
+      budget (the most epsilon that a device may spend on it). None for other plans.
     - `extends`: the id of the earlier plan, if this plan was made by adding a round to it; otherwise None.
 
     >>> plan = Plan.single_report(Grid((0, 0, 1, 1), 6), 1.0)
@@ -150,7 +150,7 @@ class Plan(Record):
 
     @property
     def spent(self) -> Decimal:
-        """Epsilon that all rounds together cost a device, or epsilon of one answer to a standing plan."""
+        """Epsilon that all rounds together cost a device; for a standing plan, the epsilon of one answer."""
         return total(round_.spent for round_ in self.rounds)
 
     @property
@@ -219,8 +219,8 @@ class Plan(Record):
         - `cap`: the largest length of a trip in cells; longer trips count as this long.
         - `for_map`: whether to use the shares of users that suit a model with a street map.
         - `time`: whether some users are asked about departure time and speed.
-        - `centre`: the public centre of the city; if given, some users are asked whether their trip goes towards the
-          centre or away from it, and in which part of the day.
+        - `centre`: the public centre of the city. If given, some users are asked in which part of the day they travel
+          towards the centre or away from it.
         - `week`: whether users are also asked for the day of the week.
         """
         wanted = Wanted(most_moves, cap, shares, time, week, centre, for_map, questions)
@@ -259,8 +259,8 @@ class Plan(Record):
         """Return the plan with the second round of the LDPTrace paper, which asks about moves with the remaining
         epsilon.
 
-        The argument `quantile` is a length in cells, which most trips (in the paper 90 %) do not exceed by the
-        estimates of the first round. Longer trips are cut to this length.
+        The argument `quantile` is a length in cells, estimated from the first round: the paper takes the length that
+        90 % of the trips do not exceed. Longer trips are cut to this length.
         """
         n, rest = self.grid.n, self.epsilon * Fraction(9, 10)
         steps = max(quantile - 1, 1)

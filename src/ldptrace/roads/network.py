@@ -37,8 +37,8 @@ class RoadNetwork:
     - `seconds`: the travel time of each edge on an empty road; None if speeds and road classes are not known.
     - `classes`: the names of the road classes.
     - `road_class`: for each edge, the position of its class in `classes`; -1 if the class is not known.
-    - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes, from
-      `shape_offsets[e]` to `shape_offsets[e + 1] - 1` for edge `e`; None if all edges are straight.
+    - `shape_x`, `shape_y`, `shape_offsets`: the points of curved edges between their two nodes. Edge `e` has the points
+      from `shape_offsets[e]` to `shape_offsets[e + 1] - 1`. None if all edges are straight.
     - `edge_id`, `backward`: the id of each edge in its file, and whether the edge leads against the direction in the
       file.
     - `account`: what was omitted and what was assumed when the network was read.

@@ -105,11 +105,8 @@ class RouteModel(MobilityModel):
     ) -> RouteModel:
         """Fit the model to the estimates of all questions at once.
 
-        - `public`: a road network, from which routes are drawn, or routes that are used as they are.
-        - `rng`: draws the routes; its seed need not be secret, because routes are public.
-        - `area`: a public area; trips that do not follow streets stay in the area.
-        - `streets`: the number of routes, and whether trips may leave the streets, as for `fit_model`.
-        - `progress`: a function that is called with the finished fraction of the fit.
+        `public` is a road network, from which `rng` draws routes, or routes that are used as they are. The other
+        arguments are those of `fit_model`.
         """
         refuse_unused(estimates, cls.questions, cls.kind)
         options, grid, observations = streets or StreetOptions(), estimates.plan.grid, observed(estimates)
@@ -179,7 +176,8 @@ class RouteModel(MobilityModel):
 
     @property
     def effective(self) -> float:
-        """Effective number of routes: 1 divided by the sum of the squared weights."""
+        """Effective number of routes, which is small if few routes have most of the weight: 1 divided by the sum of the
+        squared weights."""
         return 1 / float((self.routes.weights**2).sum())
 
     @property

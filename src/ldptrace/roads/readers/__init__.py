@@ -30,8 +30,8 @@ READERS = {
 def read_roads(path: str | Path, mode: str = "car", *, connected: bool = True) -> RoadNetwork:
     """Read a road network from a file or folder, for one mode of travel: `car`, `bicycle` or `foot`.
 
-    The network can be an OpenStreetMap extract (`.osm.pbf`), GraphML of OSMnx, a network of SUMO (`.net.xml`), a
-    GeoPackage, GeoJSON or Shapefile of lines, or a folder with `nodes.csv` and `edges.csv`.
+    The formats are OpenStreetMap extracts (`.osm.pbf`), GraphML of OSMnx, SUMO (`.net.xml`), lines in GeoPackage,
+    GeoJSON or Shapefile, and a folder with `nodes.csv` and `edges.csv`.
 
     By default the result is the largest part of the network in which every node can be reached from every other node.
     `connected=False` keeps all parts. The attribute `account` of the result says what was omitted and what was
